@@ -27,7 +27,7 @@ const everything: readonly PolicyRule[] = [
  * or `bind` the referenced role. Other kinds are allowed. Source: Kubernetes documentation, "Using RBAC Authorization",
  * privilege escalation prevention.
  */
-export function refuseEscalation(
+export function rejectEscalation(
   context: ServerContext,
   definition: ResourceDefinition,
   grant: Grant,
@@ -35,21 +35,21 @@ export function refuseEscalation(
   live: JsonObject | undefined,
 ): void {
   if (definition.group !== rbacGroup || grant.user.groups.includes("system:masters")) return;
-  if (live !== undefined && isOnlyForTheCollector(next, live)) return;
+  if (live !== undefined && isGarbageCollection(next, live)) return;
   const name = stringAt(next, "metadata", "name") ?? "";
   if (definition.kind.endsWith("Binding")) {
-    refuseBinding(context, definition, grant, name, next);
+    rejectBinding(context, definition, grant, name, next);
     return;
   }
   if (may(grant, "escalate", definition.plural, grant.name)) return;
-  refuseMissing(definition, grant, name, readRules(next));
+  rejectMissing(definition, grant, name, readRules(next));
   if (![next, live].some((role) => arrayAt(role, "aggregationRule", "clusterRoleSelectors").length > 0)) return;
   if (missingRules(grant.authorizer.rules(grant.user, ""), everything).length > 0) {
     throw forbidden(definition, name, "must have cluster-admin privileges to use the aggregationRule");
   }
 }
 
-function refuseBinding(
+function rejectBinding(
   { store }: ServerContext,
   definition: ResourceDefinition,
   grant: Grant,
@@ -64,10 +64,10 @@ function refuseBinding(
   const role = findRole(store, kind, grant.namespace, roleName);
   // kube-apiserver reports the binding of this name as not found, not the role.
   if (role === undefined) throw notFound(definition, roleName);
-  refuseMissing(definition, grant, name, readRules(role));
+  rejectMissing(definition, grant, name, readRules(role));
 }
 
-function refuseMissing(definition: ResourceDefinition, grant: Grant, name: string, rules: readonly PolicyRule[]): void {
+function rejectMissing(definition: ResourceDefinition, grant: Grant, name: string, rules: readonly PolicyRule[]): void {
   const { user, authorizer, namespace } = grant;
   const missing = missingRules(authorizer.rules(user, namespace), rules);
   if (missing.length === 0) return;
@@ -81,7 +81,7 @@ function may({ user, authorizer, namespace }: Grant, verb: string, resource: str
 }
 
 /** Whether a change touches only what the garbage collector changes, which needs no further rights. */
-function isOnlyForTheCollector(next: JsonObject, live: JsonObject): boolean {
+function isGarbageCollection(next: JsonObject, live: JsonObject): boolean {
   const { metadata: _a, ...after } = next;
   const { metadata: _b, ...before } = live;
   const rest = (object: JsonObject): JsonObject => {

@@ -89,9 +89,9 @@ test("users who have the rules of a role, or may bind it, can bind it; a missing
     verbs: ["bind"],
   });
   expect((await call("jane", "POST", bindings, binding("view", "ClusterRole", "view", "tom"))).code).toBe(201);
-  const refused = await call("jane", "POST", bindings, binding("edit", "ClusterRole", "edit", "tom"));
-  expect(refused).toMatchObject({ code: 403 });
-  expect(refused.body["message"]).toContain('{APIGroups:[""], Resources:["pods/eviction"], Verbs:["create"]}');
+  const rejected = await call("jane", "POST", bindings, binding("edit", "ClusterRole", "edit", "tom"));
+  expect(rejected).toMatchObject({ code: 403 });
+  expect(rejected.body["message"]).toContain('{APIGroups:[""], Resources:["pods/eviction"], Verbs:["create"]}');
   expect((await call("jane", "POST", bindings, binding("none", "Role", "none", "tom"))).body["message"]).toBe(
     'rolebindings.rbac.authorization.k8s.io "none" not found',
   );

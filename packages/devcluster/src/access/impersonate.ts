@@ -46,7 +46,7 @@ function impersonatedAttributes(
     account === undefined
       ? { resource: "users", name }
       : { resource: "serviceaccounts", namespace: account.namespace, name: account.name },
-    ...groups.map((asked) => ({ resource: "groups", name: asked })),
+    ...groups.map((requested) => ({ resource: "groups", name: requested })),
     ...[...extra].flatMap(([subresource, values]) =>
       values.map((value) => ({ group, resource: "userextras", subresource, name: value })),
     ),
@@ -68,11 +68,11 @@ function goReferences(groups: readonly string[], uid: string, extra: ReadonlyMap
 }
 
 /** The requested groups, or those of a service account, with the group of (un)authenticated users. */
-function completeGroups(name: string, asked: readonly string[]): readonly string[] {
+function completeGroups(name: string, requested: readonly string[]): readonly string[] {
   const account = serviceAccountOf(name);
   const own =
-    asked.length > 0 || account === undefined
-      ? asked
+    requested.length > 0 || account === undefined
+      ? requested
       : ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
   if (name === "system:anonymous") {
     return own.includes("system:unauthenticated") ? own : [...own, "system:unauthenticated"];

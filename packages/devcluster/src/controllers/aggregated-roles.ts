@@ -34,12 +34,12 @@ export function runClusterRoleAggregation(context: ServerContext): () => void {
       try {
         applyObject(context, definition, { namespace: "", name }, body, applyOptions);
       } catch (error) {
-        log("warn", "the rules of an aggregated cluster role cannot be kept", { role: name, error });
+        log("warn", "Failed to aggregate the rules of a ClusterRole", { role: name, error });
       }
     }
   });
-  const unsubscribe = store.subscribe(clusterRoles, () => work.ask());
-  work.ask();
+  const unsubscribe = store.subscribe(clusterRoles, () => work.schedule());
+  work.schedule();
   return () => {
     unsubscribe();
     work.stop();

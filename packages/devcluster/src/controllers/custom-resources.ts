@@ -41,19 +41,19 @@ export function runCrdController(context: ServerContext): () => void {
     }
   });
 
-  const dyingCollections = (): boolean =>
+  const terminatingCollections = (): boolean =>
     store.list(crdCollection).some((crd) => crd.metadata.deletionTimestamp !== undefined);
   const unsubscribeCrds = store.subscribe(crdCollection, ({ type, object }) => {
     registry.setCustom(object.metadata.name, type === "DELETED" ? [] : definitionsOf(object));
     if (type === "DELETED") return;
-    if (object.metadata.deletionTimestamp === undefined) establish.ask();
-    else cleanUp.ask();
+    if (object.metadata.deletionTimestamp === undefined) establish.schedule();
+    else cleanUp.schedule();
   });
   const unsubscribe = store.subscribe(undefined, ({ type }) => {
-    if (type === "DELETED" && dyingCollections()) cleanUp.ask();
+    if (type === "DELETED" && terminatingCollections()) cleanUp.schedule();
   });
-  if (dyingCollections()) cleanUp.ask();
-  establish.ask();
+  if (terminatingCollections()) cleanUp.schedule();
+  establish.schedule();
   return () => {
     unsubscribeCrds();
     unsubscribe();
@@ -80,9 +80,13 @@ function acceptNames(context: ServerContext, crd: StoredObject): void {
   write((live) => {
     const accepted = withField(live, ["status", "acceptedNames"], objectAt(live, "spec", "names"));
     const reason = { reason: "NoConflicts", message: "no conflicts found" };
-    const noted = withCondition(accepted, { type: "NamesAccepted", status: "True", ...reason }, now);
-    if (isTrue(live, "Established")) return noted;
-    return withCondition(noted, { type: "Established", status: "False", reason: "Installing", message: named }, now);
+    const namesAccepted = withCondition(accepted, { type: "NamesAccepted", status: "True", ...reason }, now);
+    if (isTrue(live, "Established")) return namesAccepted;
+    return withCondition(
+      namesAccepted,
+      { type: "Established", status: "False", reason: "Installing", message: named },
+      now,
+    );
   });
   write((live) =>
     withCondition(live, { type: "Established", status: "True", reason: "InitialNamesAccepted", message: named }, now),

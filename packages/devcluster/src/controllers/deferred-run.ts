@@ -2,15 +2,15 @@
  * Defers a run until the change that scheduled it has reached every watcher: the store must not be written to while it notifies
  * subscribers. Several requests before the run are one run.
  */
-export function createDeferredRun(run: () => void): { ask(): void; stop(): void } {
-  let isAsked = false;
+export function createDeferredRun(run: () => void): { schedule(): void; stop(): void } {
+  let isScheduled = false;
   let isStopped = false;
   return {
-    ask() {
-      if (isAsked || isStopped) return;
-      isAsked = true;
+    schedule() {
+      if (isScheduled || isStopped) return;
+      isScheduled = true;
       queueMicrotask(() => {
-        isAsked = false;
+        isScheduled = false;
         if (!isStopped) run();
       });
     },

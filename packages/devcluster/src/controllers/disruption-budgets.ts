@@ -33,13 +33,13 @@ export function runDisruptionController(context: ServerContext): () => void {
       }
     }
     recheck?.cancel();
-    recheck = isWaiting ? clock.setTimer(deletionTimeoutMs + 1, () => work.ask()) : undefined;
+    recheck = isWaiting ? clock.setTimer(deletionTimeoutMs + 1, () => work.schedule()) : undefined;
   });
-  const unsubscribeBudgets = store.subscribe(budgets, () => work.ask());
+  const unsubscribeBudgets = store.subscribe(budgets, () => work.schedule());
   const unsubscribePods = store.subscribe("pods.", () => {
-    if (store.list(budgets).length > 0) work.ask();
+    if (store.list(budgets).length > 0) work.schedule();
   });
-  work.ask();
+  work.schedule();
   return () => {
     recheck?.cancel();
     unsubscribeBudgets();

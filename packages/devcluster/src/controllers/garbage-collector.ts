@@ -40,7 +40,7 @@ export function runGarbageCollector(context: ServerContext): () => void {
       try {
         visit(context, uid, dependentsOf(uid));
       } catch (error) {
-        log("warn", "garbage collection of an object failed", { uid, error });
+        log("warn", "Failed to garbage-collect an object", { uid, error });
       }
     }
   });
@@ -49,7 +49,7 @@ export function runGarbageCollector(context: ServerContext): () => void {
     const holds = finalizers.includes(foregroundFinalizer) || finalizers.includes(orphanFinalizer);
     if (ownersOf(object).length === 0 && !(deletionTimestamp !== undefined && holds)) return;
     pending.add(uid);
-    work.ask();
+    work.schedule();
   };
 
   for (const collection of store.collections()) {
@@ -68,7 +68,7 @@ export function runGarbageCollector(context: ServerContext): () => void {
     for (const uid of dependents.get(object.metadata.uid) ?? []) pending.add(uid);
     // Owners that wait for this object in the foreground are checked again.
     for (const owner of ownersOf(object)) pending.add(owner);
-    if (pending.size > 0) work.ask();
+    if (pending.size > 0) work.schedule();
   });
   return () => {
     unsubscribe();

@@ -9,7 +9,7 @@ import { backgroundDeletion } from "./custom-resources.ts";
 import { createDeferredRun } from "./deferred-run.ts";
 
 const namespaces = "namespaces.";
-const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
+const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const serverOptions = {
   dryRun: false,
   fieldManager: "kube-apiserver",
@@ -29,20 +29,21 @@ export function runNamespaceController(context: ServerContext): () => void {
 
   const work = createDeferredRun(() => {
     for (const namespace of store.list(namespaces)) {
-      if (namespace.metadata.deletionTimestamp === undefined) giveServiceAccount(context, accounts, namespace);
+      if (namespace.metadata.deletionTimestamp === undefined) createServiceAccount(context, accounts, namespace);
       else emptyNamespace(context, kind, namespace);
     }
   });
-  const dying = (): boolean => store.list(namespaces).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  const unsubscribeNamespaces = store.subscribe(namespaces, () => work.ask());
+  const hasTerminating = (): boolean =>
+    store.list(namespaces).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const unsubscribeNamespaces = store.subscribe(namespaces, () => work.schedule());
   const unsubscribe = store.subscribe(undefined, ({ type, object }) => {
-    if (type === "DELETED" && object.metadata.namespace !== undefined && dying()) work.ask();
+    if (type === "DELETED" && object.metadata.namespace !== undefined && hasTerminating()) work.schedule();
   });
-  for (const name of firstNamespaces) {
+  for (const name of initialNamespaces) {
     if (store.get(namespaces, "", name) !== undefined) continue;
     createObject(context, kind, "", { apiVersion: "v1", kind: "Namespace", metadata: { name } }, serverOptions);
   }
-  work.ask();
+  work.schedule();
   return () => {
     unsubscribeNamespaces();
     unsubscribe();
@@ -50,7 +51,7 @@ export function runNamespaceController(context: ServerContext): () => void {
   };
 }
 
-function giveServiceAccount(context: ServerContext, accounts: ResourceDefinition, namespace: StoredObject): void {
+function createServiceAccount(context: ServerContext, accounts: ResourceDefinition, namespace: StoredObject): void {
   const { name } = namespace.metadata;
   if (context.store.get(accounts.collection, name, "default") !== undefined) return;
   createObject(context, accounts, name, { metadata: { name: "default" } }, serverOptions);

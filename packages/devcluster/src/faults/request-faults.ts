@@ -46,7 +46,7 @@ export async function applyRequestFaults(
         resetConnection(response);
         return "done";
       case "silence":
-        await untilGone(response, signal);
+        await untilClosed(response, signal);
         return "done";
     }
   }
@@ -67,7 +67,7 @@ export function reasonOf(code: number): string {
   return reasons[code] ?? "";
 }
 
-function untilGone(response: ServerResponse, signal: AbortSignal): Promise<void> {
+function untilClosed(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", () => resolve());
     signal.addEventListener("abort", () => resolve(), { once: true });

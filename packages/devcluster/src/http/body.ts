@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { parse as parseYaml } from "yaml";
 import { isArray, type Json } from "../json/json.ts";
 import { badRequest, tooLarge } from "../errors/status-error.ts";
-import { noteDuplicates } from "../resources/field-validation.ts";
+import { recordDuplicates } from "../resources/field-validation.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 
 /** Larger bodies get 413, as in kube-apiserver. */
@@ -40,7 +40,7 @@ export function parseJsonBody(text: string): Json {
     throw badRequest(`the body of the request is not valid JSON: ${messageOf(error)}`);
   }
   // The last value of a duplicate field wins, so the object has fewer fields than the text.
-  if (checkHostile(value, 0) < written) noteDuplicates(value, duplicateFields(text));
+  if (checkHostile(value, 0) < written) recordDuplicates(value, duplicateFields(text));
   return value;
 }
 
@@ -103,7 +103,7 @@ function countFields(text: string): number {
 /** Rejects whole numbers that a double cannot hold, since storing a rounded one would be a silent change. */
 function rejectRounding(this: unknown, key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new Error(`the number ${context?.source ?? value} at "${key}" is beyond 2^53 and cannot be kept exactly`);
+    throw new Error(`the number ${context?.source ?? value} at "${key}" is beyond 2^53 and cannot be stored exactly`);
   }
   return value;
 }

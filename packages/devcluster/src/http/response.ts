@@ -42,9 +42,9 @@ export function sendBytes(response: ServerResponse, code: number, body: Buffer, 
 }
 
 /** Sends an error as a Status. */
-export function sendError(response: ServerResponse, fault: StatusError): void {
-  for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);
-  sendJson(response, fault.code, fault.toStatus());
+export function sendError(response: ServerResponse, error: StatusError): void {
+  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+  sendJson(response, error.code, error.toStatus());
 }
 
 function headerSafe(text: string): string {

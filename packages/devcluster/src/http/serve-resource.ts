@@ -1,4 +1,4 @@
-import { refuseEscalation } from "../access/escalation.ts";
+import { rejectEscalation } from "../access/escalation.ts";
 import { applyObject } from "../verbs/apply.ts";
 import { isObject, type JsonObject, objectAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
@@ -104,7 +104,7 @@ function confirmation(
   ref: ObjectRef,
   { access }: ApiRequest,
 ): (next: JsonObject, live: JsonObject | undefined) => void {
-  return (next, live) => refuseEscalation(context, definition, { ...access, ...ref }, next, live);
+  return (next, live) => rejectEscalation(context, definition, { ...access, ...ref }, next, live);
 }
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];

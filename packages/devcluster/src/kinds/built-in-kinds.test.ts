@@ -58,9 +58,9 @@ test("secrets accept plain values in stringData, and reject invalid base64 witho
   const created = await api.call("POST", path, { metadata: { name: "s" }, stringData: { a: "b" } });
   expect(created.body).toMatchObject({ type: "Opaque", data: { a: "Yg==" } });
   expect(created.body["stringData"]).toBeUndefined();
-  const refused = await api.call("POST", path, { metadata: { name: "t" }, data: { a: "hunter2!" } });
-  expect(refused.code).toBe(400);
-  expect(JSON.stringify(refused.body)).not.toContain("hunter2");
+  const rejected = await api.call("POST", path, { metadata: { name: "t" }, data: { a: "hunter2!" } });
+  expect(rejected.code).toBe(400);
+  expect(JSON.stringify(rejected.body)).not.toContain("hunter2");
 });
 
 test("leases require times with six fraction digits", async () => {

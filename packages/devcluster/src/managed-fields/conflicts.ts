@@ -22,7 +22,7 @@ export function conflictingFields(conflicts: readonly Conflict[]): FieldSet {
 }
 
 /** The 409 of conflicts, in the words of kube-apiserver. */
-export function conflictFault(conflicts: readonly Conflict[]): StatusError {
+export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const causes: Cause[] = [];
   const parts: string[] = [];
   const isSingle = conflicts.length === 1;

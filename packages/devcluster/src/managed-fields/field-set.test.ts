@@ -38,8 +38,8 @@ test("after an apply the object has the configuration, and fields of other manag
   fc.assert(
     fc.property(objects, objects, objects, (live, before, applied) => {
       const fields = fieldTreeOf(applied, schema);
-      const gone = difference(fieldTreeOf(before, schema), fields);
-      const result = applyConfiguration(live, applied, schema, gone, fields);
+      const dropped = difference(fieldTreeOf(before, schema), fields);
+      const result = applyConfiguration(live, applied, schema, dropped, fields);
       expect(isEmptySet(changedFields(fieldTreeOf(result, schema), fields))).toBe(true);
       for (const name of Object.keys(result)) {
         expect(Object.hasOwn(live, name) || Object.hasOwn(applied, name)).toBe(true);

@@ -31,7 +31,7 @@ export interface ManagerEntry extends TrackedWrite {
 
 /** More Update managers are merged into one, as in kube-apiserver, to bound the size of objects. */
 const updateManagerLimit = 10;
-const foldedManager = "ancient-changes";
+const mergedManager = "ancient-changes";
 
 /** Reads `metadata.managedFields`; entries that cannot be read are dropped. */
 export function readManagers(object: JsonObject | undefined): readonly ManagerEntry[] {
@@ -116,7 +116,7 @@ export function trackManagedFields(
   const mine = managers.find((entry) => isSameManager(entry, write));
   const fields = union(difference(mine?.fields ?? emptySet, removed), changed);
   const time = mine !== undefined && isEmptySet(changed) && sameSet(mine.fields, fields) ? mine.time : write.time;
-  return withManagers(object, foldOldest([...others, { ...write, time, fields }]));
+  return withManagers(object, mergeOldest([...others, { ...write, time, fields }]));
 }
 
 function sameContent(live: StoredObject, object: PreparedObject): boolean {
@@ -127,7 +127,7 @@ function sameContent(live: StoredObject, object: PreparedObject): boolean {
   return jsonEqual(restA, restB) && jsonEqual(metaA, metaB);
 }
 
-function foldOldest(managers: readonly ManagerEntry[]): readonly ManagerEntry[] {
+function mergeOldest(managers: readonly ManagerEntry[]): readonly ManagerEntry[] {
   const updates = managers.filter(({ operation, fields }) => operation === "Update" && !isEmptySet(fields));
   if (updates.length <= updateManagerLimit) return managers;
   const oldest = updates
@@ -137,5 +137,5 @@ function foldOldest(managers: readonly ManagerEntry[]): readonly ManagerEntry[] 
   if (first === undefined) return managers;
   const fields = oldest.reduce((set, entry) => union(set, entry.fields), emptySet);
   const rest = managers.filter((entry) => !oldest.includes(entry));
-  return [{ ...first, manager: foldedManager, subresource: "", fields }, ...rest];
+  return [{ ...first, manager: mergedManager, subresource: "", fields }, ...rest];
 }

@@ -28,23 +28,23 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], schema: Sch
 }
 
 /**
- * Removes the fields of `gone` from a value, except those in `kept`. A list item is removed as a whole when no field of it is
+ * Removes the fields of `dropped` from a value, except those in `kept`. A list item is removed as a whole when no field of it is
  * kept, and so is a map that becomes empty. Undefined when nothing remains.
  */
 export function removeFields(
   value: Json,
   schema: Schema | undefined,
-  gone: FieldSet,
+  dropped: FieldSet,
   kept: FieldSet | undefined,
 ): Json | undefined {
-  if (isEmptySet(gone)) return value;
+  if (isEmptySet(dropped)) return value;
   const keepsSomething = kept !== undefined && !isEmptySet(kept);
-  if (isAtomic(value, schema)) return gone.isMember && !keepsSomething ? undefined : value;
-  if (isArray(value)) return removeItems(value, schema, gone, kept);
+  if (isAtomic(value, schema)) return dropped.isMember && !keepsSomething ? undefined : value;
+  if (isArray(value)) return removeItems(value, schema, dropped, kept);
   if (!isObject(value)) return value;
   const left: [string, Json][] = [];
   for (const [key, child] of entriesOf(value)) {
-    const below = gone.children.get(`f:${key}`);
+    const below = dropped.children.get(`f:${key}`);
     const next =
       below === undefined
         ? child
@@ -57,13 +57,13 @@ export function removeFields(
 function removeItems(
   value: readonly Json[],
   schema: Schema | undefined,
-  gone: FieldSet,
+  dropped: FieldSet,
   kept: FieldSet | undefined,
 ): Json | undefined {
   const items = itemSchema(schema);
   const left = value.flatMap((item) => {
     const element = elementOf(item, schema);
-    const below = gone.children.get(element);
+    const below = dropped.children.get(element);
     if (below === undefined) return [item];
     const keptBelow = kept?.children.get(element);
     const isKept = keptBelow !== undefined && !isEmptySet(keptBelow);
@@ -80,10 +80,10 @@ export function applyConfiguration(
   live: JsonObject,
   applied: JsonObject,
   schema: Schema,
-  gone: FieldSet,
+  dropped: FieldSet,
   kept: FieldSet,
 ): JsonObject {
   const merged = mergeApplied(live, applied, schema);
-  const result = removeFields(merged, schema, gone, kept);
+  const result = removeFields(merged, schema, dropped, kept);
   return isObject(result) ? result : {};
 }

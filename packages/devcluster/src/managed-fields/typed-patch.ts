@@ -11,20 +11,20 @@ import { shownElement } from "./conflicts.ts";
  * duplicate list items. The code is 500, as there.
  */
 export function checkTyped(definition: ResourceDefinition, body: JsonObject, namespace: string, name: string): void {
-  const faults = faultsOf(body, definition.schema, "");
-  if (faults.length === 0) return;
-  const [only] = faults;
-  const list = faults.length === 1 ? only : `errors:\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
+  const errors = errorsOf(body, definition.schema, "");
+  if (errors.length === 0) return;
+  const [only] = errors;
+  const list = errors.length === 1 ? only : `errors:\n${errors.map((error) => `  ${error}`).join("\n")}`;
   const group = definition.group === "" ? "/" : "";
   const place = `${namespace}/${name}; ${group}${apiVersionOf(definition)}, Kind=${definition.kind}`;
   throw new StatusError(500, "", `failed to create typed patch object (${place}): ${list}`);
 }
 
-function faultsOf(value: Json, schema: Schema | undefined, path: string): readonly string[] {
+function errorsOf(value: Json, schema: Schema | undefined, path: string): readonly string[] {
   if (schema === undefined || value === null) return [];
   const type = field(schema, "type");
-  if (type === "array") return isArray(value) ? itemFaults(value, schema, path) : [expected("list", value, path)];
-  if (type === "object") return isObject(value) ? fieldFaults(value, schema, path) : [expected("map", value, path)];
+  if (type === "array") return isArray(value) ? itemErrors(value, schema, path) : [expected("list", value, path)];
+  if (type === "object") return isObject(value) ? fieldErrors(value, schema, path) : [expected("map", value, path)];
   const isScalar = !isArray(value) && !isObject(value);
   if (type === "string" && typeof value !== "string") return [expected("string", value, path)];
   if (type === "boolean" && typeof value !== "boolean") return [expected("boolean", value, path)];
@@ -34,10 +34,10 @@ function faultsOf(value: Json, schema: Schema | undefined, path: string): readon
   return isScalar || field(schema, "x-kubernetes-int-or-string") !== true ? [] : [expected("untyped", value, path)];
 }
 
-function itemFaults(items: readonly Json[], schema: Schema, path: string): readonly string[] {
+function itemErrors(items: readonly Json[], schema: Schema, path: string): readonly string[] {
   const own = itemSchema(schema);
   if (listTypeOf(schema) === "atomic") {
-    return items.flatMap((item, index) => faultsOf(item, own, `${path}[${index}]`));
+    return items.flatMap((item, index) => errorsOf(item, own, `${path}[${index}]`));
   }
   const seen = new Set<string>();
   const doubled: string[] = [];
@@ -47,12 +47,12 @@ function itemFaults(items: readonly Json[], schema: Schema, path: string): reado
     const shown = shownElement(element);
     if (seen.has(element)) doubled.push(`${path}: duplicate entries for key ${shown}`);
     seen.add(element);
-    inside.push(...faultsOf(item, own, `${path}${shown}`));
+    inside.push(...errorsOf(item, own, `${path}${shown}`));
   }
   return [...inside, ...doubled];
 }
 
-function fieldFaults(object: JsonObject, schema: Schema, path: string): readonly string[] {
+function fieldErrors(object: JsonObject, schema: Schema, path: string): readonly string[] {
   const properties = field(schema, "properties");
   const keepsUnknown =
     field(schema, "x-kubernetes-preserve-unknown-fields") === true ||
@@ -61,7 +61,7 @@ function fieldFaults(object: JsonObject, schema: Schema, path: string): readonly
     (properties === undefined && field(schema, "additionalProperties") === undefined);
   return entriesOf(object).flatMap(([key, value]) => {
     const own = propertySchema(schema, key);
-    if (own !== undefined) return faultsOf(value, own, `${path}.${key}`);
+    if (own !== undefined) return errorsOf(value, own, `${path}.${key}`);
     return keepsUnknown ? [] : [`${path}.${key}: field not declared in schema`];
   });
 }

@@ -6,27 +6,27 @@ const qualifiedNamePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 /** The errors of an object name, in the words of Kubernetes: a DNS label or a DNS subdomain. */
 export function nameErrors(name: string, rule: "label" | "subdomain" | "path"): readonly string[] {
-  const faults: string[] = [];
+  const errors: string[] = [];
   if (rule === "path") return pathSegmentErrors(name);
   if (rule === "label") {
     if (name.includes(".")) return ["must not contain dots"];
-    if (name.length > 63) faults.push("must be no more than 63 characters");
+    if (name.length > 63) errors.push("must be no more than 63 characters");
     if (!labelName.test(name)) {
-      faults.push(
+      errors.push(
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
           `with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${labelText}')`,
       );
     }
-    return faults;
+    return errors;
   }
-  if (name.length > 253) faults.push("must be no more than 253 characters");
+  if (name.length > 253) errors.push("must be no more than 253 characters");
   if (!subdomainName.test(name)) {
-    faults.push(
+    errors.push(
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
         `and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${subdomainText}')`,
     );
   }
-  return faults;
+  return errors;
 }
 
 const qualifiedNameRule =
@@ -44,27 +44,27 @@ export function qualifiedNameErrors(key: string): readonly string[] {
   }
   const name = parts.at(-1) ?? "";
   const prefix = parts.length === 2 ? parts[0] : undefined;
-  const faults: string[] = [];
-  if (prefix === "") faults.push("prefix part must be non-empty");
-  else if (prefix !== undefined) faults.push(...nameErrors(prefix, "subdomain").map((why) => `prefix part ${why}`));
-  if (name === "") faults.push("name part must be non-empty");
-  else if (name.length > 63) faults.push("name part must be no more than 63 bytes");
-  if (!qualifiedNamePart.test(name)) faults.push(`name part ${qualifiedNameRule}`);
-  return faults;
+  const errors: string[] = [];
+  if (prefix === "") errors.push("prefix part must be non-empty");
+  else if (prefix !== undefined) errors.push(...nameErrors(prefix, "subdomain").map((why) => `prefix part ${why}`));
+  if (name === "") errors.push("name part must be non-empty");
+  else if (name.length > 63) errors.push("name part must be no more than 63 bytes");
+  if (!qualifiedNamePart.test(name)) errors.push(`name part ${qualifiedNameRule}`);
+  return errors;
 }
 
 /** The errors of a label value, in the words of Kubernetes. */
 export function labelValueErrors(value: string): readonly string[] {
-  const faults: string[] = [];
-  if (value.length > 63) faults.push("must be no more than 63 bytes");
+  const errors: string[] = [];
+  if (value.length > 63) errors.push("must be no more than 63 bytes");
   if (value !== "" && !qualifiedNamePart.test(value)) {
-    faults.push(
+    errors.push(
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
         "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
         "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
     );
   }
-  return faults;
+  return errors;
 }
 
 function pathSegmentErrors(name: string): readonly string[] {
@@ -78,6 +78,6 @@ const label1035Rule =
 
 /** The errors of a DNS-1035 label, in the words of Kubernetes. */
 export function label1035Errors(text: string): readonly string[] {
-  const faults = /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) ? [] : [label1035Rule];
-  return text.length > 63 ? ["must be no more than 63 bytes", ...faults] : faults;
+  const errors = /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) ? [] : [label1035Rule];
+  return text.length > 63 ? ["must be no more than 63 bytes", ...errors] : errors;
 }

@@ -11,7 +11,7 @@ const document: JsonObject = {
 /**
  * The only media type in which kubectl reads OpenAPI v2: the name that it accepts, and the one that it can parse in a response.
  */
-const askedType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const acceptedType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const answeredType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /**
@@ -19,7 +19,7 @@ const answeredType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf
  * fails when it is missing.
  */
 export function openApiV2(accept: string | undefined): { readonly contentType: string; readonly body: Buffer } {
-  if (accept?.includes(askedType) === true) return { contentType: answeredType, body: encoded };
+  if (accept?.includes(acceptedType) === true) return { contentType: answeredType, body: encoded };
   return { contentType: "application/json", body: Buffer.from(JSON.stringify(document)) };
 }
 

@@ -56,7 +56,7 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Schema | und
       if (isArray(current) && isArray(value)) {
         result.set(
           name,
-          current.filter((item) => !value.some((gone) => jsonEqual(item, gone))),
+          current.filter((item) => !value.some((removed) => jsonEqual(item, removed))),
         );
       }
     }

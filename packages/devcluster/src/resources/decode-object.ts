@@ -17,10 +17,10 @@ export interface Decoded {
  * type with 400. The fields of custom resources are left to their schema.
  */
 export function decodeObject(definition: ResourceDefinition, object: JsonObject): Decoded {
-  const fault = faultOf(definition, object);
-  if (fault !== undefined) {
+  const error = decodeErrorOf(definition, object);
+  if (error !== undefined) {
     const { kind, version } = definition;
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`);
   }
   if (definition.origin === "built-in") {
     const { object: known, unknown } = dropUnknown(object, definition.schema);
@@ -36,7 +36,7 @@ function metadataSchema(): JsonObject {
   return { type: "object", properties: { metadata: structSchema("ObjectMeta") } };
 }
 
-function faultOf(definition: ResourceDefinition, object: JsonObject): string | undefined {
+function decodeErrorOf(definition: ResourceDefinition, object: JsonObject): string | undefined {
   const { kind, schema, origin } = definition;
   if (origin === "built-in") return typeError(object, schema, kind);
   const metadata = field(object, "metadata") ?? null;

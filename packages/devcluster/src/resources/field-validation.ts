@@ -9,7 +9,7 @@ const reportLimit = 100;
 const duplicates = new WeakMap<object, readonly string[]>();
 
 /** Records the duplicate fields of a body's text. The parsed body has the last value of each. */
-export function noteDuplicates(body: Json | undefined, paths: readonly string[]): void {
+export function recordDuplicates(body: Json | undefined, paths: readonly string[]): void {
   if (typeof body === "object" && body !== null && paths.length > 0) duplicates.set(body, paths);
 }
 

@@ -21,8 +21,8 @@ export function typeError(value: Json, schema: Schema | undefined, struct: strin
   if (isArray(value)) {
     const items = itemSchema(schema);
     for (const item of value) {
-      const fault = typeError(item, items, struct, path);
-      if (fault !== undefined) return fault;
+      const error = typeError(item, items, struct, path);
+      if (error !== undefined) return error;
     }
     return undefined;
   }
@@ -31,13 +31,13 @@ export function typeError(value: Json, schema: Schema | undefined, struct: strin
   const own = stringAt(schema, "x-go-type");
   const inner = own === undefined ? struct : own.slice(own.lastIndexOf(".") + 1);
   for (const key of Object.keys(value)) {
-    const fault = typeError(
+    const error = typeError(
       value[key] ?? null,
       propertySchema(schema, key),
       inner,
       isMap ? path : path === "" ? key : `${path}.${key}`,
     );
-    if (fault !== undefined) return fault;
+    if (error !== undefined) return error;
   }
   return undefined;
 }

@@ -23,14 +23,14 @@ const micro = { layout: "2006-01-02T15:04:05.000000Z07:00", parts: [...parts, [/
  */
 export function goTimeError(text: string, format: "date-time" | "micro-time"): string | undefined {
   const { layout, parts: wanted } = format === "micro-time" ? micro : plain;
-  const fault = (why: string): string => `parsing time ${JSON.stringify(text)}${why}`;
+  const error = (why: string): string => `parsing time ${JSON.stringify(text)}${why}`;
   let rest = text;
   for (const [pattern, name] of wanted) {
     const found = pattern.exec(rest);
     if (found === null) {
-      return fault(` as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(name)}`);
+      return error(` as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(name)}`);
     }
     rest = rest.slice(found[0].length);
   }
-  return rest === "" ? undefined : fault(`: extra text: ${JSON.stringify(rest)}`);
+  return rest === "" ? undefined : error(`: extra text: ${JSON.stringify(rest)}`);
 }

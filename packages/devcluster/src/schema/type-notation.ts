@@ -70,11 +70,11 @@ export function structSchema(name: string): Schema {
     const colon = word.indexOf(":");
     const [, key = "", mark] = /^(.*?)([*?]*)$/.exec(word.slice(0, colon)) ?? [];
     if (mark?.includes("*") === true) required.push(key);
-    const goesWhenEmpty = mark?.includes("?") === true;
+    const isOmittedWhenEmpty = mark?.includes("?") === true;
     const notation = word.slice(colon + 1);
     let schema: Schema | undefined;
     const read = (): Schema =>
-      goesWhenEmpty ? { ...typeSchema(notation), "x-go-omitempty": true } : typeSchema(notation);
+      isOmittedWhenEmpty ? { ...typeSchema(notation), "x-go-omitempty": true } : typeSchema(notation);
     Object.defineProperty(properties, key, { enumerable: true, get: () => (schema ??= read()) });
   }
   const schema: Schema = {

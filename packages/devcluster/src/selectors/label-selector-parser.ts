@@ -97,8 +97,8 @@ export function requirementsOf(text: string): readonly Requirement[] {
     if (isAbsent) lexeme = take();
     if (lexeme.token !== "identifier") throw new Error(`found '${lexeme.text}', expected: identifier`);
     const key = lexeme.text;
-    const faults = qualifiedNameErrors(key);
-    if (faults.length > 0) throw new Error(`<nil>: Invalid value: ${JSON.stringify(key)}: ${faults.join("; ")}`);
+    const errors = qualifiedNameErrors(key);
+    if (errors.length > 0) throw new Error(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join("; ")}`);
     if (isAbsent) return { key, operator: "absent", values: [] };
     if (look().token === "end" || look().token === ",") return { key, operator: "exists", values: [] };
     const operator = take(true);
@@ -157,9 +157,9 @@ function checked(requirement: Requirement): Requirement {
         `values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
       );
     }
-    const faults = labelValueErrors(value);
-    if (faults.length > 0) {
-      throw new Error(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${faults.join("; ")}`);
+    const errors = labelValueErrors(value);
+    if (errors.length > 0) {
+      throw new Error(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${errors.join("; ")}`);
     }
   }
   return requirement;

@@ -62,7 +62,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const { clusterFaults = createClusterFaults() } = options;
   const kubelet = createKubelet(api, clock);
   const nodes = new Map<string, SimulatedNode>();
-  const goneSinceMs = new Map<string, number>();
+  const removedSinceMs = new Map<string, number>();
   const notReady = new Set<string>();
   let lifecycleDueMs = 0;
 
@@ -101,9 +101,9 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const remove = async (name: string, signal: AbortSignal): Promise<void> => {
     try {
       await api.delete(nodeResource, { name }, { signal });
-      goneSinceMs.delete(name);
+      removedSinceMs.delete(name);
     } catch (error) {
-      if (isNotFound(error)) goneSinceMs.delete(name);
+      if (isNotFound(error)) removedSinceMs.delete(name);
       else if (!signal.aborted)
         log("debug", "simulated node: Failed to delete the Node, will retry", { node: name, error });
     }
@@ -136,7 +136,8 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       if (node.dueMs <= now || hasChanged) work.push(() => advance(name, node, signal));
     }
     if (removeWithVm) {
-      for (const [name, since] of goneSinceMs) if (now - since >= removeAfterMs) work.push(() => remove(name, signal));
+      for (const [name, since] of removedSinceMs)
+        if (now - since >= removeAfterMs) work.push(() => remove(name, signal));
     }
     if (lifecycleDueMs <= now) work.push(() => watchLifecycle(signal));
     for (let start = 0; start < work.length; start += parallelCalls) {
@@ -152,10 +153,10 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
         if (present.has(name)) continue;
         nodes.delete(name);
         notReady.delete(name);
-        goneSinceMs.set(name, now);
+        removedSinceMs.set(name, now);
       }
       for (const [name, node] of present) {
-        goneSinceMs.delete(name);
+        removedSinceMs.delete(name);
         const known = nodes.get(name)?.desired;
         if (known !== undefined && isSameMachine(known, node)) continue;
         nodes.set(name, {

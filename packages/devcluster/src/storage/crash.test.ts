@@ -34,8 +34,8 @@ async function spawnServer(): Promise<{ readonly url: string; readonly process: 
   return { url: String(value), process: started };
 }
 
-/** Writes until the server is gone; notes what was answered, and what was under way when it died. */
-async function writeUntilDeath(
+/** Writes until the server is killed. Records the acknowledged writes and the one in flight. */
+async function writeUntilKilled(
   url: string,
   writer: number,
   known: Map<string, string | undefined>,
@@ -83,7 +83,7 @@ test("a kill at any moment loses no write that was acknowledged", { timeout: 60_
       answersLeft -= 1;
       if (answersLeft === 0) setTimeout(() => victim.kill("SIGKILL"), systemRandom.next() * 10);
     };
-    const writers = [0, 1, 2, 3].map((writer) => writeUntilDeath(url, writer, known, onAnswer));
+    const writers = [0, 1, 2, 3].map((writer) => writeUntilKilled(url, writer, known, onAnswer));
     const exited = new Promise((resolve) => {
       victim.once("exit", resolve);
     });

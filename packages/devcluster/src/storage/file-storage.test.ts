@@ -28,7 +28,7 @@ function open(): ObjectStore {
   return createObjectStore({ journal: openFileStorage(directory) });
 }
 
-/** The log as a process leaves it that was killed: without a close, and without its lock since it is gone. */
+/** The log of a killed process: not closed, and without its lock. */
 function abandon(): void {
   rmSync(join(directory, "lock"), { force: true });
 }
@@ -56,7 +56,7 @@ test("cuts off a torn last line with a warning and goes on", () => {
   const warnings: string[] = [];
   const storage = openFileStorage(directory, { log: (_level, message) => warnings.push(message) });
   const second = createObjectStore({ journal: storage });
-  expect(warnings).toEqual(["storage: the last line was torn and has been cut off"]);
+  expect(warnings).toEqual(["storage: removed the torn last line"]);
   second.put("configmaps.", object("b"));
   second.close();
   const third = open();

@@ -57,7 +57,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
             sizeBytes = line.endOffset;
             if (!line.isComplete) {
               sizeBytes = line.endOffset - line.bytes.length;
-              log("warn", "storage: the last line was torn and has been cut off", {
+              log("warn", "storage: removed the torn last line", {
                 file: path,
                 bytes: line.bytes.length,
               });

@@ -87,7 +87,7 @@ export async function createCertificateAuthority(now: Date): Promise<Certificate
         ...addresses.map((value) => ({ type: "ip" as const, value })),
       ]),
     issueClient({ user, groups = [] }) {
-      if (user === "") throw new RangeError("a client certificate needs the name of its user");
+      if (user === "") throw new RangeError("a client certificate requires a user name");
       const organizations = groups.map((group) => ({ O: [group] }));
       return issue([...organizations, { CN: [user] }], x509.ExtendedKeyUsage.clientAuth, []);
     },

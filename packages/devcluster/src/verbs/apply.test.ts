@@ -68,15 +68,15 @@ test("removes the fields that its manager dropped, and no others", async () => {
 test("conflicts on a field of another manager, and takes it over with force", async () => {
   await apply("one", widget("a", { replicas: 1 }));
   await api.call("PATCH", `${widgetsPath}/a?fieldManager=scaler`, { spec: { replicas: 5 } }, merge);
-  const refused = await apply("one", widget("a", { replicas: 2 }));
-  expect(refused).toMatchObject({
+  const rejected = await apply("one", widget("a", { replicas: 2 }));
+  expect(rejected).toMatchObject({
     code: 409,
     body: {
       reason: "Conflict",
       details: { causes: [{ reason: "FieldManagerConflict", field: ".spec.replicas" }] },
     },
   });
-  expect(refused.body["message"]).toMatch(
+  expect(rejected.body["message"]).toMatch(
     /^Apply failed with 1 conflict: conflict with "scaler" using example\.io\/v1: \.spec\.replicas$/,
   );
   const forced = await apply("one", widget("a", { replicas: 2 }), "&force=true");

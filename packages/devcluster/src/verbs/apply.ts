@@ -12,7 +12,7 @@ import { plainText } from "../json/quoting.ts";
 import type { Outcome } from "./outcome.ts";
 import { updateObject } from "./update.ts";
 import type { WriteOptions } from "../request/write-options.ts";
-import { conflictFault, conflictingFields, findConflicts } from "../managed-fields/conflicts.ts";
+import { conflictError, conflictingFields, findConflicts } from "../managed-fields/conflicts.ts";
 import { difference, emptySet, type FieldSet, intersection, sameSet, union } from "../managed-fields/field-set.ts";
 import { changedFields, fieldTreeOf, withContainers } from "../managed-fields/field-tree.ts";
 import {
@@ -102,12 +102,12 @@ function planApply(
   const others = managers.filter((entry) => entry !== mine);
   const fields = fieldTreeOf(applied, schema);
   const conflicts = findConflicts(changedFields(fieldTreeOf(live, schema), fields), others);
-  if (conflicts.length > 0 && !force) throw conflictFault(conflicts);
+  if (conflicts.length > 0 && !force) throw conflictError(conflicts);
   const taken = conflictingFields(conflicts);
   const remaining = others.map((entry) => ({ ...entry, fields: difference(entry.fields, taken) }));
   const kept = remaining.reduce((set, entry) => union(set, entry.fields), union(emptySet, fields));
-  const gone = difference(mine?.fields ?? emptySet, kept);
-  return { object: applyConfiguration(live, applied, schema, gone, kept), fields, mine, others: remaining };
+  const dropped = difference(mine?.fields ?? emptySet, kept);
+  return { object: applyConfiguration(live, applied, schema, dropped, kept), fields, mine, others: remaining };
 }
 
 function beforeFirstApply(definition: ResourceDefinition, live: JsonObject, write: TrackedWrite): ManagerEntry {

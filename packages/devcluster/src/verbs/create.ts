@@ -9,7 +9,7 @@ import { alreadyExists, forbidden, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { duplicatesOf } from "../resources/field-validation.ts";
-import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
+import { checkIdentity, rejectVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "../request/write-options.ts";
 
@@ -26,8 +26,8 @@ export function createObject(
   options: WriteOptions,
 ): Outcome {
   const { object: sent, unknown } = decodeObject(definition, checkIdentity(definition, body, { namespace }));
-  refuseVersionOnCreate(sent);
-  requireStandingDefinition(context, definition, stringAt(sent, "metadata", "name") ?? "");
+  rejectVersionOnCreate(sent);
+  requireActiveCrd(context, definition, stringAt(sent, "metadata", "name") ?? "");
   requireNamespace(context, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
   const candidate = newObject(context, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
@@ -53,7 +53,7 @@ export function createObject(
 }
 
 /** Throws when the CRD of a new object is being deleted. */
-function requireStandingDefinition({ store }: ServerContext, definition: ResourceDefinition, name: string): void {
+function requireActiveCrd({ store }: ServerContext, definition: ResourceDefinition, name: string): void {
   const { plural, group } = definition;
   const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", `${plural}.${group}`);
   if (isTrue(crd, "Terminating"))

@@ -117,8 +117,10 @@ export function deleteObject(
   }
   if (definition.collection === "pods.") {
     const last = markDeleted(context, definition, live, [], 0);
-    const gone = options.dryRun ? last : context.store.remove(definition.collection, namespaceOf(live), ref.name, last);
-    return { code: 200, body: shown(definition, gone ?? last) };
+    const removed = options.dryRun
+      ? last
+      : context.store.remove(definition.collection, namespaceOf(live), ref.name, last);
+    return { code: 200, body: shown(definition, removed ?? last) };
   }
   if (!options.dryRun) context.store.remove(definition.collection, namespaceOf(live), ref.name);
   return {

@@ -58,7 +58,7 @@ test("a watcher that does not read is disconnected, and takes no more memory tha
   await expect.poll(running).toBe("1");
   const large = { text: "x".repeat(900_000) };
   for (let round = 0; round < 60 && warnings.length === 0; round += 1) await create(`large-${round}`, large);
-  expect(warnings).toContain("watch client is too slow and was cut off");
+  expect(warnings).toContain("watch client is too slow and was disconnected");
   await expect.poll(running).toBe("0");
   request.destroy();
 });

@@ -36,16 +36,16 @@ export function readSelectors(
     (name === undefined || object.metadata.name === name) && byLabel(object.metadata.labels) && byField(object);
 }
 
-/** Reads a resourceVersion. Throws 400 (or `fault`) for an invalid one, 504 for one in the future, like etcd. */
+/** Reads a resourceVersion. Throws 400 (or `error`) for an invalid one, 504 for one in the future, like etcd. */
 export function readVersion(
   { store }: ServerContext,
   text: string | null,
   prefix = "",
-  fault = badRequest,
+  error = badRequest,
 ): number | undefined {
   if (text === null || text === "") return undefined;
   if (!/^\d{1,15}$/.test(text)) {
-    throw fault(
+    throw error(
       `${prefix}resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
     );
   }
@@ -80,8 +80,8 @@ export function listPage(
   if (token !== undefined && !["", "0"].includes(query.get("resourceVersion") ?? "")) {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  const asked = readVersion(context, query.get("resourceVersion"), "invalid resource version: ");
-  const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
+  const requested = readVersion(context, query.get("resourceVersion"), "invalid resource version: ");
+  const exact = query.get("resourceVersionMatch") === "Exact" ? requested : undefined;
   // Version 0 is served from the watch cache, which has no pages.
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
   const tokenVersion = token?.version === inconsistent ? store.resourceVersion : token?.version;
@@ -140,5 +140,5 @@ function readToken(text: string | null, current: number): { version: number; aft
   } catch (error) {
     if (error instanceof StatusError) throw error;
   }
-  throw badRequest("continue key is not valid: it was not made by this server");
+  throw badRequest("continue key is not valid: it is not of this server");
 }

@@ -119,7 +119,7 @@ export function requireNameInBody(body: JsonObject, name: string): void {
 }
 
 /** 500 without a reason, like the storage layer of kube-apiserver for a create with a resourceVersion. */
-export function refuseVersionOnCreate(body: JsonObject): void {
+export function rejectVersionOnCreate(body: JsonObject): void {
   if (stringAt(body, "metadata", "resourceVersion")) {
     throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
   }

@@ -41,7 +41,7 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
   checkPreconditions(definition, live, wanted, update.isReplace === true);
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
-  refuseNewFinalizers(definition, live, merged);
+  rejectNewFinalizers(definition, live, merged);
   const { object, warnings } = readable(isPatch, () =>
     admit(definition, merged, live, options, {
       part: subresource === "status" ? "status" : "all",
@@ -93,7 +93,7 @@ export function commit(
   const { name, uid, creationTimestamp } = live.metadata;
   const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
   const prepared = { ...next, apiVersion: plainText(next["apiVersion"]), kind: definition.kind, metadata };
-  if (isReadyToGo(definition, prepared)) {
+  if (isRemovable(definition, prepared)) {
     // Watchers get the last state of the object, with its last finalizer.
     store.remove(definition.collection, namespaceOf(live), name, live);
     // The response has the last version that was stored; the DELETED event has a later one.
@@ -102,7 +102,7 @@ export function commit(
   return store.put(definition.collection, prepared);
 }
 
-function isReadyToGo(definition: ResourceDefinition, object: JsonObject): boolean {
+function isRemovable(definition: ResourceDefinition, object: JsonObject): boolean {
   const metadata = objectAt(object, "metadata");
   if (metadata["deletionTimestamp"] === undefined || arrayAt(metadata, "finalizers").length > 0) return false;
   if (definition.collection === "namespaces.") return arrayAt(object, "spec", "finalizers").length === 0;
@@ -186,7 +186,7 @@ function mergeScopes(
   return withoutUndefined({ ...wanted, metadata, status: live["status"] });
 }
 
-function refuseNewFinalizers(definition: ResourceDefinition, live: StoredObject, next: JsonObject): void {
+function rejectNewFinalizers(definition: ResourceDefinition, live: StoredObject, next: JsonObject): void {
   if (live.metadata.deletionTimestamp === undefined) return;
   const before = new Set<unknown>(live.metadata.finalizers);
   const added = arrayAt(next, "metadata", "finalizers").filter((finalizer) => !before.has(finalizer));

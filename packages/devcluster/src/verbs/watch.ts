@@ -56,8 +56,8 @@ export async function serveWatch(
   const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   const encode = createEncoder(context, request);
-  const asked = readVersion(context, query.get("resourceVersion"), "", withoutReason);
-  const initial = wantsInitialEvents(query, asked);
+  const requested = readVersion(context, query.get("resourceVersion"), "", withoutReason);
+  const initial = wantsInitialEvents(query, requested);
 
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const timers: Timer[] = [];
@@ -78,7 +78,7 @@ export async function serveWatch(
     if (isOver || stream === undefined) return;
     stream.line(line);
     if (stream.unreadBytes <= unreadLimitBytes) return;
-    context.log("warn", "watch client is too slow and was cut off", { resource: definition.plural });
+    context.log("warn", "watch client is too slow and was disconnected", { resource: definition.plural });
     finish();
     response.destroy();
   };
@@ -111,7 +111,7 @@ export async function serveWatch(
     unsubscribe();
   } else {
     try {
-      for (const event of store.since(definition.collection, asked ?? 0)) deliver(event);
+      for (const event of store.since(definition.collection, requested ?? 0)) deliver(event);
     } catch (error) {
       if (!isStatusError(error)) throw error;
       send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
@@ -138,9 +138,9 @@ function readSeconds(text: string | null): number {
   return Math.max(0, Number(text)) || defaultTimeoutSeconds;
 }
 
-function wantsInitialEvents(query: URLSearchParams, asked: number | undefined): boolean {
+function wantsInitialEvents(query: URLSearchParams, requested: number | undefined): boolean {
   const sent = query.get("sendInitialEvents");
-  if (sent === null) return asked === undefined || asked === 0;
+  if (sent === null) return requested === undefined || requested === 0;
   return sent === "true";
 }
 

@@ -35,14 +35,14 @@ export function runPods(view: View, times: PodTimes): readonly Action[] {
     const nodeName = nodeNameOf(pod);
     if (nodeName === "") return [];
     const node = nodes.get(nodeName);
-    if (node === undefined) return endOrphan(view, pod);
+    if (node === undefined) return deleteOrphan(view, pod);
     if (!isTrue(node, "Ready")) {
-      if (isDeleting(pod) && isOutOfService(node)) return [forceEnd(pod)];
+      if (isDeleting(pod) && isOutOfService(node)) return [forceDelete(pod)];
       return isTrue(pod, "Ready") ? reportReady(view, pod, false) : [];
     }
     // The condition Ready is stale right after the kubelet has stopped.
     if (faultsOfKinds(view.faults, "kubelet-stops").some(({ nodes: names }) => isNamed(names, nodeName))) return [];
-    if (isDeleting(pod)) return endPod(view, pod, times);
+    if (isDeleting(pod)) return stopPod(view, pod, times);
     if (isFinished(pod)) return [];
     if (stringAt(pod, "status", "phase") !== "Running") return startPod(view, pod, node, times);
     const finished = finishPod(view, pod);
@@ -82,13 +82,13 @@ function finishPod(view: View, pod: Item): readonly Action[] | undefined {
 }
 
 /** Pods of a deleted Node are removed, as by the pod garbage collector. */
-function endOrphan(view: View, pod: Item): readonly Action[] {
+function deleteOrphan(view: View, pod: Item): readonly Action[] {
   if (!view.due(`orphan/${pod.metadata.uid}`, 1_000)) return [];
   const why = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
-  return isFinished(pod) ? [forceEnd(pod)] : disrupt(view, pod, why, forceEnd(pod));
+  return isFinished(pod) ? [forceDelete(pod)] : disrupt(view, pod, why, forceDelete(pod));
 }
 
-function forceEnd(item: Item): Action {
+function forceDelete(item: Item): Action {
   return { do: "delete", kind: "pods", item, graceSeconds: 0 };
 }
 
@@ -97,7 +97,7 @@ export function isOutOfService(node: Item): boolean {
   return arrayAt(node, "spec", "taints").some((taint) => field(taint, "key") === outOfServiceTaint);
 }
 
-function endPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Action[] {
+function stopPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Action[] {
   const events = view.isNew(`killing/${pod.metadata.uid}`) ? containersOf(pod, "Killing", stopping) : [];
   const killing: readonly Action[] = events.length === 0 ? [] : [{ do: "record", events }];
   if (isHeld(view, pod, "pod-never-ends")) return killing;
@@ -106,7 +106,7 @@ function endPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Acti
   const wantedMs = Number.isFinite(own) ? own * 1000 : stopDelayMs;
   // A pod that has ended and is kept by another client's finalizer has no grace period left and does not end twice.
   if (!view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs)) || graceMs === 0) return killing;
-  return [...killing, forceEnd(pod)];
+  return [...killing, forceDelete(pod)];
 }
 
 const stopping = (name: string): string => `Stopping container ${name}`;

@@ -33,15 +33,15 @@ export function schedulePods(view: View): readonly Action[] {
         now,
       );
     }
-    const refusals = new Map<string, number>();
+    const mismatches = new Map<string, number>();
     let best: string | undefined;
     for (const node of nodes) {
       const { name } = node.metadata;
       const why = whyNot(pod, node, counts.get(name) ?? 0);
-      if (why !== undefined) refusals.set(why, (refusals.get(why) ?? 0) + 1);
+      if (why !== undefined) mismatches.set(why, (mismatches.get(why) ?? 0) + 1);
       else if (best === undefined || (counts.get(name) ?? 0) < (counts.get(best) ?? 0)) best = name;
     }
-    if (best === undefined) return unschedulable(pod, whyNowhere(nodes.length, refusals), now);
+    if (best === undefined) return unschedulable(pod, unschedulableMessage(nodes.length, mismatches), now);
     counts.set(best, (counts.get(best) ?? 0) + 1);
     const { namespace = "", name } = pod.metadata;
     const assigned = `Successfully assigned ${namespace}/${name} to ${best}`;
@@ -67,10 +67,10 @@ function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
 }
 
 /** Why a pod fits on no node, in the words of kube-scheduler 1.35. */
-function whyNowhere(nodeCount: number, refusals: ReadonlyMap<string, number>): string {
+function unschedulableMessage(nodeCount: number, mismatches: ReadonlyMap<string, number>): string {
   if (nodeCount === 0) return "no nodes available to schedule pods";
-  const reasons = [...refusals].map(([why, count]) => `${count} ${why}`).toSorted();
-  return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, refusals.get(tooMany) ?? 0)}`;
+  const reasons = [...mismatches].map(([why, count]) => `${count} ${why}`).toSorted();
+  return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, mismatches.get(tooMany) ?? 0)}`;
 }
 
 /** The result of preemption: all pods have the same priority here, so there is never a victim. */

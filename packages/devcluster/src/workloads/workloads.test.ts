@@ -251,7 +251,7 @@ test("pods of a node without heartbeats are not ready, and are deleted with its 
 });
 
 test.each(["deployments", "statefulsets", "daemonsets"])(
-  "pods of %s have the labels, annotations and finalizers of their template, and stay until the finalizers are gone",
+  "pods of %s have the labels, annotations and finalizers of their template, and stay until the finalizers are removed",
   async (kind) => {
     joinNodes("a");
     const metadata = { labels: { app: "web" }, annotations: { note: "x" }, finalizers: ["example.com/hold"] };
@@ -268,7 +268,7 @@ test.each(["deployments", "statefulsets", "daemonsets"])(
     expect(at(pod, "metadata")).toMatchObject(metadata);
     const path = `${podsPath}/${stringAt(pod, "metadata", "name")}`;
     await server.call("DELETE", path);
-    // Its containers end within a fraction of its grace; the object waits for whoever wrote the finalizer.
+    // Its containers end within a fraction of its grace period; the object waits for its finalizer.
     await expect
       .poll(async () => (await server.call("GET", path)).body, wait)
       .toMatchObject({ metadata: { deletionGracePeriodSeconds: 0, uid: stringAt(pod, "metadata", "uid") } });

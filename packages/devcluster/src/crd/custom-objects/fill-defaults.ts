@@ -11,12 +11,12 @@ export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
   for (const [key, value] of entriesOf(object)) {
     const own = propertySchema(schema, key);
     const fallback = own === undefined ? undefined : field(own, "default");
-    const isRefused = value === null && own !== undefined && !allowsNull(own);
-    if (isRefused && fallback === undefined) {
+    const isRejected = value === null && own !== undefined && !allowsNull(own);
+    if (isRejected && fallback === undefined) {
       hasChanged = true;
       continue;
     }
-    const next = fillValue(isRefused ? (fallback ?? null) : value, own);
+    const next = fillValue(isRejected ? (fallback ?? null) : value, own);
     hasChanged ||= next !== value;
     filled.set(key, next);
   }

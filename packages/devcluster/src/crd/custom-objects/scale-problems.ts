@@ -16,8 +16,8 @@ export function scaleProblems(object: JsonObject, paths: ScalePaths, part: "all"
 }
 
 function countProblems(object: JsonObject, path: string): readonly Cause[] {
-  const { value, fault } = read(object, path);
-  if (fault !== undefined) return [invalidValue(path, 0, fault)];
+  const { value, error } = read(object, path);
+  if (error !== undefined) return [invalidValue(path, 0, error)];
   if (value === undefined) return [];
   if (typeof value !== "number" || !Number.isInteger(value))
     return [invalidValue(path, 0, accessorError(path, value, "int64"))];
@@ -26,19 +26,19 @@ function countProblems(object: JsonObject, path: string): readonly Cause[] {
 }
 
 function textProblems(object: JsonObject, path: string): readonly Cause[] {
-  const { value, fault } = read(object, path);
-  if (fault !== undefined) return [invalidValue(path, "", fault)];
+  const { value, error } = read(object, path);
+  if (error !== undefined) return [invalidValue(path, "", error)];
   if (value === undefined || typeof value === "string") return [];
   return [invalidValue(path, "", accessorError(path, value, "string"))];
 }
 
-function read(object: JsonObject, path: string): { readonly value?: Json | undefined; readonly fault?: string } {
+function read(object: JsonObject, path: string): { readonly value?: Json | undefined; readonly error?: string } {
   const steps = path.split(".").slice(1);
   let current: Json | undefined = object;
   for (const [index, step] of steps.entries()) {
     if (!isObject(current)) {
       const place = `.${steps.slice(0, index + 1).join(".")}`;
-      return { fault: accessorError(place, current ?? null, "map[string]interface{}") };
+      return { error: accessorError(place, current ?? null, "map[string]interface{}") };
     }
     if (!Object.hasOwn(current, step)) return {};
     current = current[step];

@@ -32,7 +32,7 @@ export function structuralPipeline(schema: Schema): SchemaPipeline {
       const errors = validator(object) ? [] : (validator.errors ?? []);
       const causes = [
         ...causesOf(errors.filter((error) => !isUnchanged(error, live) && isOf(error, part))).map((cause) =>
-          part === "status" ? seenFromStatus(cause) : cause,
+          part === "status" ? relativeToStatus(cause) : cause,
         ),
         ...duplicateItems(object, schema),
         ...embeddedProblems(object, schema),
@@ -52,7 +52,7 @@ function isOf({ instancePath, params }: ErrorObject, part: "all" | "status"): bo
 }
 
 /** Kubernetes leaves out `status.` in the text of an error in the status, and has it in the field. */
-function seenFromStatus(cause: Cause): Cause {
+function relativeToStatus(cause: Cause): Cause {
   return { ...cause, message: cause.message.replace(/(?<=: )status(?:\.|(?= in body))/, "") };
 }
 
@@ -93,7 +93,7 @@ function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean 
 const goRegExp = Object.assign(
   (pattern: string): RegExp => {
     const read = goPattern(pattern);
-    if ("fault" in read) throw new Error(read.fault);
+    if ("error" in read) throw new Error(read.error);
     return read.regExp;
   },
   { code: "goRegExp" },

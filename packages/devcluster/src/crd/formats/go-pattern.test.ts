@@ -4,7 +4,7 @@ import { goPattern } from "./go-pattern.ts";
 
 function matches(pattern: string, text: string): boolean {
   const read = goPattern(pattern);
-  if ("fault" in read) throw new Error(read.fault);
+  if ("error" in read) throw new Error(read.error);
   return read.regExp.test(text);
 }
 
@@ -45,7 +45,7 @@ test.each([
   ["(?!a)", "invalid or unsupported Perl syntax: `(?!`"],
   ["a\\", "trailing backslash at end of expression: ``"],
 ])("rejects %s with Go's error", (pattern, why) => {
-  expect(goPattern(pattern)).toEqual({ fault: `error parsing regexp: ${why}` });
+  expect(goPattern(pattern)).toEqual({ error: `error parsing regexp: ${why}` });
 });
 
 test("a pattern either compiles or has an error", () => {
@@ -73,7 +73,7 @@ test("a pattern either compiles or has an error", () => {
   fc.assert(
     fc.property(fc.array(parts, { maxLength: 12 }), (pieces) => {
       const read = goPattern(pieces.join(""));
-      expect("fault" in read ? read.fault : read.regExp.source).toBeTypeOf("string");
+      expect("error" in read ? read.error : read.regExp.source).toBeTypeOf("string");
     }),
   );
 });

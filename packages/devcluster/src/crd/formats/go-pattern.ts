@@ -1,5 +1,5 @@
 /** A compiled regular expression in Go's syntax (RE2), or Go's error for one that it rejects. */
-export type GoPattern = { readonly regExp: RegExp } | { readonly fault: string };
+export type GoPattern = { readonly regExp: RegExp } | { readonly error: string };
 
 const known = new Map<string, GoPattern>();
 /** There are few patterns, of schemas and rules, and they are used again and again. */
@@ -25,15 +25,15 @@ function compile(source: string): GoPattern {
     const [whole = "", flags = ""] = /^\(\?([im]+)\)/.exec(source) ?? [];
     return { regExp: new RegExp(translate(source.slice(whole.length)), `u${flags}`) };
   } catch (error) {
-    if (error instanceof PatternFault) return { fault: `error parsing regexp: ${error.message}` };
-    return { fault: `error parsing regexp: ${error instanceof Error ? error.message : String(error)}` };
+    if (error instanceof PatternError) return { error: `error parsing regexp: ${error.message}` };
+    return { error: `error parsing regexp: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-class PatternFault extends Error {}
+class PatternError extends Error {}
 
-function refuse(why: string, part: string): never {
-  throw new PatternFault(`${why}: \`${part}\``);
+function reject(why: string, part: string): never {
+  throw new PatternError(`${why}: \`${part}\``);
 }
 
 /** Go's names of character classes. */
@@ -72,8 +72,8 @@ function translate(source: string): string {
   const repeat = (operator: string): void => {
     const lazy = source[place + operator.length] === "?" ? "?" : "";
     const whole = operator + lazy;
-    if (before === "nothing") refuse("missing argument to repetition operator", operator);
-    if (before === "repetition") refuse("invalid nested repetition operator", lastRepetition + whole);
+    if (before === "nothing") reject("missing argument to repetition operator", operator);
+    if (before === "repetition") reject("invalid nested repetition operator", lastRepetition + whole);
     out += whole;
     before = "repetition";
     lastRepetition = whole;
@@ -89,7 +89,7 @@ function translate(source: string): string {
       open += 1;
       before = "nothing";
     } else if (character === ")") {
-      if (open === 0) refuse("unexpected )", source);
+      if (open === 0) reject("unexpected )", source);
       open -= 1;
       emit(")");
       place += 1;
@@ -111,7 +111,7 @@ function translate(source: string): string {
       } else {
         const [operator, least = "", most = ""] = count;
         const tooMany = Number(least) > largestRepeat || Number(most) > largestRepeat;
-        if (tooMany || (most !== "" && Number(most) < Number(least))) refuse("invalid repeat count", operator);
+        if (tooMany || (most !== "" && Number(most) < Number(least))) reject("invalid repeat count", operator);
         repeat(operator);
       }
     } else if (character === "|") {
@@ -127,7 +127,7 @@ function translate(source: string): string {
       place += whole.length;
     }
   }
-  if (open > 0) refuse("missing closing )", source);
+  if (open > 0) reject("missing closing )", source);
   return out;
 }
 
@@ -140,12 +140,12 @@ function readGroup(source: string, start: number): { readonly text: string; read
   const flags = /^\(\?([imsU]*)(-[imsU]+)?(:|\))/.exec(rest);
   if (flags === null) {
     const part = rest.startsWith("(?P") ? "(?P" : rest.slice(0, 3);
-    return refuse("invalid or unsupported Perl syntax", part);
+    return reject("invalid or unsupported Perl syntax", part);
   }
   const [whole, set = "", , end] = flags;
   // Flags for the rest of a group have no counterpart in JavaScript.
-  if (end === ")") return refuse("invalid or unsupported Perl syntax", whole);
-  if (/[sU]/.test(set)) return refuse("invalid or unsupported Perl syntax", whole);
+  if (end === ")") return reject("invalid or unsupported Perl syntax", whole);
+  if (/[sU]/.test(set)) return reject("invalid or unsupported Perl syntax", whole);
   return { text: whole, length: whole.length };
 }
 
@@ -158,13 +158,13 @@ function readClass(source: string, start: number): { readonly text: string; read
   }
   for (let isFirst = true; ; isFirst = false) {
     const character = source[place];
-    if (character === undefined) refuse("missing closing ]", source.slice(start));
+    if (character === undefined) reject("missing closing ]", source.slice(start));
     if (character === "]" && !isFirst) return { text: `${text}]`, length: place + 1 - start };
     const posix = /^\[:(\^?)(\w+):\]/.exec(source.slice(place));
     if (posix !== null) {
       const [whole, negated = "", name = ""] = posix;
       const members = posixClasses[name];
-      if (members === undefined || negated !== "") refuse("invalid character class range", whole);
+      if (members === undefined || negated !== "") reject("invalid character class range", whole);
       text += members;
       place += whole.length;
       continue;
@@ -178,7 +178,7 @@ function readClass(source: string, start: number): { readonly text: string; read
     const high = readMember(source, place + 1);
     const range = source.slice(place - low.length, place + 1 + high.length);
     if (low.code === undefined || high.code === undefined || low.code > high.code) {
-      refuse("invalid character class range", range);
+      reject("invalid character class range", range);
     }
     text += `${low.text}-${high.text}`;
     place += 1 + high.length;
@@ -220,7 +220,7 @@ function readEscape(
   isInClass: boolean,
 ): { readonly text: string; readonly length: number } {
   const letter = source[start + 1];
-  if (letter === undefined) throw new PatternFault("trailing backslash at end of expression: ``");
+  if (letter === undefined) throw new PatternError("trailing backslash at end of expression: ``");
   const rest = source.slice(start);
   if (/[dDwW]/.test(letter) || /[tnvfr]/.test(letter)) return { text: `\\${letter}`, length: 2 };
   if (letter === "s") return { text: isInClass ? spaces : `[${spaces}]`, length: 2 };
@@ -251,7 +251,7 @@ function readEscape(
   if (octal !== null)
     return { text: literal(String.fromCodePoint(Number.parseInt(octal[0].slice(1), 8))), length: octal[0].length };
   if (/[!-/:-@[-`{-~]/.test(letter)) return { text: literal(letter), length: 2 };
-  return refuse("invalid escape sequence", rest.slice(0, 2));
+  return reject("invalid escape sequence", rest.slice(0, 2));
 }
 
 function literal(character: string): string {

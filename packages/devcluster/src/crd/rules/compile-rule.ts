@@ -1,7 +1,7 @@
 import type { Environment, ParseResult } from "@marcbachmann/cel-js";
 import { field, type Json, stringAt } from "../../json/json.ts";
 import { ruleEnvironments } from "./cel-environment.ts";
-import { patternFault, withGoMatches } from "./go-matches.ts";
+import { patternError, withGoMatches } from "./go-matches.ts";
 import { measure } from "./rule-shape.ts";
 
 /** A compiled rule of `x-kubernetes-validations`. */
@@ -64,8 +64,8 @@ export function isCompiled(result: CompiledRule | RuleProblem): result is Compil
 function compile(environment: Environment, expression: string): ParseResult | string {
   try {
     const written = environment.parse(expression);
-    const fault = patternFault(written.ast);
-    if (fault !== undefined) return fault;
+    const invalidPattern = patternError(written.ast);
+    if (invalidPattern !== undefined) return invalidPattern;
     const parsed = environment.parse(withGoMatches(expression, written.ast));
     const { valid, error } = parsed.check();
     return valid ? parsed : `compilation failed: ${firstLine(error)}`;

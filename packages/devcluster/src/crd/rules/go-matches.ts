@@ -4,21 +4,21 @@ import { ownMatches } from "./library/regular-expressions.ts";
 import { childrenOf } from "./rule-shape.ts";
 
 /** The errors of literal patterns in calls of `matches` and similar functions. */
-export function patternFault(node: ASTNode): string | undefined {
+export function patternError(node: ASTNode): string | undefined {
   if (node.op === "rcall" && ["matches", ownMatches, "find", "findAll"].includes(node.args[0])) {
     const [pattern] = node.args[2];
     if (pattern?.op === "value" && typeof pattern.args === "string") {
       const read = goPattern(pattern.args);
-      if ("fault" in read) {
+      if ("error" in read) {
         return node.args[0] === "matches"
           ? `compilation failed: ${atPlace(node.input, pattern.start, "invalid matches argument")}`
-          : `program instantiation failed: ${read.fault}`;
+          : `program instantiation failed: ${read.error}`;
       }
     }
   }
   for (const child of childrenOf(node.args)) {
-    const fault = patternFault(child);
-    if (fault !== undefined) return fault;
+    const error = patternError(child);
+    if (error !== undefined) return error;
   }
   return undefined;
 }

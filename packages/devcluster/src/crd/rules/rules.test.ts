@@ -55,12 +55,12 @@ test("an object that violates a rule is invalid, with the message of Kubernetes"
     "x-kubernetes-validations": [{ rule: "self.min <= self.max", message: "min must not exceed max" }],
   });
   expect((await create({ min: 1, max: 2 })).code).toBe(201);
-  const refused = await server.call("POST", path, { ...gadget({ min: 3, max: 2 }), metadata: { name: "h" } });
-  expect(refused.code).toBe(422);
-  expect(refused.body["message"]).toBe(
+  const rejected = await server.call("POST", path, { ...gadget({ min: 3, max: 2 }), metadata: { name: "h" } });
+  expect(rejected.code).toBe(422);
+  expect(rejected.body["message"]).toBe(
     'Gadget.example.io "h" is invalid: spec: Invalid value: "object": min must not exceed max',
   );
-  expect(firstCause(refused)).toMatchObject({ reason: "FieldValueInvalid", field: "spec" });
+  expect(firstCause(rejected)).toMatchObject({ reason: "FieldValueInvalid", field: "spec" });
 });
 
 test.each([
@@ -91,8 +91,8 @@ test("a transition rule runs on updates only", async () => {
   });
   expect((await create({ class: "a" })).code).toBe(201);
   expect((await update({ class: "a" })).code).toBe(200);
-  const refused = await update({ class: "b" });
-  expect(firstCause(refused)).toEqual({
+  const rejected = await update({ class: "b" });
+  expect(firstCause(rejected)).toEqual({
     reason: "FieldValueInvalid",
     message: 'Invalid value: "b": fixed',
     field: "spec.class",
@@ -158,8 +158,8 @@ test("a rule that would take too long does not run", async () => {
   });
   expect((await create({ n: Array.from({ length: 20 }, (_, index) => index) })).code).toBe(201);
   const start = process.cpuUsage();
-  const refused = await update({ n: Array.from({ length: 2000 }, (_, index) => index) });
-  expect(firstCause(refused)).toMatchObject({ reason: "FieldValueForbidden" });
+  const rejected = await update({ n: Array.from({ length: 2000 }, (_, index) => index) });
+  expect(firstCause(rejected)).toMatchObject({ reason: "FieldValueForbidden" });
   const { user, system } = process.cpuUsage(start);
   // Time on the processor: others use the machine too.
   expect((user + system) / 1_000).toBeLessThan(2_000);
@@ -202,8 +202,8 @@ test("an embedded resource requires apiVersion and kind, and keeps its metadata"
       object: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
     },
   });
-  const refused = await create({ object: { metadata: { name: "inner" } } });
-  expect(causesOf(refused).map((cause) => field(cause, "field"))).toEqual([
+  const rejected = await create({ object: { metadata: { name: "inner" } } });
+  expect(causesOf(rejected).map((cause) => field(cause, "field"))).toEqual([
     "spec.object.apiVersion",
     "spec.object.kind",
   ]);

@@ -29,8 +29,8 @@ export function groupProblems(crd: JsonObject): readonly Cause[] {
 }
 
 function groupSyntax(group: string): readonly Cause[] {
-  const faults = nameErrors(group, "subdomain").map((why) => invalidValue("spec.group", group, why));
-  if (faults.length > 0 || group.includes(".")) return faults;
+  const errors = nameErrors(group, "subdomain").map((why) => invalidValue("spec.group", group, why));
+  if (errors.length > 0 || group.includes(".")) return errors;
   return [invalidValue("spec.group", group, "should be a domain with at least one dot")];
 }
 

@@ -10,7 +10,15 @@ type Place = "root" | "property" | "items";
 
 const types = ["array", "boolean", "integer", "number", "object", "string"];
 /** Keywords of JSON Schema that Kubernetes does not support. */
-const refused = ["definitions", "dependencies", "id", "patternProperties", "additionalItems", "$schema", "$ref"];
+const unsupportedKeywords = [
+  "definitions",
+  "dependencies",
+  "id",
+  "patternProperties",
+  "additionalItems",
+  "$schema",
+  "$ref",
+];
 
 /**
  * Validates that a schema is structural, and what else Kubernetes requires of schemas of custom resources. Source: Kubernetes
@@ -70,7 +78,7 @@ function keywordProblems(schema: Schema, path: string): readonly Cause[] {
     const why = "additionalProperties and properties are mutual exclusive";
     causes.push(forbiddenField(`${path}.additionalProperties`, why));
   }
-  for (const key of refused) {
+  for (const key of unsupportedKeywords) {
     if (field(schema, key) !== undefined) causes.push(forbiddenField(`${path}.${key}`, `${key} is not supported`));
   }
   if (isArray(field(schema, "items"))) {
@@ -78,9 +86,9 @@ function keywordProblems(schema: Schema, path: string): readonly Cause[] {
   }
   const pattern = stringAt(schema, "pattern");
   const read = pattern === undefined ? undefined : goPattern(pattern);
-  if (pattern !== undefined && read !== undefined && "fault" in read) {
+  if (pattern !== undefined && read !== undefined && "error" in read) {
     causes.push(
-      invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${read.fault}`),
+      invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${read.error}`),
     );
   }
   causes.push(...listProblems(schema, path));

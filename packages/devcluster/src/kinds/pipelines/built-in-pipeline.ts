@@ -37,7 +37,7 @@ export const secretPipeline = builtInPipeline({
     const written = objectAt(secret, "stringData");
     const { stringData: _dropped, ...rest } = secret;
     const data = { ...objectAt(secret, "data") };
-    for (const value of Object.values(data)) refuseBadBase64("Secret", plainText(value));
+    for (const value of Object.values(data)) rejectInvalidBase64("Secret", plainText(value));
     for (const [key, value] of entriesOf(written)) data[key] = Buffer.from(plainText(value), "utf8").toString("base64");
     const type = stringAt(secret, "type");
     return {
@@ -72,7 +72,7 @@ function typeProblems(secret: JsonObject, live: JsonObject | undefined): readonl
 }
 
 /** Throws 400 in the words of Go's decoder, without the value, which may be an unencoded secret. */
-function refuseBadBase64(kind: string, text: string): void {
+function rejectInvalidBase64(kind: string, text: string): void {
   const compact = text.replaceAll(/[\r\n]/g, "");
   if (base64.test(compact)) return;
   const offset = /^[A-Za-z0-9+/]*/.exec(compact)?.[0].length ?? 0;
@@ -135,7 +135,7 @@ function sizeProblems(object: JsonObject, parts: readonly string[], path: string
 /** ConfigMaps: valid keys, each with text or binary data. */
 export const configMapPipeline = builtInPipeline({
   prepare(map) {
-    for (const [, value] of entriesOf(field(map, "binaryData"))) refuseBadBase64("ConfigMap", plainText(value));
+    for (const [, value] of entriesOf(field(map, "binaryData"))) rejectInvalidBase64("ConfigMap", plainText(value));
     return map;
   },
   validate: (map, live) => [

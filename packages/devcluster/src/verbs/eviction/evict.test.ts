@@ -41,8 +41,8 @@ test("evicts as many pods as the budget allows and rejects the next with its cau
       disruptionsAllowed: 1,
     });
   expect((await api.call("POST", `${pods}/a/eviction`, { ...eviction, metadata: { name: "a" } })).code).toBe(201);
-  const refused = await api.call("POST", `${pods}/b/eviction`, { ...eviction, metadata: { name: "b" } });
-  expect(refused).toMatchObject({
+  const rejected = await api.call("POST", `${pods}/b/eviction`, { ...eviction, metadata: { name: "b" } });
+  expect(rejected).toMatchObject({
     code: 429,
     body: {
       reason: "TooManyRequests",

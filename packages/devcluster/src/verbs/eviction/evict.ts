@@ -49,7 +49,7 @@ export function evictPod(
       );
     }
     const [budget] = budgets;
-    if (budget !== undefined && !mayBeEvictedAnyway(pod, budget))
+    if (budget !== undefined && !isEvictableUnhealthy(pod, budget))
       spendDisruption(context, budget, ref.name, options.dryRun);
   }
   if (!options.dryRun) checkPreconditions(pod, options);
@@ -87,7 +87,7 @@ function markEvicted(context: ServerContext, definition: ResourceDefinition, pod
   } as const;
   const marked = withCondition(pod, condition, rfc3339(context.clock.now()));
   if (marked === pod) return false;
-  // Go writes the time of a probe that was never made.
+  // Go writes an empty lastProbeTime.
   const conditions = arrayAt(marked, "status", "conditions").map((one) =>
     isObject(one) ? { lastProbeTime: null, ...one } : one,
   );
@@ -102,7 +102,7 @@ function countsForBudgets(pod: StoredObject): boolean {
 }
 
 /** An unhealthy pod may be evicted when its budget's policy allows it, or when the budget is met without it. */
-function mayBeEvictedAnyway(pod: StoredObject, budget: StoredObject): boolean {
+function isEvictableUnhealthy(pod: StoredObject, budget: StoredObject): boolean {
   const isReady = arrayAt(pod, "status", "conditions").some(
     (condition) => field(condition, "type") === "Ready" && field(condition, "status") === "True",
   );

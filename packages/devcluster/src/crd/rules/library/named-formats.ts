@@ -44,8 +44,8 @@ class Format {
   }
 
   validate(text: string): Optional {
-    const faults = this.#check(text);
-    return faults.length === 0 ? Optional.none() : Optional.of([...faults]);
+    const errors = this.#check(text);
+    return errors.length === 0 ? Optional.none() : Optional.of([...errors]);
   }
 }
 

@@ -6,7 +6,7 @@ export const ownMatches = "goMatches";
 
 function read(pattern: string, flags = ""): RegExp {
   const result = goPattern(pattern);
-  if ("fault" in result) throw new Error(result.fault);
+  if ("error" in result) throw new Error(result.error);
   return flags === "" ? result.regExp : new RegExp(result.regExp.source, result.regExp.flags + flags);
 }
 
