@@ -6,7 +6,7 @@ import { aMachineDeployment, aNode } from "./testing/builders.ts";
 import { machineEvents } from "./testing/random-events/machine-events.ts";
 import { outsideFaults } from "./testing/random-events/outside-faults.ts";
 import type { RandomEvents } from "./testing/random-events/stage.ts";
-import { wishes } from "./testing/random-events/spec-changes.ts";
+import { specChanges } from "./testing/random-events/spec-changes.ts";
 import { aWholeCluster } from "./testing/whole-cluster.ts";
 
 /** Times that go by between two things that happen. */
@@ -28,7 +28,7 @@ async function play(seed: number) {
   const chance = (part: number): boolean => random.next() < part;
   let last = 0;
   const stage = { api, clock, driver, below, oneOf, chance, next: () => ++last };
-  const all: RandomEvents = { ...wishes(stage), ...machineEvents(stage), ...outsideFaults(stage) };
+  const all: RandomEvents = { ...specChanges(stage), ...machineEvents(stage), ...outsideFaults(stage) };
   const names = Object.keys(all);
   const log: string[] = [];
   const machines = () => api.all<Machine>(machineResource);
@@ -77,7 +77,7 @@ async function play(seed: number) {
   return { undone, log };
 }
 
-// Facts outside the caches (driver calls, lanes, permits, connectivity with API servers) change what is to be done as well: who brings the pass that does it?
+// Facts outside the caches (driver calls, the launch throttle, the remediation budget, connectivity) change the decisions as well: every change must requeue.
 describe("at rest", () => {
   it.each(Array.from({ length: 60 }, (_, index) => index + 1))("nothing is left undone, seed %i", async (seed) => {
     const { undone, log } = await play(seed);

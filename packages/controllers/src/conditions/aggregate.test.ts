@@ -41,7 +41,7 @@ describe("aggregate", () => {
       "* Machine m1: x",
     ],
     [
-      "names three of five that say the same",
+      "names three of five with the same message",
       ["a", "b", "c", "d", "e"].map((name) => source(name, "False", "Message-1")),
       "False",
       "NotReady",
@@ -90,16 +90,16 @@ describe("aggregate", () => {
       "NotReady",
       "* Machine a: a1\n* Machine b: b1\n* Set y: y1\nAnd 1 Set with other issues",
     ],
-    ["has nothing to say when all is well", [source("a", "True"), source("b", "True")], "True", "Ready", ""],
+    ["has no message when all is well", [source("a", "True"), source("b", "True")], "True", "Ready", ""],
     [
-      "tells what is well only when all is",
+      "lists what is well only when everything is",
       [source("a", "True", "fine"), source("b", "True")],
       "True",
       "Ready",
       "* Machine a: fine",
     ],
     [
-      "counts further good news, too",
+      "counts further info messages, too",
       ["a", "b", "c", "d"].map((name) => source(name, "True", `m-${name}`)),
       "True",
       "Ready",
@@ -114,7 +114,7 @@ describe("aggregate", () => {
     ],
     ["shows an empty message after the colon", [source("a", "False")], "False", "NotReady", "* Machine a: "],
     [
-      "tells the worst first, then what most say, then by name",
+      "lists the worst first, then the most frequent, then by name",
       [
         source("a", "Unknown", "u"),
         source("b", "False", "one"),
@@ -147,7 +147,7 @@ describe("aggregate", () => {
     expect(aggregate([], negative).status).toBe("False");
   });
 
-  it("says the same in whatever order the objects come, and never too much", () => {
+  it("does not depend on the order of the objects, and is never too long", () => {
     const sources = fc.uniqueArray(
       fc
         .tuple(

@@ -9,11 +9,11 @@ import {
 } from "./derived-condition.ts";
 import { cutMessage, indented, someNames } from "./message-lines.ts";
 
-/** An object whose condition of one type goes into an aggregate. */
+/** An object whose condition of one type is aggregated. */
 export interface AggregateSource {
   readonly kind: string;
   readonly name: string;
-  /** Absent: it has not been reported, which is Unknown. */
+  /** Absent: not reported, which is Unknown. */
   readonly condition: DerivedCondition | undefined;
 }
 
@@ -70,9 +70,9 @@ function itemOf({ kind, name, condition }: AggregateSource, sourceType: string, 
 /** The plural of a kind, as in `Machines`. */
 const plural = (kind: string, count: number): string => (count === 1 ? kind : `${kind}s`);
 
-/** Items of one kind by message: the worst first, then what most objects say, then by name. */
+/** Items of one kind by message: the worst first, then the most frequent, then by name. */
 function groupsOf(items: readonly Item[]): readonly Group[] {
-  // Thousands of machines may say the same: their names are collected in place.
+  // Thousands of machines may have the same message: their names are collected in place.
   const groups = new Map<string, { readonly message: string; severity: Severity; readonly names: string[] }>();
   for (const { message, severity, name } of items) {
     const group = groups.get(message);
@@ -102,8 +102,8 @@ function restLines(kind: string, hidden: readonly Group[]): readonly string[] {
 }
 
 /**
- * Aggregates the conditions of one type of many objects into one (Cluster API, `util/conditions/aggregate.go`). What is wrong or unknown hides what is well;
- * equal messages are told once, with the names of the objects; at most three are told, the rest is counted. No objects are no trouble.
+ * Aggregates the conditions of one type of many objects into one (Cluster API, `util/conditions/aggregate.go`). Issues and unknowns hide what is well;
+ * equal messages are listed once, with the names of the objects; at most three are listed, the rest is counted. No objects are no issue.
  */
 export function aggregate(
   sources: readonly AggregateSource[],
@@ -116,12 +116,12 @@ export function aggregate(
     .toSorted((a, b) => compareText(a.time, b.time) || compareText(a.name, b.name));
   const result = sumOf(new Set(items.map(({ severity }) => severity)), reasons, resultPolarity);
   const isWell = items.every(({ severity }) => severity === "info");
-  const told = items.filter(({ severity, message }) => (isWell ? message !== "" : severity !== "info"));
+  const listed = items.filter(({ severity, message }) => (isWell ? message !== "" : severity !== "info"));
 
   let budget = shownMessages;
   const lines: string[] = [];
-  for (const kind of [...new Set(told.map((item) => item.kind))].toSorted()) {
-    const groups = groupsOf(told.filter((item) => item.kind === kind));
+  for (const kind of [...new Set(listed.map((item) => item.kind))].toSorted()) {
+    const groups = groupsOf(listed.filter((item) => item.kind === kind));
     const shown = groups.slice(0, budget);
     budget -= shown.length;
     lines.push(

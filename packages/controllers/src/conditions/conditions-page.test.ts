@@ -257,16 +257,16 @@ const passOver: Readonly<Record<Owner, (state: OwnerState) => Outcome>> = {
   MachineSets: passOverSet,
 };
 
-/** A condition as the tables tell it. */
-const asTold = (conditions: readonly Condition[] | undefined, type: string): unknown => {
+/** A condition as the tables have it. */
+const writtenCondition = (conditions: readonly Condition[] | undefined, type: string): unknown => {
   if (conditions === undefined) return "not written";
   const found = findCondition(conditions, type);
   if (found === undefined) return "absent";
-  const { lastTransitionTime, lastUpdateTime: _, ...told } = found;
-  return { ...told, hasTime: lastTransitionTime !== undefined };
+  const { lastTransitionTime, lastUpdateTime: _, ...rest } = found;
+  return { ...rest, hasTime: lastTransitionTime !== undefined };
 };
 
-/** What a row says that {@link asTold} is. */
+/** The value of {@link writtenCondition} that a row expects. */
 function expectedOf({ transition }: TransitionRow, values: Values, before: unknown): unknown {
   if (transition.kind === "unchanged") return before;
   if (transition.kind !== "condition") return transition.kind;
@@ -296,21 +296,21 @@ describe("docs/conditions.md", () => {
     ]);
   });
 
-  it.each(tables)("says what $type is, in every state", ({ type, owners, isOrdered, rows }) => {
+  it.each(tables)("documents $type in every state", ({ type, owners, isOrdered, rows }) => {
     const reached = new Map<TransitionRow, Set<string>>();
     for (const owner of owners) {
-      if (!isOwner(owner)) throw new TypeError(`nobody has conditions that is called ${owner}`);
+      if (!isOwner(owner)) throw new TypeError(`${owner} has no conditions`);
       fc.assert(
         fc.property(isOrdered ? progressStates : ownerStates, (state) => {
           const outcome = passOver[owner](state);
-          // An object on its way out of which nothing is left has no status any more.
+          // An object whose finalizer is being removed has no status any more.
           if (outcome.conditions === undefined && type !== "Deleting") return;
           const rowsThatHold = rows.filter(({ guard }) => holds(guard, outcome.values));
           const [row, ...others] = rowsThatHold;
           if (row === undefined) throw new RangeError("no row holds");
           expect(isOrdered ? [] : others).toEqual([]);
-          expect(asTold(outcome.conditions, type)).toEqual(
-            expectedOf(row, outcome.values, asTold(outcome.before, type)),
+          expect(writtenCondition(outcome.conditions, type)).toEqual(
+            expectedOf(row, outcome.values, writtenCondition(outcome.before, type)),
           );
           const ms = row.next === undefined ? Infinity : Number(outcome.values[row.next]);
           expect(outcome.requeueAfterMs).toBeLessThanOrEqual(ms + 1000);

@@ -7,14 +7,14 @@ export interface DerivedCondition {
   readonly reason: string;
   /** Empty when there is nothing to add. */
   readonly message: string;
-  /** RFC 3339; the time of what the condition was derived from, so that it is stable between passes and restarts. */
+  /** RFC 3339; the time of what the condition was derived from, so that it is stable between reconciles and restarts. */
   readonly lastTransitionTime?: string;
 }
 
 /** Which status of a condition type is good: True for `positive`, False for `negative`. */
 export type Polarity = "positive" | "negative";
 
-/** How much a condition matters to whoever reads many of them. `info`: it is as it should be. */
+/** How much a condition matters in an aggregate. `info`: it is as it should be. */
 export type Severity = "issue" | "unknown" | "info";
 
 /** All severities, the worst first. */
@@ -26,14 +26,14 @@ export function severityOf({ status }: Pick<DerivedCondition, "status">, polarit
   return (status === "True") === (polarity === "positive") ? "info" : "issue";
 }
 
-/** The reasons of a condition that sums others up, by its result. */
+/** The reasons of an aggregated condition, by its result. */
 export interface ReasonTrio {
   readonly issue: string;
   readonly unknown: string;
   readonly info: string;
 }
 
-/** Status and reason of a sum (Cluster API, `util/conditions/merge_strategies.go` Merge): the worst that is there decides. */
+/** Status and reason of an aggregated condition (Cluster API, `util/conditions/merge_strategies.go` Merge): the worst one decides. */
 export function sumOf(
   present: ReadonlySet<Severity>,
   trio: ReasonTrio,

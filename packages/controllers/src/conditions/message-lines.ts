@@ -1,16 +1,16 @@
-/** Longest text of a provider or node that goes into a condition. */
+/** Maximum length of a text of a provider or node in a condition. */
 const longestText = 512;
 
-/** Longest message of a condition: what the schema of metav1.Condition allows. */
+/** Maximum length of the message of a condition: what the schema of metav1.Condition allows. */
 const longestMessage = 32_768;
 
-/** Cuts a text, so that a cut one is known by its end. */
+/** Truncates a text, with an ellipsis. */
 const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 
-/** A text from outside, cut so that it cannot crowd out everything else. */
+/** Truncates a text of a provider or node. */
 export const cutText = (text: string): string => cut(text, longestText);
 
-/** A whole message, cut to what the API takes. */
+/** Truncates a message to what the API accepts. */
 export const cutMessage = (message: string): string => cut(message, longestMessage);
 
 /**

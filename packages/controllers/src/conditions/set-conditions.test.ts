@@ -7,7 +7,7 @@ const typesOf = (list: readonly Condition[]): readonly string[] => list.map(({ t
 const state = (type: string): ConditionState => ({ type, status: "False", reason: "R", message: "" });
 
 describe("the list of conditions", () => {
-  it("has MCM's first, then Cluster API's, and those that nobody knows by name before the last two", () => {
+  it("has MCM's first, then Cluster API's, and unknown ones by name before the last two", () => {
     const types = [
       "Deleting",
       "Paused",
@@ -45,7 +45,7 @@ describe("the list of conditions", () => {
     expect(setConditions(list, [state("Paused"), state("Available")], { now: new Date(0) })).toBe(list);
   });
 
-  it("loses Cluster API's, and SpecValid unless that says what is wrong, and keeps what others wrote", () => {
+  it("removes Cluster API's, and SpecValid unless it is False, and keeps those of other clients", () => {
     const list = [entry("Available", "True"), entry("RollingOut"), entry("Foreign"), entry("SpecValid", "True")];
     expect(typesOf(withoutOurs(list))).toEqual(["Available", "Foreign"]);
     const mcm = [entry("Available"), entry("SpecValid")];

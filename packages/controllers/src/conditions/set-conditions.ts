@@ -1,7 +1,7 @@
 import { clusterApiConditionTypes, conditionOrder, specValidConditionType } from "@millwright/core";
 import { type Condition, type ConditionState, setCondition, type SetConditionOptions } from "@millwright/kube";
 
-/** Types that MCM does not know and that are ours to set and to take away. */
+/** Types that MCM does not have, which we set and remove. */
 const ours: ReadonlySet<string> = new Set<string>(Object.values(clusterApiConditionTypes));
 
 const unknownPosition = conditionOrder.indexOf(clusterApiConditionTypes.paused) - 0.5;
@@ -11,7 +11,7 @@ const positionOf = ({ type }: Condition): number => {
   return position < 0 ? unknownPosition : position;
 };
 
-/** In the order in which people read them: MCM's, then Cluster API's, types that nobody here knows by name before the last two. */
+/** In display order: MCM's, then Cluster API's, unknown types by name before the last two. */
 const inOrder = (list: readonly Condition[]): readonly Condition[] =>
   list.toSorted((a, b) => positionOf(a) - positionOf(b) || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
 
@@ -24,15 +24,15 @@ export function setConditions(
   return states.reduce((conditions, state) => setCondition(conditions, state, options), list);
 }
 
-/** Puts a list in order if it is another than before: an order alone is worth no write. */
+/** Sorts a list if it differs from the one before: an order alone is not written. */
 export const inOrderIfChanged = (
   list: readonly Condition[],
   before: readonly Condition[] | undefined,
 ): readonly Condition[] => (list === before ? list : inOrder(list));
 
 /**
- * The list as MCM would have it, for an installation that is about to be handed back: without Cluster API's conditions and without `SpecValid`, unless that
- * says what is wrong. The same list when there is nothing to take away.
+ * The list as MCM would have it, before an installation is handed back to it: without Cluster API's conditions and without `SpecValid`, unless that
+ * is False. The same list when there is nothing to remove.
  */
 export function withoutOurs(list: readonly Condition[]): readonly Condition[] {
   const isOurs = ({ type, status }: Condition): boolean =>

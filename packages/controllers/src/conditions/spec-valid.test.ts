@@ -18,7 +18,7 @@ describe("specValidState", () => {
     });
   });
 
-  it("is True without problems, and says for which generation if it is known", () => {
+  it("is True without problems, with the generation if it is known", () => {
     const valid = { type: "SpecValid", status: "True", reason: "Valid", message: "" };
     expect(specValidState([], 2)).toEqual({ ...valid, observedGeneration: 2 });
     expect(specValidState([], undefined)).toEqual(valid);
@@ -26,7 +26,7 @@ describe("specValidState", () => {
 });
 
 describe("refusalOf", () => {
-  it("is one warning with all problems, until the condition says the same", () => {
+  it("is one warning with all problems, until the condition is the same", () => {
     const [reason, ...more] = refusalOf(problems, undefined);
     expect(more).toEqual([]);
     expect(reason).toMatchObject({ type: "Warning", reason: "InvalidSpec" });
@@ -35,7 +35,7 @@ describe("refusalOf", () => {
     expect(refusalOf(problems, [specValidState(problems, 1)])).toEqual([]);
   });
 
-  it("is said again for other problems and after the spec was valid", () => {
+  it("is recorded again for other problems and after the spec was valid", () => {
     expect(refusalOf(problems.slice(1), [specValidState(problems, 1)])).toHaveLength(1);
     expect(refusalOf(problems, [specValidState([], 1)])).toHaveLength(1);
   });

@@ -12,7 +12,7 @@ import { type Condition, type ConditionState, findCondition } from "@millwright/
 const describe = (problems: readonly FieldProblem[]): string =>
   problems.map(({ path, message }) => `* ${path}: ${message}`).join("\n");
 
-/** `SpecValid`, our condition that says why nothing happens to an object whose spec cannot be followed. */
+/** `SpecValid`, our condition that reports why an object with an invalid spec is not reconciled. */
 export const specValidState = (problems: readonly FieldProblem[], generation: number | undefined): ConditionState => ({
   type: specValidConditionType,
   ...(problems.length === 0
@@ -21,7 +21,7 @@ export const specValidState = (problems: readonly FieldProblem[], generation: nu
   ...(generation === undefined ? {} : { observedGeneration: generation }),
 });
 
-/** One reason when a spec turns invalid, or invalid in another way; none in the passes that find it as `conditions` say already. */
+/** One reason when a spec turns invalid, or invalid in another way; none when `conditions` report it already. */
 export function refusalOf(
   problems: readonly FieldProblem[],
   conditions: readonly Condition[] | undefined,

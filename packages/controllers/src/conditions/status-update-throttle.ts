@@ -2,13 +2,13 @@ import { type Clock, clusterApiConditionTypes } from "@millwright/core";
 import { type Condition, equalJson } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 
-/** How often texts of conditions and numbers of machines of one object are written at most, milliseconds. */
+/** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */
 const intervalMs = 1000;
 
 const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));
 
 /**
- * What programs act on at once: a text of Cluster API's conditions is for people, and every machine of a set has its part in it. So it has in the time of the last
+ * The parts of a status that programs act on. Messages of Cluster API's conditions are for users, and change with every machine of a set, as does the time of the last
  * progress.
  */
 function withoutText(condition: Condition): Condition {
@@ -19,19 +19,19 @@ function withoutText(condition: Condition): Condition {
   return others;
 }
 
-/** Keeps texts and numbers that change with every machine of a large set from being written each time. */
+/** Delays writes of messages and numbers that change with every machine of a large set. */
 export interface StatusUpdateThrottle<Status> {
   /**
-   * The decision; when its status differs in nothing but texts of Cluster API's conditions and numbers of machines, so soon after another write, without that
-   * status and with a wake-up for when it is due. A number that ends a rollout changes a condition, and does not wait.
+   * The decision; when its status differs only in messages of Cluster API's conditions and numbers of machines, too soon after another write, without that
+   * status and with a requeue for when it is due. A number that ends a rollout changes a condition, and is not delayed.
    */
   hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
-  /** The object is gone. */
+  /** The object was deleted. */
   forget(key: string): void;
 }
 
 /**
- * Makes a {@link StatusUpdateThrottle}. It only knows of the writes of this process: after a start everything is written at once.
+ * Creates a {@link StatusUpdateThrottle}. It knows only the writes of this process: after a start everything is written at once.
  *
  * @param bare a status without its numbers of machines, with its conditions changed by a function
  */

@@ -20,14 +20,14 @@ const part = (
 describe("summary", () => {
   it.each<[string, readonly SummaryPart[], string, string, string]>([
     [
-      "tells issues in order, by their reason where there is no message",
+      "lists issues in order, by their reason where there is no message",
       [part("A", "False", "m"), part("D", "False"), part("C", "True", "x")],
       "False",
       "NotReady",
       "* A: m\n* D: R-D",
     ],
     [
-      "tells good news when there is no other",
+      "lists info messages when there are no others",
       [part("A", "True", "fine"), part("B", "True")],
       "True",
       "Ready",

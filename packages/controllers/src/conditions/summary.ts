@@ -8,21 +8,21 @@ import {
 } from "./derived-condition.ts";
 import { cutMessage, indented } from "./message-lines.ts";
 
-/** One condition of an object that goes into the sum of that object. */
+/** One condition of an object that is summarized. */
 export interface SummaryPart {
   readonly type: string;
   readonly polarity: Polarity;
-  /** Absent: it has not been reported, which is Unknown. */
+  /** Absent: not reported, which is Unknown. */
   readonly condition: DerivedCondition | undefined;
-  /** Counts instead of what status and polarity say, as when an object is deleted and its parts are gone, as they should be. */
+  /** Overrides the severity by status and polarity, for conditions that are expected to be False during a deletion. */
   readonly severity?: Severity;
 }
 
 const unreported = "Condition not yet reported";
 
 /**
- * Sums several conditions of one object up in one (Cluster API, `util/conditions/summary.go`): a line for each that is not as it should be, in the given order; what is
- * as it should be is only told when everything is.
+ * Summarizes several conditions of one object in one (Cluster API, `util/conditions/summary.go`): a line for each that is not as it should be, in the given order; what is
+ * as it should be is listed only when everything is.
  */
 export function summary(
   type: string,
@@ -40,7 +40,9 @@ export function summary(
     };
   });
   const result = sumOf(new Set(judged.map(({ severity }) => severity)), trio, "positive");
-  const told = judged.filter(({ severity, text }) => text !== "" && (severity !== "info" || result.status === "True"));
-  const lines = told.map((part) => `* ${part.type}:${indented(part.text)}`);
+  const listed = judged.filter(
+    ({ severity, text }) => text !== "" && (severity !== "info" || result.status === "True"),
+  );
+  const lines = listed.map((part) => `* ${part.type}:${indented(part.text)}`);
   return { type, ...result, message: cutMessage(lines.join("\n")) };
 }

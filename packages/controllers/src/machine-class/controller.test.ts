@@ -30,9 +30,7 @@ describe("MachineClass controller", () => {
     cluster.api.remove(machineResource, { ...ref, name: "a" });
     await cluster.settle();
     expect(cluster.api.writes()).toEqual([]);
-    expect(cluster.events).toEqual([
-      "StillInUse MachineClass small stays until no Machine refers to it; these do: a, b",
-    ]);
+    expect(cluster.events).toEqual(["StillInUse Cannot delete MachineClass small: still referenced by Machine a, b"]);
 
     cluster.api.remove(machineResource, { ...ref, name: "b" });
     await cluster.settle();

@@ -28,32 +28,32 @@ import type { MachineSetAction } from "./snapshot.ts";
 /** Length of the random part of a machine's name. */
 const SUFFIX_LENGTH = 5;
 
-/** What the actions of sets are carried out with. */
+/** What the actions of sets need. */
 export interface MachineSetActorOptions {
   readonly context: ControllerContext;
   readonly sets: Writer<MachineSet>;
-  /** Learns of each creation and deletion before it is asked for, and of its end where that is known. */
+  /** Records each creation and deletion before the request, and its result where that is known. */
   readonly expectations: Expectations;
-  /** Asks for another pass over a set, by its key. */
+  /** Requeues a set, by its key. */
   readonly again: (key: string) => void;
 }
 
-/** Carries out one action of a set; throws what the API server answers. */
+/** Executes one action of a set; throws the errors of the API server. */
 export type MachineSetActor = (
   set: MachineSet,
   action: MachineSetAction,
   confirmOwner: () => Promise<void>,
 ) => Promise<void>;
 
-/** Makes what carries out the actions of sets. */
+/** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
   const { caches, namespace, control, random, crdGuard } = context;
   const store = caches.machines.store;
   const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
 
   /**
-   * Whether a machine was made although the server answered with a fault; it is done with the request by then, so a look decides. Without any answer
-   * only time does: the machine is not asked for again until it is seen, or the wait for it is over.
+   * Whether a machine was created although the server responded with an error; the request has ended by then, so a read decides. Without a response
+   * the machine is not created again until it is seen, or the wait for it has expired.
    */
   const exists = async (name: string): Promise<boolean> => {
     try {
@@ -78,7 +78,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       if (!mayHaveHappened(error) || (!isUnanswered(error) && !(await exists(name))))
         expectations.creationRefused(key, name);
       if (!isAlreadyExists(error)) throw error;
-      // The name is taken, by chance: another pass draws another.
+      // The random name is taken: the next reconcile uses another.
       again(key);
     }
   };
@@ -90,7 +90,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       await machines.delete({ namespace, name }, uid);
       expectations.deletionSeen(key, uid);
     } catch (error) {
-      // Without an answer it may be going: no other is chosen in its place until it is seen, or the wait for it is over.
+      // Without a response it may be terminating: no other is selected until it is seen, or the wait for it has expired.
       if (!isUnanswered(error)) expectations.deletionRefused(key, uid);
       throw error;
     }

@@ -18,7 +18,7 @@ import { decideMachineSet } from "./decide.ts";
 const now = new Date("2026-01-01T00:10:00Z");
 const machines = (...changes: readonly Change<Machine>[]): readonly Machine[] =>
   changes.map((change, index) => aMachine(named(`m-${index}`), change));
-const told = (
+const textsOf = (
   set: Change<MachineSet>,
   owned: readonly Machine[],
   legacy: readonly Condition[] = [],
@@ -44,7 +44,7 @@ describe("ScalingUp of a set", () => {
       { type: "Frozen", status: "True", message: "3 >= 3" },
       { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "no quota" },
     ];
-    expect(told(set, [], legacy, new Set())["ScalingUp"]).toBe(
+    expect(textsOf(set, [], legacy, new Set())["ScalingUp"]).toBe(
       [
         "True Scaling up from 0 to 3 replicas is blocked because:",
         "* MachineSet is frozen (3 >= 3)",
@@ -53,44 +53,46 @@ describe("ScalingUp of a set", () => {
         "* last creation failed: no quota",
       ].join("\n"),
     );
-    expect(told(set, machines({}, {}, {}))["ScalingUp"]).toBe(
+    expect(textsOf(set, machines({}, {}, {}))["ScalingUp"]).toBe(
       "False Scaling up would be blocked because MachineSet is frozen",
     );
   });
 
-  it("tells what the newest machine that could not be made says, cut, and no refused deletion", () => {
+  it("reports the truncated failure of the newest machine, and no rejected deletion", () => {
     const owned = machines(
       failed("old", "2026-01-01T00:00:00Z", "Internal"),
       failed("new", "2026-01-01T00:05:00Z", "ResourceExhausted"),
       failed("same", "2026-01-01T00:05:00Z"),
     );
     const legacy = [{ type: "ReplicaFailure", status: "True", reason: "FailedDelete", message: "no right" }];
-    expect(told({}, owned, legacy)["ScalingUp"]).toBe(
+    expect(textsOf({}, owned, legacy)["ScalingUp"]).toBe(
       `False Scaling up would be blocked because last VM creation failed: ResourceExhausted: new${"x".repeat(197)}`,
     );
-    expect(told({}, machines(failed("", "2026-01-01T00:00:00Z")))["ScalingUp"]).toContain(
+    expect(textsOf({}, machines(failed("", "2026-01-01T00:00:00Z")))["ScalingUp"]).toContain(
       "* last VM creation failed: xxx",
     );
   });
 
   it("has no blocks while the set is deleted", () => {
-    expect(told(beingDeleted(), [], [], new Set())["ScalingUp"]).toBe("False");
+    expect(textsOf(beingDeleted(), [], [], new Set())["ScalingUp"]).toBe("False");
   });
 });
 
 describe("ScalingDown of a set", () => {
   it("leaves out machines that were just handed over to it, as far as there are too many", () => {
     const handedOver = labelled({ "node.machine.sapcloud.io/update-result": "successful" });
-    expect(told({ spec: { replicas: 1 } }, machines({}, handedOver, handedOver))["ScalingDown"]).toBe("False");
-    expect(told({ spec: { replicas: 1 } }, machines({}, {}, handedOver))["ScalingDown"]).toBe(
+    expect(textsOf({ spec: { replicas: 1 } }, machines({}, handedOver, handedOver))["ScalingDown"]).toBe("False");
+    expect(textsOf({ spec: { replicas: 1 } }, machines({}, {}, handedOver))["ScalingDown"]).toBe(
       "True Scaling down from 2 to 1 replicas",
     );
-    expect(told({ spec: { replicas: 0 } }, machines({}))["ScalingDown"]).toBe("True Scaling down from 1 to 0 replicas");
+    expect(textsOf({ spec: { replicas: 0 } }, machines({}))["ScalingDown"]).toBe(
+      "True Scaling down from 1 to 0 replicas",
+    );
   });
 });
 
 describe("a set whose spec cannot be read", () => {
-  it("tells only what does not depend on it", () => {
+  it("reports only what does not depend on it", () => {
     const surroundings = someSurroundings({ isSpecReadable: false });
     const { states } = setConditionsOf({ set: aMachineSet(), owned: [], legacy: [], surroundings }, now);
     expect(states.map(({ type, status }) => `${type} ${status}`)).toEqual([

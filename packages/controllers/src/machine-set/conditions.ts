@@ -31,13 +31,13 @@ export interface SetConditionFacts {
   readonly set: MachineSet;
   readonly owned: readonly Machine[];
   readonly surroundings: ConditionInputs;
-  /** MCM's conditions as this pass finds them. */
+  /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
-  /** What the pass found to stand against making machines. */
+  /** What prevents the creation of machines. */
   readonly blocked?: Blockade | undefined;
 }
 
-/** Longest part of what a driver said that goes into a block: the rest is in MachinesReady. */
+/** Maximum length of a driver's message in ScalingUp: all of it is in MachinesReady. */
 const longestFailure = 200;
 
 const isTrue = (condition: Condition | undefined): condition is Condition => condition?.status === "True";
@@ -49,7 +49,7 @@ function frozenBlock({ set, legacy }: SetConditionFacts): readonly string[] {
   return [message === "" ? "MachineSet is frozen" : `MachineSet is frozen (${message})`];
 }
 
-/** What the newest machine that could not be made says of its VM. */
+/** The failure of the newest machine whose VM could not be created. */
 function failedVmBlock(owned: readonly Machine[]): readonly string[] {
   const createdAt = ({ metadata }: Machine): number => Date.parse(metadata.creationTimestamp ?? "") || 0;
   const [newest] = owned
@@ -62,7 +62,7 @@ function failedVmBlock(owned: readonly Machine[]): readonly string[] {
   ];
 }
 
-/** What keeps new machines from being made, in the order of Cluster API (`machineset_controller_status.go` setScalingUpCondition). */
+/** What prevents the creation of machines, in the order of Cluster API (`machineset_controller_status.go` setScalingUpCondition). */
 function blocksOf(facts: SetConditionFacts): readonly string[] {
   const { set, owned, surroundings, legacy, blocked } = facts;
   if (set.metadata.deletionTimestamp != null) return [];
@@ -74,12 +74,12 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
     ...(set.metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
       ? []
       : [`scale-up is disabled by label ${labelKeys.scaleUpDisabled}`]),
-    ...(blocked === "as many as there may be"
-      ? [`there are ${owned.length} machines with those on their way out, and there may be no more`]
+    ...(blocked === "maximum reached"
+      ? [`${owned.length} machines exist, terminating ones included, which is the maximum`]
       : []),
-    ...(blocked === "machines are awaited"
+    ...(blocked === "waiting for expected machines"
       ? [
-          `the machines that it had when a definition was deleted are awaited; for new ones remove annotation ${annotationKeys.expectedReplicas}`,
+          `waiting for the machines that existed before a CRD was deleted; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
         ]
       : []),
     ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
@@ -87,7 +87,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
   ];
 }
 
-/** Machines that count for ScalingDown: of those that an update in place just handed over, only as many as the set has room for. */
+/** Machines that count for ScalingDown: of those that an in-place update just moved here, only as many as `spec.replicas` allows. */
 function settledCount({ owned }: SetConditionFacts, desired: number): number {
   const surplus = Math.max(0, owned.length - desired);
   const handedOver = owned.filter(
@@ -114,7 +114,7 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
   return groupConditions(states, machines, set.metadata.generation, now);
 }
 
-/** Adds Cluster API's conditions to what a pass decided, for the one write of its status; takes them away where there are no surroundings. */
+/** Adds Cluster API's conditions to the status of a decision, so that one request writes all; removes them when there are no condition inputs. */
 export function withSetConditions(
   decision: MachineSetDecision,
   { set, claim }: Pick<MachineSetSnapshot, "set" | "claim">,

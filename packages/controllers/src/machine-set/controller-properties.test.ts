@@ -108,7 +108,7 @@ function createWorld() {
         case "fault": {
           const error = new ApiError({
             status: each.status,
-            reason: each.status === 409 ? "Conflict" : "Trouble",
+            reason: each.status === 409 ? "Conflict" : "Fault",
             message: "injected",
           });
           // A refusal is never carried out.

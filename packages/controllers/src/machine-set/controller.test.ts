@@ -42,7 +42,7 @@ describe("MachineSet controller", () => {
 
   it("writes nothing while nothing changes", async () => {
     const cluster = await withSet();
-    // For ten seconds nobody wonders why machines are not known to be up to date.
+    // For ten seconds machines need not be known to be up to date.
     await cluster.settle(11_000);
     cluster.api.calls.length = 0;
     await cluster.settle(3_600_000);
@@ -73,7 +73,7 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)?.status?.replicas).toBe(2);
   });
 
-  it("replaces a machine that somebody deletes", async () => {
+  it("replaces a machine that a user deletes", async () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     const [machine] = cluster.machines();
     cluster.api.remove(machineResource, refOf(machine?.metadata.name ?? ""));
@@ -134,7 +134,7 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
   });
 
-  it("freezes a set with far too many machines, says so once, and unfreezes it when they are gone", async () => {
+  it("freezes a set with far too many machines, reports that once, and unfreezes it when they are deleted", async () => {
     const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet());
       for (let index = 0; index < 8; index++)
@@ -208,7 +208,7 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)).toBeUndefined();
   });
 
-  it("says what is wrong with a set that it cannot read, once, and lets it go", async () => {
+  it("reports once what is wrong with an invalid set, and deletes it on request", async () => {
     const cluster = await startSets((api) => {
       const set = aMachineSet();
       // A list where a map belongs: no reader takes it, and the type must be fooled to seed it.

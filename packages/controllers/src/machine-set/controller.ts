@@ -31,10 +31,10 @@ import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 
-/** How long a creation without an answer may still come to pass, milliseconds: an API server gives a request up after one minute. */
+/** How long a creation without a response may still succeed, milliseconds: an API server ends a request after one minute. */
 const UNANSWERED_MS = 90_000;
 
-/** What the API server refused in one pass. */
+/** Requests that the API server rejected in one reconcile. */
 interface Refusals {
   readonly errors: unknown[];
   /** The first that concerns the number of machines. */
@@ -42,9 +42,9 @@ interface Refusals {
 }
 
 /**
- * Makes the controller of MachineSets: it keeps the number of machines that a set declares.
+ * Creates the controller of MachineSets: it maintains the number of machines that a set declares.
  *
- * @param margins at which sets with too many machines are frozen, and unfrozen
+ * @param margins of the overshooting protection
  */
 export function createMachineSetController(
   context: ControllerContext,
@@ -53,11 +53,11 @@ export function createMachineSetController(
 ): Controller {
   const { caches, namespace, control, clock, crdGuard } = context;
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
-  /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
+  /** Rejected creations and deletions by key of the set, until one succeeds or none is needed; reported in condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
-  /** Machines that the last pass over a set saw, by its key: the status, which is not written each time, may say less. */
+  /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
   const counts = new Map<string, number>();
-  /** Creations by key of the set that are under way, or that ended without an answer. */
+  /** Creations by key of the set that are in flight, or that ended without a response. */
   const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
 
   const act = createMachineSetActor({ context, sets, expectations, again: (key) => controller.enqueue(key) });
@@ -69,7 +69,7 @@ export function createMachineSetController(
     return { count: creations.length, leaving: new Set(deletions), expiresInMs };
   };
 
-  /** Says that the API server refused to create or delete machines. */
+  /** Reports that the API server rejected the creation or deletion of machines. */
   const recordRejection = (set: MachineSet, reason: ReplicaFailure["reason"], error: unknown): ReplicaFailure => {
     const message = error instanceof Error ? error.message : String(error);
     const doing = reason === "FailedCreate" ? "creating" : "deleting";
@@ -78,8 +78,8 @@ export function createMachineSetController(
   };
 
   /**
-   * Carries out one action. What the API server refuses to do with one machine must not keep it from the others, above all not a deletion from a
-   * creation: it is remembered for the end of the pass.
+   * Executes one action. A rejected request for one machine must not block the requests for others, above all not a creation a
+   * deletion: it is kept for the end of the reconcile.
    */
   const attempt = async (
     set: MachineSet,
@@ -126,7 +126,7 @@ export function createMachineSetController(
   const keysOfMachine = (machine: Machine): string[] => {
     const owner = controllerRefOf(machine);
     if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
-    // Nobody's machine may belong to any set that selects it.
+    // A machine without an owner may belong to any set that selects it.
     return caches.sets.store
       .list(namespace)
       .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
@@ -172,11 +172,11 @@ export function createMachineSetController(
         statusAfter: (status) => {
           if (refused.failure === undefined) return status;
           failures.set(key, refused.failure);
-          // The passes after this one may fail, too: this is the moment to show it.
+          // Later reconciles may fail, too: report it now.
           return decide(set).status;
         },
       });
-      // Not before everything is done: a pass that failed to freeze the set must find it grown again.
+      // After everything else: a reconcile that failed to freeze the set must see the same growth again.
       if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
       if (refused.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
         controller.enqueue(key);
@@ -185,7 +185,7 @@ export function createMachineSetController(
     },
   });
 
-  // Before the triggers: a pass that a machine wakes finds its creation seen.
+  // Before the triggers: a reconcile that a machine triggers finds its creation observed.
   fulfilFromStore({
     expectations,
     store: caches.machines.store,

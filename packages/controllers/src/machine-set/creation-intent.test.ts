@@ -39,7 +39,7 @@ it("writes at birth what the machine controller would write later, so that it ne
   expect(isWhatWillBeAsked(await (await atBirth({}))(), false)).toBe(true);
 });
 
-it("writes nothing while the secrets of the class cannot be read: the machine controller will say so", async () => {
+it("writes nothing while the secrets of the class cannot be read: the machine controller reports that", async () => {
   expect(await (await atBirth({ small: "boot" }, { isBroken: true }))()).toEqual({});
 });
 

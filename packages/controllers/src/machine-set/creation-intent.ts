@@ -4,8 +4,8 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { intentAnnotation, intentFor } from "../model/creation-intent.ts";
 
 /**
- * What will be asked of the driver for a machine that is about to be declared, as annotations: one write less than when it is found out afterwards. Empty where its class
- * is not known yet, or its secrets cannot be read; what changes until the driver is asked is written then.
+ * The creation intent of a machine that is about to be created, as annotations: one write less than afterwards. Empty when its class
+ * is not known yet, or its secrets cannot be read; changes until the call of the driver are written then.
  */
 export async function intentAtBirth(
   machine: Machine,
@@ -17,7 +17,7 @@ export async function intentAtBirth(
   try {
     await caches.secrets.read(secrets);
   } catch {
-    // The machine controller will read them, and say what is wrong.
+    // The machine controller will read them, and report what is wrong.
     return {};
   }
   const values = secrets.map((name) => caches.secrets.valuesOf(name)?.[userDataKey]);

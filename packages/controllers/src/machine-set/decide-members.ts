@@ -6,39 +6,39 @@ import { type Blockade, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
 import { driftsFrom, templateDrift } from "./template-drift.ts";
 
-/** The deletion of a machine, of this very one and of none that comes to have its name. */
+/** The deletion of a machine, with its UID, so that a later machine with the same name is kept. */
 export const deletionOf = (machine: Machine): MachineSetAction => ({
   kind: "DeleteMachine",
   name: machine.metadata.name,
   uid: machine.metadata.uid ?? "",
 });
 
-/** Machines that nobody has told to go yet. */
+/** Machines that are not being deleted. */
 export const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] =>
   machines.filter((machine) => machine.metadata.deletionTimestamp == null);
 
-/** One patch for all that a machine takes over from its set. */
+/** One patch for all that a machine inherits from its set. */
 function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservation): MachineSetAction {
   const { name, resourceVersion } = machine.metadata;
   const drift = templateDrift(set, machine);
   const value = preservation.get(name);
   const annotations = { [annotationKeys.preserve]: value };
-  // A wish of people that comes at the same moment must not be overwritten: the patch holds for the version that was looked at.
+  // A concurrent change by a user must not be overwritten: the patch applies to the version that was read.
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   const patch = { ...drift, ...(value === undefined ? {} : { metadata: { annotations, ...version } }) };
   return { kind: "PatchMachine", name, patch };
 }
 
-/** What is to be done about the machines, and why some that are missing are not made. */
+/** Actions for the machines, and why missing ones are not created. */
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
   readonly blocked?: Blockade;
 }
 
 /**
- * What a set does about its machines: who becomes and ceases to be one, what they take over from it, which go and how many come.
+ * What a set does with its machines: adoption and release, inherited fields, deletions and creations.
  *
- * @param room machines that may be created before there are as many as there may be at all
+ * @param room machines that may be created before the maximum is reached
  */
 export function decideMembers(
   snapshot: MachineSetSnapshot,
@@ -52,17 +52,17 @@ export function decideMembers(
     name: metadata.name,
   }));
   if (!isCrdDeletionAllowed && isMissingMachines(set, claim.owned))
-    return { actions: adoptions, blocked: "machines are awaited" };
+    return { actions: adoptions, blocked: "waiting for expected machines" };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, blocked } = planReplicas({
     set,
-    // A failure that is kept from now on is not replaced in this very pass.
+    // A failed machine that is preserved from now on is not replaced in this reconcile.
     owned:
       preservation.size === 0 ? claim.owned : claim.owned.map((machine) => withPreservation(machine, preservation)),
     now,
     room,
     isFrozen,
-    // One that is to be released is ours until it is: its successor comes after.
+    // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,
     ...(nodes === undefined ? {} : { nodes }),
     ...(pending === undefined ? {} : { leaving: pending.leaving }),

@@ -100,24 +100,24 @@ describe("decideMachineSet", () => {
       [],
     ],
     [
-      "on its way out deletes its machines, each once",
+      "deletes its machines, each once, while it is terminating",
       { set: beingDeleted(), owned: [{}, beingDeleted(), {}] },
       ["DeleteMachine m0 uid-m0", "DeleteMachine m2 uid-m2"],
     ],
     [
-      "on its way out takes along what it controls without selecting it",
+      "deletes machines that it controls without selecting them while it is terminating",
       { set: beingDeleted(), strangers: ["stray"] },
       ["DeleteMachine stray uid-stray"],
     ],
-    ["on its way out waits for the last machine", { set: beingDeleted(), owned: [beingDeleted()] }, []],
-    ["on its way out adopts nothing", { set: beingDeleted(), orphans: ["orphan"] }, ["RemoveFinalizer"]],
+    ["waits for the last machine while it is terminating", { set: beingDeleted(), owned: [beingDeleted()] }, []],
+    ["adopts nothing while it is terminating", { set: beingDeleted(), orphans: ["orphan"] }, ["RemoveFinalizer"]],
     [
       "goes when its last machine is gone, be its spec valid or not",
       { set: { ...beingDeleted(), spec: { selector: null } } },
       ["RemoveFinalizer"],
     ],
     [
-      "has nothing to do on its way out once its finalizer is gone",
+      "does nothing while terminating without its finalizer",
       { set: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [] } }, owned: [{}] },
       [],
     ],
@@ -141,7 +141,7 @@ describe("decideMachineSet", () => {
       return status;
     };
 
-    it("is told once, and again when it is invalid in another way", () => {
+    it("is reported once, and again when it is invalid in another way", () => {
       const first = decide({ set: invalid });
       expect(first.because).toMatchObject([{ type: "Warning", reason: "InvalidSpec" }]);
       expect(first.because[0]?.message).toContain("spec.replicas");
@@ -182,7 +182,7 @@ describe("decideMachineSet", () => {
     const label = 'PatchSet {"metadata":{"labels":{"freeze":"True"}}}';
     const several = (count: number, change: Change<Machine> = {}) => Array.from({ length: count }, () => change);
 
-    it("freezes the set and still gives up what is too much", () => {
+    it("freezes the set and still deletes surplus machines", () => {
       expect(states({ owned: several(8) })).toEqual([
         label,
         ...["m0", "m1", "m2", "m3", "m4"].map((name) => `DeleteMachine ${name} uid-${name}`),
@@ -198,7 +198,7 @@ describe("decideMachineSet", () => {
       // A set that was there before is not frozen for it, and makes none all the same.
       const before = { owned: [...going, beingDeleted()], set: { status: { replicas: 8 } } };
       expect(states(before)).toEqual([]);
-      expect(decide(before).blocked).toBe("as many as there may be");
+      expect(decide(before).blocked).toBe("maximum reached");
     });
 
     it("counts what it controls without selecting it", () => {
@@ -276,7 +276,7 @@ describe("decideMachineSet", () => {
     });
   });
 
-  it("gives up no other machine for one that may be going", () => {
+  it("deletes no other machine for one that may be terminating", () => {
     const pending = { count: 0, leaving: new Set(["uid-m0"]), expiresInMs: 5_000 };
     expect(actionsOf({ owned: [{}, {}, {}, {}], pending })).toEqual([]);
     expect(actionsOf({ owned: [{}, {}, {}, {}, {}], pending })).toEqual(["DeleteMachine m1 uid-m1"]);

@@ -11,7 +11,7 @@ import { machineSetStatus } from "./status.ts";
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
 
-/** A set on its way out takes its machines with it and waits for the last; its spec no longer matters. */
+/** A terminating set deletes its machines and waits for the last; its spec no longer matters. */
 function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly MachineSetAction[] {
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
@@ -22,12 +22,12 @@ function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly M
 const controlledBy = ({ claim, controlled }: MachineSetSnapshot): number =>
   controlled ?? claim.owned.length + claim.release.length;
 
-/** Whether the pass asks the API server for something that it may refuse. */
+/** Whether the reconcile sends requests that the API server may reject. */
 export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =>
   actions.some(({ kind }) => kind === "CreateMachines" || kind === "DeleteMachine");
 
-/** When time alone changes what is to be done: an answer that does not come, or the end of a preservation. */
-function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly requeueAfterMs?: number } {
+/** When time alone changes the decision: the timeout of a missing response, or the end of a preservation. */
+function requeueOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly requeueAfterMs?: number } {
   const expiries = machinesWhere(claim.owned, isFailed)
     .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
     .filter((leftMs) => leftMs > 0);
@@ -35,27 +35,27 @@ function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly r
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
-/** Whether the set has all that it waited for, so that the note goes. */
+/** Whether the set has all machines that it waited for, so that the annotation can be removed. */
 const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
   expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !isMissingMachines(set, claim.owned));
 
 /**
- * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
- * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go.
+ * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
+ * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;
-  const wake = wakeOf(snapshot, now);
-  // A failure stands only as long as there is something left to try.
+  const requeue = requeueOf(snapshot, now);
+  // A failure is reported only while there is something left to retry.
   const statusWith = (actions: readonly MachineSetAction[], freeze?: Freeze): MachineSetStatus => {
     const failure = changesReplicas(actions) ? snapshot.failure : undefined;
     return machineSetStatus({ set, owned: claim.owned, problems, failure, freeze }, now);
   };
   if (set.metadata.deletionTimestamp != null) {
     const actions = decideDeletion(snapshot);
-    // With the finalizer the object itself goes: there is nothing left to write a status to.
+    // Removing the finalizer deletes the object: no status can be written after that.
     const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
-    return { actions, because: [], ...wake, ...(isLast ? {} : { status: statusWith(actions) }) };
+    return { actions, because: [], ...requeue, ...(isLast ? {} : { status: statusWith(actions) }) };
   }
   const because = refusalOf(problems, set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusWith([]), because };
@@ -74,6 +74,6 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
     actions: [...patch, ...members.actions],
     status: statusWith(members.actions, freeze),
     because: [...because, ...freeze.because],
-    ...wake,
+    ...requeue,
   };
 }

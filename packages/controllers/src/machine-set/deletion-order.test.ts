@@ -16,7 +16,7 @@ const mark = (at: string) => annotated({ [annotationKeys.markedForDeletionTime]:
 const preserved = (until: string) => ({ status: { currentStatus: { preserveExpiryTime: until } } });
 const autoPreserved = annotated({ [annotationKeys.preserve]: "auto-preserved" });
 
-/** The names in deletion order. The machines are handed in backwards, so that no order is right by chance. */
+/** The names in deletion order. The machines are handed in backwards, so that the original order is never the right one. */
 const orderOf = (...machines: readonly Machine[]): string =>
   inDeletionOrder(machines.toReversed(), now)
     .map(({ metadata }) => metadata.name)
@@ -67,7 +67,7 @@ describe("inDeletionOrder", () => {
     expect(orderOf(machine("a", inPhase("CrashLoopBackOff")), odd, machine("z", inPhase("Pending")))).toBe("a odd z");
   });
 
-  it("takes a deletion timestamp for Terminating, whatever the phase says", () => {
+  it("treats a deletion timestamp as Terminating, whatever the phase", () => {
     expect(orderOf(machine("going", beingDeleted()), machine("failed", inPhase("Failed")))).toBe("going failed");
   });
 
@@ -77,7 +77,7 @@ describe("inDeletionOrder", () => {
     );
   });
 
-  it("gives up automatically preserved machines before explicitly preserved ones, and earlier expiry first", () => {
+  it("deletes automatically preserved machines before explicitly preserved ones, and earlier expiry first", () => {
     expect(
       orderOf(
         machine("auto-soon", preserved(soon), autoPreserved),
@@ -104,7 +104,7 @@ describe("inDeletionOrder", () => {
     );
   });
 
-  it("gives up older machines first and decides by name at last", () => {
+  it("deletes older machines first, and by name last", () => {
     expect(
       orderOf(
         machine("no-age", { metadata: { creationTimestamp: null } }),

@@ -11,7 +11,7 @@ import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machines.ts";
 
 /**
- * How dispensable a phase is; lower is deleted earlier. Machines that are being created stand with Pending and those in an
+ * How dispensable a phase is; lower is deleted earlier. Machines that are being created rank with Pending and those in an
  * in-place update next to what they will be again: the Go implementation ranks both like Terminating and so deletes them
  * first.
  */
@@ -41,7 +41,7 @@ const markOf = (machine: Machine): number => {
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 };
 
-/** A phase that this version does not know is judged like an unhealthy machine, not like one that is going. */
+/** A phase that this version does not know ranks like an unhealthy machine, not like a terminating one. */
 const rankOf = (machine: Machine): number =>
   isDeleting(machine) ? phaseRank.Terminating : phaseRank[phaseOf(machine) ?? "Unknown"];
 
@@ -52,13 +52,13 @@ const expiryOf = (machine: Machine): number => Date.parse(machine.status?.curren
 
 const createdOf = (machine: Machine): number => Date.parse(machine.metadata.creationTimestamp ?? "") || 0;
 
-/** Infinity minus infinity is no number; equal values compare as equal. */
+/** Infinity minus infinity is NaN; equal values compare as equal. */
 const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Machines do not change, and a set of thousands is sorted by numbers that are read once. */
+/** Machines are immutable: the sort keys of a set of thousands are computed once. */
 const keysRead = new WeakMap<Machine, readonly number[]>();
 
-/** What orders machines about which time says nothing, but for their names; the most important number first. */
+/** Sort keys that do not depend on the current time, without the name; the most important one first. */
 function keysOf(machine: Machine): readonly number[] {
   const keys = keysRead.get(machine) ?? [priorityOf(machine), markOf(machine), rankOf(machine), createdOf(machine)];
   keysRead.set(machine, keys);
@@ -75,7 +75,7 @@ const bySurplus: MachineOrder = (a, b) => {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 };
 
-/** Orders machines that are preserved: what people asked to keep is kept longest, and of both sorts what is kept longest anyway. */
+/** Orders preserved machines: those preserved by users are kept longest, and of both kinds those with the latest expiry. */
 const byPreservation: MachineOrder = (a, b) =>
   ascending(Number(isAutoPreserved(b)), Number(isAutoPreserved(a))) ||
   ascending(expiryOf(a), expiryOf(b)) ||
@@ -88,7 +88,7 @@ export const olderFirst = (a: Machine, b: Machine): number =>
   ascending(createdOf(a), createdOf(b)) || (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /**
- * The order in which machines are given up, the most dispensable first: what people asked for (preservation, priority,
+ * The order in which machines are deleted, the most dispensable first: the settings of users (preservation, priority,
  * mark) before health, health before age, and the name last, so that the order is total
  * (MCM, `pkg/controller/controller_utils.go` ActiveMachines).
  */
@@ -100,7 +100,7 @@ export function inDeletionOrder(machines: readonly Machine[], now: Date): readon
     : [...all.filter((machine) => !kept.has(machine)), ...[...kept].toSorted(byPreservation)];
 }
 
-/** The first so many machines, in {@link inDeletionOrder}, of those that may go. */
+/** The first so many machines, in {@link inDeletionOrder}, of those that may be deleted. */
 export function selectForDeletion(
   machines: readonly Machine[],
   count: number,

@@ -86,7 +86,7 @@ describe("a set that is missing machines", () => {
   it("creates none in their place and deletes none, but adopts those that are recreated", () => {
     const decision = decide(aMachineSet(expects("3")), [{}, inPhase("Failed")], {}, ["back"]);
     expect(kinds(decision)).toEqual(["AdoptMachine"]);
-    expect(decision.blocked).toBe("machines are awaited");
+    expect(decision.blocked).toBe("waiting for expected machines");
   });
 
   it("continues when all are back, or as many as its replicas", () => {

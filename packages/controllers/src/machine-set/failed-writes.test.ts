@@ -15,7 +15,7 @@ const withFailedCreation = (error: ApiError, phase: "before" | "after" = "before
   });
 
 describe("a MachineSet that is refused something", () => {
-  it("shows a refused creation while it stands, tries again with patience, and stops showing it on success", async () => {
+  it("reports a rejected creation while it lasts, retries with backoff, and stops reporting it on success", async () => {
     const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet());
       api.inject({ verb: "create", type: machineResource, error: quota, times: 3 });
@@ -26,10 +26,10 @@ describe("a MachineSet that is refused something", () => {
       message: "exceeded quota: machines",
     });
     expect(cluster.events).toContain("FailedCreate Error creating: exceeded quota: machines");
-    // One write tells both that the machines are missing and why.
+    // One write reports both that the machines are missing and why.
     expect(cluster.api.writes().filter(({ subresource }) => subresource === "status")).toHaveLength(1);
     const attempts = () => cluster.api.calls.filter(({ verb }) => verb === "create").length;
-    // The second attempt is that of the pass which the changed status wakes.
+    // The second attempt is made by the reconcile that the changed status triggers.
     expect(attempts()).toBe(2);
     await cluster.settle(60_000);
     expect(cluster.machines()).toHaveLength(3);
@@ -111,7 +111,7 @@ describe("a MachineSet that gets a wrong answer, or none", () => {
     expect(setOf(cluster)).toBeUndefined();
   });
 
-  it("gives up no other machine when the answer to a deletion is lost, until it knows", async () => {
+  it("deletes no other machine while the result of a deletion without a response is unknown", async () => {
     const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
       for (const name of ["a", "b"])

@@ -24,7 +24,7 @@ describe("sets beside each other", () => {
     expect(frozen).toEqual(["True", "True"]);
   });
 
-  it("20, 24: give up all machines where none is wanted, and leave their phase to the controller of machines", async () => {
+  it("delete all machines where none is wanted, and leave their phase to the machine controller", async () => {
     const cluster = await start(3, { spec: { replicas: 0 } });
     expect(cluster.machines().map(({ metadata, status }) => [metadata.deletionTimestamp, status])).toEqual(
       Array.from({ length: 3 }, () => [expect.any(String), inPhase("Running").status]),

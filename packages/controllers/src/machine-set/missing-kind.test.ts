@@ -16,7 +16,7 @@ it.each<[string, ResourceType]>([
   ["sets", machineSetResource],
   ["deployments", machineDeploymentResource],
   ["classes", machineClassResource],
-])("changes nothing while nobody serves %s, and begins when somebody does", async (_, type) => {
+])("changes nothing while the API server does not serve %s, and starts when it does", async (_, type) => {
   const missing = 8;
   const cluster = await startDeployments((api) => {
     api.seed(machineDeploymentResource, aMachineDeployment());

@@ -6,7 +6,7 @@ import { newMachine } from "./new-machine.ts";
 const timeout = (value: string) => annotated({ [annotationKeys.effectiveCreationTimeout]: value });
 
 describe("newMachine", () => {
-  it("is what the template says, belongs to the set, and has its finalizer from birth", () => {
+  it("has the template's spec, belongs to the set, and is created with its finalizer", () => {
     const set = aMachineSet({
       spec: {
         template: {

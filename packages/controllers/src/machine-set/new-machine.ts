@@ -10,12 +10,12 @@ import {
 import { newControllerRef } from "@millwright/kube";
 
 /**
- * The machine that a set creates. It carries the machine controller's finalizer from birth, which saves a write per machine
- * and leaves no moment in which a machine with a VM could vanish.
+ * The machine that a set creates. It is created with the machine controller's finalizer, which saves a write per machine
+ * and guarantees that no machine with a VM is removed without its VM.
  */
 export function newMachine(set: MachineSet, name: string): Machine {
   const template = set.spec?.template;
-  // Set by whoever wants this generation of machines to be given more or less time; beats the template when it reads as a duration.
+  // Set by users to change the timeout of this generation of machines; takes precedence over the template when it is a valid duration.
   const creationTimeout = set.metadata.annotations?.[annotationKeys.effectiveCreationTimeout];
   return {
     apiVersion: machineApiVersion,

@@ -25,20 +25,25 @@ const failed = (annotations: Readonly<Record<string, string>> = {}): Machine =>
 const nodeOf = (value: string | undefined): Node =>
   aNode({ metadata: { name: "node-of-m", annotations: value === undefined ? {} : { [preserve]: value } } });
 
-describe("a Failed machine and what its node says", () => {
+describe("a Failed machine and the annotation of its node", () => {
   it.each<[string, string | undefined, Readonly<Record<string, string>>, boolean]>([
     ["is kept when the node wants it", "when-failed", {}, false],
     ["is kept when the node wants it and the machine does not", "when-failed", { [preserve]: "false" }, false],
-    ["is replaced when the node wants that, whatever the machine says", "false", { [preserve]: "now" }, true],
+    [
+      "is replaced when the node requests that, whatever the machine's annotation",
+      "false",
+      { [preserve]: "now" },
+      true,
+    ],
     ["is replaced when the node's value is empty", "", { [preserve]: "now" }, true],
     [
-      "is replaced when the node took back what it said",
+      "is replaced when the annotation of the node was removed",
       undefined,
       { [preserve]: "now", [lastAppliedNodePreserveValue]: "now" },
       true,
     ],
     ["is replaced when the node's value means nothing", "please", { [preserve]: "now" }, true],
-    ["is kept when the machine wants it and the node says nothing", undefined, { [preserve]: "now" }, false],
+    ["is kept when the machine requests it and the node has no annotation", undefined, { [preserve]: "now" }, false],
   ])("%s", (_, value, annotations, isReplaced) => {
     const machine = failed(annotations);
     const plan = planReplicas({ set, owned: [machine], now, nodes: new Map([["m", nodeOf(value)]]) });
@@ -66,7 +71,7 @@ describe("the controller of sets", () => {
     expect(api.all<Machine>(machineResource).map(({ metadata }) => metadata.deletionTimestamp)).toEqual([undefined]);
 
     api.change(nodeResource, { name: "node-of-m" }, { metadata: { annotations: { [preserve]: "false" } } });
-    // The machine controller remembers what the node says; that wakes the set.
+    // The machine controller records the value of the node, which requeues the set.
     api.change(
       machineResource,
       { namespace: testNamespace, name: "m" },

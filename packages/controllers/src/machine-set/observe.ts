@@ -18,18 +18,18 @@ import type { MachineSetSnapshot } from "./snapshot.ts";
 
 type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
 
-/** Where a pass over a set finds what it looks at: the caches of a controller, or objects that a preview has read. */
+/** Where a reconcile of a set reads from: the caches of a controller, or the objects of a preview. */
 export interface SetSources {
-  /** Machines that the set controls, whatever its selector says. */
+  /** Machines that the set controls, whatever its selector. */
   readonly controlled: readonly Machine[];
-  /** Machines among which are all that nobody controls. */
+  /** Machines that include all machines without a controller. */
   readonly others: readonly Machine[];
   /** The deployment of that name. */
   readonly deployment: (name: string) => MachineDeployment | undefined;
   readonly nodesOf: (machines: readonly Machine[]) => NodesOfMachines;
 }
 
-/** The deployment that controls a set, as far as its spec can be followed. By UID: one of the same name may be another. */
+/** The deployment that controls a set, if its spec is valid. By UID: one with the same name may be another. */
 function deploymentOf(set: MachineSet, named: SetSources["deployment"]): MachineDeployment | undefined {
   const owner = controllerRefOf(set);
   const found = owner === undefined ? undefined : named(owner.name);
@@ -45,7 +45,7 @@ const isSelectedBy = questionAbout((selector: LabelSelector) => {
 const all: Question = () => true;
 const none: Question = () => false;
 
-/** Sorts the machines by the rules of {@link claimObjects}; those that have a set for long cost nothing. */
+/** Sorts the machines by the rules of {@link claimObjects}; machines whose owner is known already cost nothing. */
 function claimMachines(set: MachineSet, { controlled, others }: SetSources, isWanted: Question): Claims<Machine> {
   const owned = machinesWhere(controlled, isWanted);
   const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
@@ -54,10 +54,10 @@ function claimMachines(set: MachineSet, { controlled, others }: SetSources, isWa
   return { owned, adopt, release };
 }
 
-/** What the sources tell of a set and its machines. */
+/** The snapshot of a set and its machines from these sources. */
 export function machineSetSnapshot(set: MachineSet, sources: SetSources): MachineSetSnapshot {
   const problems = problemsOf(set, validateMachineSet);
-  // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
+  // A terminating set, and one with an invalid spec, keeps the machines that it controls, whatever its selector.
   const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
   const { selector } = set.spec;
   const claim = claimMachines(set, sources, keepsAll ? all : selector === undefined ? none : isSelectedBy(selector));
@@ -71,7 +71,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   };
 }
 
-/** What the caches tell of a set and its machines. */
+/** The snapshot of a set and its machines from the caches. */
 export const observeMachineSet = (context: Observed, set: MachineSet): MachineSetSnapshot =>
   machineSetSnapshot(set, {
     controlled: context.caches.machines.store.byIndex("owner", set.metadata.uid ?? ""),

@@ -19,10 +19,10 @@ const { preserve, lastAppliedNodePreserveValue } = annotationKeys;
 const failed = (day: number, ...changes: readonly Change<Machine>[]): Machine =>
   aMachine(named(`m${day}`), createdAt(`2026-01-0${day}T00:00:00Z`), inPhase("Failed"), ...changes);
 const auto = annotated({ [preserve]: "auto-preserved" });
-const saying = (value: string) => annotated({ [preserve]: value });
+const preserving = (value: string) => annotated({ [preserve]: value });
 const setOf = (max: number | null) => aMachineSet({ spec: { autoPreserveFailedMachineMax: max } });
 
-/** What a plan says: `+m1 -m2`. */
+/** The plan as text: `+m1 -m2`. */
 const planOf = (max: number | null, machines: readonly Machine[]): string =>
   [...planAutoPreservation(setOf(max), machines)]
     .map(([name, value]) => `${value === null ? "-" : "+"}${name}`)
@@ -33,15 +33,20 @@ describe("planAutoPreservation", () => {
     ["takes the oldest back when the number is lowered", 0, [failed(2, auto), failed(1, auto)], "-m1 -m2"],
     ["takes back no more than it must", 1, [failed(2, auto), failed(1, auto)], "-m1"],
     ["keeps no failure where none is to be kept", 0, [failed(1)], ""],
-    ["keeps none where nothing is said about it", null, [failed(1)], ""],
+    ["keeps none without the field", null, [failed(1)], ""],
     ["keeps no more when all places are taken", 2, [failed(1, auto), failed(2, auto), failed(3)], ""],
     ["keeps a failure while there is a place", 2, [failed(1)], "+m1"],
-    ["leaves out those that must not be kept", 2, [failed(1), failed(2, saying("false")), failed(3)], "+m3 +m1"],
+    ["leaves out those that must not be kept", 2, [failed(1), failed(2, preserving("false")), failed(3)], "+m3 +m1"],
     ["prefers the newest failure", 1, [failed(1), failed(2)], "+m2"],
     ["decides by name between machines of one second", 1, [failed(1), failed(1, named("m0"))], "+m1"],
     ["counts a kept machine that recovered", 1, [failed(1, auto, inPhase("Running")), failed(2)], ""],
-    ["leaves machines alone that people keep", 2, [failed(1, saying("now")), failed(2, saying("when-failed"))], ""],
-    ["takes a wish that means nothing for none", 1, [failed(1, saying("please"))], "+m1"],
+    [
+      "leaves machines alone that users preserve",
+      2,
+      [failed(1, preserving("now")), failed(2, preserving("when-failed"))],
+      "",
+    ],
+    ["ignores an invalid value", 1, [failed(1, preserving("please"))], "+m1"],
     ["keeps only failures", 3, [failed(1, inPhase("Unknown")), failed(2, inPhase("Running"))], ""],
     ["keeps none that is going", 1, [failed(1, beingDeleted())], ""],
     ["lets one that is going hold its place, and takes nothing back from it", 0, [failed(1, auto, beingDeleted())], ""],
@@ -69,13 +74,13 @@ describe("planAutoPreservation", () => {
 
   it("never keeps more than it may, and comes to rest after one pass", () => {
     const kind = fc.record({
-      wish: fc.constantFrom(undefined, "auto-preserved", "false", "now", "please"),
+      value: fc.constantFrom(undefined, "auto-preserved", "false", "now", "please"),
       phase: fc.constantFrom("Failed" as const, "Running" as const, "Unknown" as const),
     });
     fc.assert(
       fc.property(fc.nat(4), fc.array(kind, { maxLength: 7 }), (max, kinds) => {
-        const machines = kinds.map(({ wish, phase }, index) =>
-          failed(index + 1, inPhase(phase), wish === undefined ? {} : saying(wish)),
+        const machines = kinds.map(({ value, phase }, index) =>
+          failed(index + 1, inPhase(phase), value === undefined ? {} : preserving(value)),
         );
         const plan = planAutoPreservation(setOf(max), machines);
         const after = machines.map((machine) => withPreservation(machine, plan));

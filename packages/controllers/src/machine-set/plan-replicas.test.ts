@@ -38,7 +38,7 @@ const marked = (at: string) =>
 const scaledSet = annotated({ [annotationKeys.lastReplicaChangeByScaler]: scaledAt });
 const frozen = labelled({ [labelKeys.freeze]: "True" });
 
-/** What a plan says: `+2`, `-m1 -m3`, or nothing. */
+/** The plan as text: `+2`, `-m1 -m3`, or nothing. */
 const planOf = (replicas: number, machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): string => {
   const set = aMachineSet({ spec: { replicas } }, ...changes);
   const plan = planReplicas({ set, owned: machines, now, isFrozen: hasFreezeLabel(set) });
@@ -54,13 +54,9 @@ describe("planReplicas", () => {
     ["creates what is missing", "+1", () => planOf(3, several(2))],
     ["creates no more than a hundred at once", "+100", () => planOf(200, [])],
     ["leaves a complete set alone", "", () => planOf(3, several(3))],
+    ["wants no machines without spec.replicas", "-m0", () => planOf(3, several(1), { spec: { replicas: null } })],
     [
-      "wants no machines when it says nothing about replicas",
-      "-m0",
-      () => planOf(3, several(1), { spec: { replicas: null } }),
-    ],
-    [
-      "gives up the Failed machine when there is one too many",
+      "deletes the Failed machine when there is one too many",
       "-m3",
       () => planOf(3, [...several(3), machine(3, failed)]),
     ],
@@ -69,7 +65,7 @@ describe("planReplicas", () => {
       "-m2",
       () => planOf(3, [...several(2), machine(2, failed)]),
     ],
-    ["gives up the oldest of equal machines", "-m0", () => planOf(3, several(4))],
+    ["deletes the oldest of equal machines", "-m0", () => planOf(3, several(4))],
     [
       "deletes failed machines even while others are missing",
       "+1 -m1",
@@ -81,7 +77,7 @@ describe("planReplicas", () => {
       () => planOf(3, [machine(0), machine(1, failed)], frozen),
     ],
     [
-      "does not count machines on their way out",
+      "does not count terminating machines",
       "",
       () => planOf(3, [...several(3), machine(3, inPhase("Terminating")), machine(4, beingDeleted())]),
     ],
@@ -91,12 +87,12 @@ describe("planReplicas", () => {
       () => planOf(4, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
     ],
     [
-      "gives up exactly the marked machines",
+      "deletes exactly the marked machines",
       "-m2 -m3",
       () => planOf(2, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
     ],
     [
-      "gives up the marked machines and then the next in order",
+      "deletes the marked machines and then the next in order",
       "-m2 -m3 -m0",
       () => planOf(1, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
     ],
@@ -136,7 +132,7 @@ describe("planReplicas", () => {
     ["creates nothing while frozen", "frozen", () => planOf(3, several(1), frozen)],
     ["still shrinks while frozen", "-m0 -m1", () => planOf(1, several(3), frozen)],
     [
-      "creates nothing while scale-up is disabled, whatever the label says",
+      "creates nothing while scale-up is disabled, whatever the value of the label",
       "scale-up disabled",
       () => planOf(3, several(2), labelled({ [labelKeys.scaleUpDisabled]: "" })),
     ],
@@ -145,13 +141,13 @@ describe("planReplicas", () => {
       "+1",
       () => planOf(3, several(2), labelled({ [labelKeys.freeze]: "true" })),
     ],
-    ["says nothing about a blockade when nothing is missing", "", () => planOf(3, several(3), frozen)],
+    ["reports no block when nothing is missing", "", () => planOf(3, several(3), frozen)],
   ])("%s", (_, expected, plan) => {
     expect(plan()).toBe(expected);
   });
 
   it.each<[string, boolean, Change<Machine>]>([
-    ["replaces a Failed machine that nobody wants to keep", true, {}],
+    ["replaces a Failed machine that is not to be preserved", true, {}],
     [
       "keeps a Failed machine until its preservation expires",
       false,
@@ -175,7 +171,7 @@ describe("planReplicas", () => {
     ],
     ["replaces a Failed machine that must not be preserved", true, annotated({ [annotationKeys.preserve]: "false" })],
     [
-      "replaces a Failed machine with a preservation that nobody knows",
+      "replaces a Failed machine with an unknown preserve value",
       true,
       annotated({ [annotationKeys.preserve]: "please" }),
     ],
@@ -188,15 +184,15 @@ describe("planReplicas", () => {
     expect(plan.remove).toHaveLength(BURST);
   });
 
-  it("creates no more than there is room for, and says so", () => {
+  it("creates no more than there is room for, and reports that", () => {
     const roomFor = (room: number) => {
       const { create, blocked } = planReplicas({ set: aMachineSet(), owned: [], now, room });
       return [create, blocked];
     };
     expect(roomFor(3)).toEqual([3, undefined]);
-    expect(roomFor(2)).toEqual([2, "as many as there may be"]);
-    expect(roomFor(-4)).toEqual([0, "as many as there may be"]);
-    // What is left for a later pass is no blockade.
+    expect(roomFor(2)).toEqual([2, "maximum reached"]);
+    expect(roomFor(-4)).toEqual([0, "maximum reached"]);
+    // Creations left to a later reconcile are not blocked.
     const many = planReplicas({ set: aMachineSet({ spec: { replicas: 200 } }), owned: [], now, room: 200 });
     expect(many).toEqual({ create: BURST, remove: [] });
   });

@@ -7,23 +7,23 @@ import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
 import { selectForDeletion } from "./deletion-order.ts";
 import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.ts";
 
-/** At most this many machines are created, and as many deleted, in one pass, so that one large set cannot flood the API server. */
+/** At most this many machines are created, and as many deleted, in one reconcile, so that one large set cannot flood the API server. */
 export const BURST = 100;
 
-/** Why machines that are missing are not created, when that is so on purpose. */
-export type Blockade = "frozen" | "machines are awaited" | "scale-up disabled" | "as many as there may be";
+/** Why missing machines are intentionally not created. */
+export type Blockade = "frozen" | "waiting for expected machines" | "scale-up disabled" | "maximum reached";
 
-/** What a set has to do about its number of machines. */
+/** How a set reaches its number of machines. */
 export interface ReplicaPlan {
   /** Machines to create now. */
   readonly create: number;
   /** Machines to delete now, the most dispensable first. */
   readonly remove: readonly Machine[];
-  /** Why machines are missing that are not created, not even in a later pass. */
+  /** Why missing machines are not created, not even by a later reconcile. */
   readonly blocked?: Blockade;
 }
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface ReplicaFacts {
   readonly set: MachineSet;
   /** Machines that the set controls and selects. */
@@ -31,34 +31,34 @@ export interface ReplicaFacts {
   readonly now: Date;
   /** Nodes of the machines, whose annotations count too. Default: none. */
   readonly nodes?: NodesOfMachines;
-  /** Machines whose creation was asked for without an answer: they may exist, so they are not asked for again. Default 0. */
+  /** Machines whose creation got no response: they may exist, so they are not created again. Default 0. */
   readonly pending?: number;
-  /** UIDs of machines whose deletion was asked for without an answer: they may go, so no other goes in their place. Default: none. */
+  /** UIDs of machines whose deletion got no response: they may be terminating, so no other is deleted instead. Default: none. */
   readonly leaving?: ReadonlySet<string>;
-  /** Machines that may be created before there are as many as there may be at all. Default: no limit. */
+  /** Machines that may be created before the maximum is reached. Default: no limit. */
   readonly room?: number;
   /** Whether the set is frozen. Default: not. */
   readonly isFrozen?: boolean;
 }
 
-/** Whether a machine stays with its set. One that an update in place just handed over is not surplus. */
+/** Whether a machine stays with its set. One that an in-place update just moved here is not surplus. */
 const isSettled = (machine: Machine): boolean =>
   !isDeleting(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
-/** What stands against creating what is missing. People's and the deployment's word comes before arithmetic. */
+/** What blocks the creation of missing machines. Settings of users and of the deployment come before limits. */
 function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, missing: number): Blockade | undefined {
   if (isFrozen) return "frozen";
   if (set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined) return "scale-up disabled";
-  return room < missing ? "as many as there may be" : undefined;
+  return room < missing ? "maximum reached" : undefined;
 }
 
 /**
  * Compares the machines of a set with its `spec.replicas` (MCM, `pkg/controller/machineset.go` manageReplicas).
  *
- * A Failed machine counts as long as it exists; it is deleted, and when it is on its way out it no longer counts and gets a
- * successor. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
- * implementation both halves run in every pass, so that failed machines go even while others are missing, and what is
- * created stays within `room` whatever is missing.
+ * A Failed machine counts as long as it exists; it is deleted, and while it is terminating it no longer counts and is
+ * replaced. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
+ * implementation both halves run in every reconcile, so that failed machines are deleted even while others are missing, and
+ * creations stay within `room`.
  */
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
@@ -82,6 +82,6 @@ export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   if (plan.create === 0) return plan;
   const blocked = blockadeOf(facts, missing);
   if (blocked === undefined) return plan;
-  const create = blocked === "as many as there may be" ? Math.min(plan.create, Math.max(0, room)) : 0;
+  const create = blocked === "maximum reached" ? Math.min(plan.create, Math.max(0, room)) : 0;
   return { ...plan, create, blocked };
 }

@@ -9,7 +9,7 @@ const late = "2026-01-01T13:00:00Z";
 it.each<[string, { priority?: string; mark?: string; scaled?: string }, boolean]>([
   ["a mark as old as the change", { priority: "1", mark: early, scaled: early }, true],
   ["a mark that waits for its change", { priority: "1", mark: late, scaled: early }, false],
-  ["a mark where nobody scaled", { priority: "1", mark: early }, false],
+  ["a mark without scaling", { priority: "1", mark: early }, false],
   ["a change that is no time", { priority: "1", mark: early, scaled: "now" }, false],
   ["a priority set by hand", { priority: "1", scaled: late }, false],
   ["a mark without the priority", { mark: early, scaled: late }, false],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { slowStart } from "./slow-start.ts";
 
-/** Runs ten calls of which some fail, and tells how many were made and how it ended. */
+/** Runs ten calls of which some fail, and returns how many were made and how it ended. */
 async function run(
   count: number,
   fails: (call: number) => boolean,
@@ -23,7 +23,7 @@ describe("slowStart", () => {
   it.each<[string, number, (call: number) => boolean, { calls: number; error: string | undefined }]>([
     ["makes all calls when all succeed", 10, () => false, { calls: 10, error: undefined }],
     ["makes no call for none", 0, () => true, { calls: 0, error: undefined }],
-    ["tries once what cannot succeed", 10, () => true, { calls: 1, error: "call 1" }],
+    ["attempts once what cannot succeed", 10, () => true, { calls: 1, error: "call 1" }],
     ["ends a batch in which one fails, and starts no other", 10, (call) => call === 5, { calls: 7, error: "call 5" }],
     ["throws what failed first of a batch", 10, (call) => call > 3, { calls: 7, error: "call 4" }],
     ["sees a failure in the last batch", 9, (call) => call === 9, { calls: 9, error: "call 9" }],

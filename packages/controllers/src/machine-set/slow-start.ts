@@ -1,6 +1,6 @@
 /**
  * Runs `count` equal calls in batches of 1, 2, 4, 8 … and stops after the first batch in which one fails: a call that cannot succeed is made
- * once and not a hundred times. Throws what failed first, after its batch has ended.
+ * once and not a hundred times. Throws the first error, after its batch has ended.
  */
 export async function slowStart(count: number, call: () => Promise<void>): Promise<void> {
   for (let size = 1, left = count; left > 0; size *= 2) {

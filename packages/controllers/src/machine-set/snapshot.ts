@@ -6,23 +6,23 @@ import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { Blockade } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
 
-/** What a pass over a MachineSet sees. */
+/** The state that a reconcile of a MachineSet is based on. */
 export interface MachineSetSnapshot {
   readonly set: MachineSet;
   readonly claim: Claims<Machine>;
-  /** The deployment that controls the set, with defaults; none while its spec is refused. */
+  /** The deployment that controls the set, with defaults; none while its spec is invalid. */
   readonly deployment?: MachineDeployment | undefined;
-  /** Machines that the set controls, by its UID, whatever its selector says and whether they are on their way out or not. Default: those of the claim. */
+  /** Machines that the set controls, by its UID, whatever its selector, terminating ones included. Default: those of the claim. */
   readonly controlled?: number;
-  /** Machines that the last pass saw. Default: those of the stored status. */
+  /** Machines that the last reconcile saw. Default: those of the stored status. */
   readonly countBefore?: number | undefined;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
-  /** What is wrong with the spec; empty when it can be followed. */
+  /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
-  /** The last attempt to create or delete machines, while it stands as failed. */
+  /** The last failed attempt to create or delete machines, until one succeeds. */
   readonly failure?: ReplicaFailure | undefined;
-  /** Requests that got no answer and whose effect has not been seen. */
+  /** Requests without a response whose effect has not been seen. */
   readonly pending?: Pending | undefined;
   /** Whether the CRD of machines allows that they are deleted with it: then none of them are waited for. Default: not. */
   readonly isCrdDeletionAllowed?: boolean;
@@ -32,17 +32,17 @@ export interface MachineSetSnapshot {
   readonly margins?: OvershootMargins | undefined;
 }
 
-/** Creations and deletions of which nobody knows whether they happened. */
+/** Creations and deletions with unknown results. */
 export interface Pending {
   /** Machines that may have been created. */
   readonly count: number;
-  /** UIDs of machines that may be going. */
+  /** UIDs of machines that may be terminating. */
   readonly leaving: ReadonlySet<string>;
-  /** When the first of them is given up, milliseconds from now. */
+  /** When the first of them expires, milliseconds from now. */
   readonly expiresInMs: number;
 }
 
-/** Everything that a MachineSet does to the world. */
+/** Everything that a MachineSet writes. */
 export type MachineSetAction =
   | { readonly kind: "AddFinalizer" }
   | { readonly kind: "RemoveFinalizer" }
@@ -54,6 +54,6 @@ export type MachineSetAction =
   | { readonly kind: "DeleteMachine"; readonly name: string; readonly uid: string };
 
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
-  /** Why machines that are missing are not made. */
+  /** Why missing machines are not created. */
   readonly blocked?: Blockade;
 }

@@ -20,7 +20,7 @@ const statusWith = (owned: readonly Machine[], set = aMachineSet()) =>
   machineSetStatus({ set, owned, problems: [] }, now);
 
 describe("machineSetStatus", () => {
-  it("counts machines by what they are, those on their way out among the replicas only", () => {
+  it("counts machines by their state, terminating ones among the replicas only", () => {
     const owned = [
       ...["a", "b", "c"].map((name) => machine(name, inPhase("Running"))),
       machine("d", inPhase("Available")),

@@ -14,7 +14,7 @@ import { countWhere, machinesWhere, questionAbout } from "../machine-lists/machi
 import type { Freeze } from "../safety/freeze-set.ts";
 import { countAutoPreserved } from "./plan-auto-preservation.ts";
 
-/** A creation or deletion of machines that the API server refused, until one succeeds. */
+/** A creation or deletion of machines that the API server rejected, until one succeeds. */
 export interface ReplicaFailure {
   readonly reason: "FailedCreate" | "FailedDelete";
   readonly message: string;
@@ -26,7 +26,7 @@ export interface MachineSetFacts {
   readonly owned: readonly Machine[];
   readonly problems: readonly FieldProblem[];
   readonly failure?: ReplicaFailure | undefined;
-  /** Whether the set is frozen; absent where that was not looked at, and stays as it is. */
+  /** Whether the set is frozen; absent: not evaluated, the condition is kept. */
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
 }
 
@@ -42,7 +42,7 @@ function countTemplateLabels({ set, owned }: MachineSetFacts): number {
 
 type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
 
-/** The same failure tried again is no news: with its time the list would be written at every retry of every broken machine. */
+/** The time of a repeated failure is ignored: otherwise the list would be written at every retry of every failed machine. */
 function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachines"]): FailedMachine {
   const timeless = ({ lastOperation, ...rest }: FailedMachine): object => ({
     ...rest,
@@ -52,12 +52,12 @@ function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachi
   return known !== undefined && equalJson(timeless(known), timeless(summary)) ? known : summary;
 }
 
-const isInTrouble = (machine: Machine): boolean =>
+const hasFailed = (machine: Machine): boolean =>
   machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine);
 
-/** How broken machines are summarised to their set and its deployment. */
+/** The summary of failed machines for their set and its deployment. */
 function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMachine[] {
-  return machinesWhere(owned, isInTrouble)
+  return machinesWhere(owned, hasFailed)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     .map((machine) => ({
       name: machine.metadata.name,
@@ -68,7 +68,7 @@ function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMach
     .map((summary) => unlessNew(summary, set.status?.failedMachines));
 }
 
-/** Frozen is absent, not False, while all is well. */
+/** Frozen is absent, not False, while the set is not frozen. */
 function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFacts, now: Date): readonly Condition[] {
   if (freeze === undefined) return conditions;
   return freeze.condition === undefined
@@ -82,15 +82,15 @@ function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
   const before = withFrozen(standing, facts, now);
   const conditions = setCondition(before, valid, { now });
-  // Absent, not False, while all is well: Gardener reads a ReplicaFailure that is there as trouble.
+  // Absent, not False, without a failure: Gardener treats an existing ReplicaFailure as an error.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)
     : setCondition(conditions, { type: legacyConditionTypes.replicaFailure, status: "True", ...failure }, { now });
 }
 
 /**
- * Status of a set, from the machines that exist and not from what the last pass wrote. `replicas` includes machines on
- * their way out, because Gardener compares it with the number of Machine objects. While the spec is invalid `observedGeneration` stays behind: that is how readers see it.
+ * Status of a set, from the machines that exist and not from the last status. `replicas` includes terminating
+ * machines, because Gardener compares it with the number of Machine objects. While the spec is invalid `observedGeneration` is not updated: that is how readers see it.
  */
 export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetStatus {
   const { set, owned, problems } = facts;

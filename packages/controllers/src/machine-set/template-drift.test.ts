@@ -9,7 +9,7 @@ const driftOf = (template: Change<MachineSpec>, ...machine: readonly Change<Mach
 
 describe("templateDrift", () => {
   it.each<[string, Change<MachineSpec>, Change<MachineSpec>, object | undefined]>([
-    ["nothing when the machine is as the template says", { drainTimeout: "1h" }, { drainTimeout: "1h" }, undefined],
+    ["nothing when the machine matches the template", { drainTimeout: "1h" }, { drainTimeout: "1h" }, undefined],
     ["a new timeout", { drainTimeout: "2h" }, { drainTimeout: "1h" }, { drainTimeout: "2h" }],
     ["a timeout that is no longer set", {}, { healthTimeout: "1h" }, { healthTimeout: null }],
     [

@@ -28,17 +28,17 @@ const pick = (spec: Machine["spec"]): Record<string, unknown> =>
 
 type Patch = Readonly<Record<string, unknown>>;
 
-/** Objects never change, and a set has thousands of machines that agree with its template: what was found is kept as long as both are. */
+/** Objects are immutable, and a set has thousands of machines that match its template: the result is reused for the same pair. */
 const found = new WeakMap<Machine, { readonly template: MachineTemplate; readonly patch: Patch | undefined }>();
 
-/** Whether a machine is not what a template says; see {@link templateDrift}. */
+/** Whether a machine differs from a template; see {@link templateDrift}. */
 export const driftsFrom = questionAbout(
   (template: MachineTemplate) => (machine) => driftOf(template, machine) !== undefined,
 );
 
 /**
- * The merge patch that brings a machine's in-place fields to the template of its set, or `undefined` when they agree. Machines
- * that are broken or going are left as they are.
+ * The merge patch that brings a machine's in-place fields to the template of its set, or `undefined` when they agree. Failed
+ * and terminating machines are not changed.
  */
 export const templateDrift = ({ spec: { template } }: MachineSet, machine: Machine): Patch | undefined =>
   driftOf(template, machine);
@@ -55,7 +55,7 @@ function compare({ spec: template }: MachineTemplate, machine: Machine): Patch |
   if (isDeleting(machine) || phaseOf(machine) === "Failed") return undefined;
   const current = pick(machine.spec);
   const wanted = pick(template);
-  // The annotation, when it reads as a duration, was written into spec.creationTimeout at birth and beats the template.
+  // The annotation, when it reads as a duration, was written into spec.creationTimeout at creation and takes precedence over the template.
   const ownTimeout = parseGoDuration(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout] ?? "");
   if (ownTimeout !== undefined) wanted["creationTimeout"] = current["creationTimeout"];
   if (template?.class?.kind !== undefined) {

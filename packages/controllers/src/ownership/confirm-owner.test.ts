@@ -25,7 +25,7 @@ describe("confirmOwner", () => {
       "MachineSet set was replaced by another one; it adopts nothing",
     ],
     ["is gone", (api) => api.remove(machineSetResource, ref), "not found"],
-  ])("refuses an owner that %s, whatever the cache says", async (_, happen, message) => {
+  ])("rejects an owner that %s, whatever is in the cache", async (_, happen, message) => {
     const api = createFakeApi();
     const owner = api.seed(machineSetResource, aMachineSet());
     happen(api);

@@ -2,8 +2,8 @@ import type { ResourceType } from "@millwright/core";
 import type { ApiClient, ApiObject } from "@millwright/kube";
 
 /**
- * Asks the API server, not the cache, whether an owner still is who it was and stays. Adopting on behalf of one that is being deleted would give its
- * children to the garbage collector. Throws when it may not adopt.
+ * Confirms with the API server, not the cache, that an owner has the same UID and is not being deleted. An object that a terminating owner adopts would be
+ * deleted by the garbage collector. Throws when the owner may not adopt.
  */
 export async function confirmOwner(api: Pick<ApiClient, "get">, type: ResourceType, owner: ApiObject): Promise<void> {
   const { name = "", namespace, uid } = owner.metadata;
@@ -13,7 +13,7 @@ export async function confirmOwner(api: Pick<ApiClient, "get">, type: ResourceTy
     throw new Error(`${type.kind} ${name} is being deleted; it adopts nothing`);
 }
 
-/** {@link confirmOwner} for one pass: asked before the first adoption, and the answer, be it a refusal, holds for all. */
+/** {@link confirmOwner} for one reconcile: called before the first adoption; the result applies to all. */
 export function confirmOwnerOnce(
   api: Pick<ApiClient, "get">,
   type: ResourceType,

@@ -11,8 +11,8 @@ export interface FinalizerPatch {
 }
 
 /**
- * Merge patch of the list of finalizers. A merge patch replaces lists whole, so it holds only for the version that it was computed from: a
- * finalizer that somebody adds meanwhile is never lost.
+ * Merge patch of the list of finalizers. A merge patch replaces lists whole, so it applies only to the version that it was computed from: a
+ * finalizer that another client adds meanwhile is never lost.
  */
 const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): FinalizerPatch => ({
   metadata: {

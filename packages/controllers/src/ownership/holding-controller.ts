@@ -5,7 +5,7 @@ import type { Writer } from "../cluster/writer.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
 import { decideHolding, type HoldingSnapshot } from "./holding.ts";
 
-/** What a controller that holds objects for others is made of. */
+/** Options of a controller that keeps objects while others refer to them. */
 export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
   /** For logs and metrics. */
   readonly name: string;
@@ -20,18 +20,18 @@ export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
   readonly isPausedByCrd?: () => boolean;
   /** Names of the objects that refer to one of that name. */
   readonly referrers: (name: string) => readonly string[];
-  /** Names of objects of which nobody can tell to what they refer. Only asked before a finalizer goes. */
+  /** Names of objects whose references cannot be read. Called only before a finalizer is removed. */
   readonly unreadable: () => readonly string[];
 }
 
-/** Makes a controller that puts a finalizer on objects that others refer to, and takes it away with the last reference. Triggers are the caller's. */
+/** Creates a controller that adds a finalizer to objects that others refer to, and removes it with the last reference. The caller adds the triggers. */
 export function createHoldingController<T extends ApiObject & Finalized & { readonly status?: object }>(
   { namespace, clock, random, log, events }: ControllerContext,
   options: HoldingControllerOptions<T>,
 ): Controller {
   const { name: title, kind, referrerKind, finalizer, workers, store, writer } = options;
-  /** Keys of objects of which it was told that they have to stay. */
-  const told = new Set<string>();
+  /** Keys of objects whose blocked deletion was reported. */
+  const reported = new Set<string>();
   return createController({
     name: title,
     workers,
@@ -42,7 +42,7 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
     reconcile: async (key) => {
       const object = store.get(key);
       const { deletionTimestamp, name = "" } = object?.metadata ?? {};
-      if (deletionTimestamp == null) told.delete(key);
+      if (deletionTimestamp == null) reported.delete(key);
       if (object === undefined) return { done: true };
       const referrers = options.referrers(name);
       const isHeld = object.metadata.finalizers?.includes(finalizer) === true;
@@ -55,7 +55,7 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
         referrers,
         referrerKind,
         unreadable: isHeld && referrers.length === 0 ? options.unreadable() : [],
-        isTold: told.has(key),
+        isReported: reported.has(key),
       };
       const decision = decideHolding(snapshot);
       const result = await carryOut(
@@ -66,7 +66,7 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
         },
         { object, writer, events, log },
       );
-      if (decision.because.length > 0) told.add(key);
+      if (decision.because.length > 0) reported.add(key);
       return result;
     },
   });

@@ -10,7 +10,7 @@ const held: HoldingSnapshot = {
   referrers: ["a"],
   referrerKind: "Machine",
   unreadable: [],
-  isTold: false,
+  isReported: false,
 };
 
 describe("decideHolding", () => {
@@ -23,7 +23,7 @@ describe("decideHolding", () => {
       referrers: [],
       referrerKind: "Machine",
       unreadable: [],
-      isTold: false,
+      isReported: false,
     } as const;
     expect(decideHolding({ ...snapshot, isPausedByCrd: true })).toEqual({ actions: [], because: [] });
     expect(decideHolding({ ...snapshot, isGoing: false, isPausedByCrd: true }).actions).toEqual([
@@ -32,15 +32,15 @@ describe("decideHolding", () => {
   });
 
   it.each<[string, Partial<HoldingSnapshot>, readonly string[]]>([
-    ["holds an object as soon as somebody refers to it", { isHeld: false }, ["AddFinalizer"]],
+    ["adds the finalizer to an object that another one refers to", { isHeld: false }, ["AddFinalizer"]],
     ["leaves one alone that is held and needed", {}, []],
-    ["keeps one that is to be deleted while somebody needs it", { isGoing: true, isTold: true }, []],
+    ["keeps a terminating one while it is referenced", { isGoing: true, isReported: true }, []],
     ["lets one go with its last referrer", { isGoing: true, referrers: [] }, ["RemoveFinalizer"]],
-    ["does not hold what nobody needs", { referrers: [] }, ["RemoveFinalizer"]],
-    ["leaves alone what nobody needs and nobody holds", { isHeld: false, referrers: [] }, []],
+    ["removes the finalizer from an unreferenced object", { referrers: [] }, ["RemoveFinalizer"]],
+    ["ignores an unreferenced object without the finalizer", { isHeld: false, referrers: [] }, []],
     ["does not try to hold what is going", { isHeld: false, isGoing: true }, []],
-    ["lets nothing go while somebody might refer to it who cannot be read", { referrers: [], unreadable: ["x"] }, []],
-    ["holds nothing for somebody who cannot be read", { isHeld: false, referrers: [], unreadable: ["x"] }, []],
+    ["keeps an object while one that cannot be read may refer to it", { referrers: [], unreadable: ["x"] }, []],
+    ["adds no finalizer for an object that cannot be read", { isHeld: false, referrers: [], unreadable: ["x"] }, []],
   ])("%s", (_, change, expected) => {
     const { actions, because } = decideHolding({ ...held, ...change });
     expect(actions.map(({ kind }) => kind)).toEqual(expected);
@@ -48,25 +48,25 @@ describe("decideHolding", () => {
   });
 
   it.each<[Partial<HoldingSnapshot>, string]>([
-    [{ referrers: ["b", "a"] }, "MachineClass small stays until no Machine refers to it; these do: a, b"],
+    [{ referrers: ["b", "a"] }, "Cannot delete MachineClass small: still referenced by Machine a, b"],
     [
       { referrers: ["d", "c", "b", "a", "e"] },
-      "MachineClass small stays until no Machine refers to it; these do: a, b, c and 2 more",
+      "Cannot delete MachineClass small: still referenced by Machine a, b, c and 2 more",
     ],
     [
       { kind: "Secret", referrerKind: "MachineClass", referrers: [], unreadable: ["x"] },
-      "Secret small stays because it cannot be told to what MachineClass x refers; mend or delete what cannot be read",
+      "Cannot delete Secret small: MachineClass x cannot be read and may refer to it; fix or delete it",
     ],
-  ])("says once why an object that is to be deleted stays: %o", (change, message) => {
+  ])("reports once why the deletion of an object is blocked: %o", (change, message) => {
     const snapshot = { ...held, isGoing: true, ...change };
     expect(decideHolding(snapshot)).toEqual({
       actions: [],
       because: [{ type: "Warning", reason: "StillInUse", message }],
     });
-    expect(decideHolding({ ...snapshot, isTold: true })).toEqual({ actions: [], because: [] });
+    expect(decideHolding({ ...snapshot, isReported: true })).toEqual({ actions: [], because: [] });
   });
 
-  it("comes to rest after one step, and never lets go of what somebody needs", () => {
+  it("converges after one step, and never releases an object that is referenced", () => {
     const names = fc.array(fc.constantFrom("a", "b"), { maxLength: 2 });
     fc.assert(
       fc.property(

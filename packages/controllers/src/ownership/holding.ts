@@ -1,7 +1,7 @@
 import { eventReasons } from "@millwright/core";
 import type { Decision, Reason } from "../model/decision.ts";
 
-/** An object that others refer to, and what is known of them. */
+/** An object that others refer to, and the objects that do. */
 export interface HoldingSnapshot {
   readonly kind: "MachineClass" | "Secret";
   readonly name: string;
@@ -13,16 +13,16 @@ export interface HoldingSnapshot {
   /** Names of the objects that refer to it. */
   readonly referrers: readonly string[];
   readonly referrerKind: "Machine" | "MachineClass";
-  /** Names of objects of that kind of which nobody can tell to what they refer. */
+  /** Names of objects of that kind whose references cannot be read. */
   readonly unreadable: readonly string[];
-  /** Whether it was told before, by this process, that the object has to stay. */
-  readonly isTold: boolean;
+  /** Whether this process has reported the blocked deletion. */
+  readonly isReported: boolean;
 }
 
-/** Everything that holding an object does to the world. */
+/** Everything that holding an object writes. */
 export type HoldingAction = { readonly kind: "AddFinalizer" } | { readonly kind: "RemoveFinalizer" };
 
-/** Names that a message lists at most. */
+/** Maximum number of names in a message. */
 const NAMED = 3;
 
 function stays({ kind, name, referrers, referrerKind, unreadable }: HoldingSnapshot): Reason {
@@ -31,21 +31,21 @@ function stays({ kind, name, referrers, referrerKind, unreadable }: HoldingSnaps
   const list = `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
   const why =
     referrers.length > 0
-      ? `until no ${referrerKind} refers to it; these do: ${list}`
-      : `because it cannot be told to what ${referrerKind} ${list} refers; mend or delete what cannot be read`;
-  return { type: "Warning", reason: eventReasons.stillInUse, message: `${kind} ${name} stays ${why}` };
+      ? `still referenced by ${referrerKind} ${list}`
+      : `${referrerKind} ${list} cannot be read and may refer to it; fix or delete it`;
+  return { type: "Warning", reason: eventReasons.stillInUse, message: `Cannot delete ${kind} ${name}: ${why}` };
 }
 
 /**
- * Keeps an object as long as others refer to it, by what is and not by what happened: a lost event neither leaks a finalizer nor takes one away. An
- * object that nobody refers to carries none; one that has to stay although somebody deletes it says so, once.
+ * Keeps an object while others refer to it, based on state and not on events: a lost event neither leaks nor removes a finalizer. An
+ * unreferenced object has no finalizer; a blocked deletion is reported once.
  */
 export function decideHolding(snapshot: HoldingSnapshot): Decision<HoldingAction, never> {
-  const { isHeld, isGoing, isPausedByCrd = false, referrers, unreadable, isTold } = snapshot;
+  const { isHeld, isGoing, isPausedByCrd = false, referrers, unreadable, isReported } = snapshot;
   if (referrers.length > 0 && !isHeld)
-    // The API server takes no new finalizer for an object that goes.
+    // The API server accepts no new finalizer for a terminating object.
     return { actions: isGoing ? [] : [{ kind: "AddFinalizer" }], because: [] };
   if (!isHeld || (isGoing && isPausedByCrd)) return { actions: [], because: [] };
   if (referrers.length === 0 && unreadable.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
-  return { actions: [], because: isGoing && !isTold ? [stays(snapshot)] : [] };
+  return { actions: [], because: isGoing && !isReported ? [stays(snapshot)] : [] };
 }

@@ -9,7 +9,7 @@ import {
 import type { ControllerContext } from "../cluster/context.ts";
 import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-condition-inputs.ts";
 
-/** What a controller of objects that own machines is made of. */
+/** Options of a controller of objects that own machines. */
 export interface OwningControllerOptions<T extends ApiObject> {
   /** For logs and metrics. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface OwningControllerOptions<T extends ApiObject> {
 }
 
 /**
- * Makes a controller of objects that own machines, directly or not: it begins when everything that is told about machines has been read, and is woken by the
- * objects themselves, by their definitions and by their surroundings. Triggers of what they own are the caller's.
+ * Creates a controller of objects that own machines, directly or not: it starts when all caches for their conditions are filled, and is triggered by the
+ * objects themselves, by their CRDs and by their condition inputs. The caller adds the triggers of owned objects.
  */
 export function createOwningController<T extends ApiObject>(
   context: ControllerContext,

@@ -5,7 +5,7 @@ import { frozenState, planDeploymentFreeze } from "./freeze-deployment.ts";
 
 const label = labelled({ [labelKeys.freeze]: "True" });
 const request = annotated({ [annotationKeys.unfreeze]: "" });
-const saying = (message: string): Change<MachineSet> => ({
+const frozenWith = (message: string): Change<MachineSet> => ({
   status: { machineSetCondition: [{ type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message }] },
 });
 const set = (name: string, ...changes: readonly Change<MachineSet>[]): MachineSet =>
@@ -33,7 +33,7 @@ describe("planDeploymentFreeze", () => {
     expect(planOf([label], set("a"))).toEqual({ sets: {}, deployment: thawed });
     expect(planOf([label], set("a", label, request))).toEqual({ sets: {}, deployment: thawed });
     // The label is what stops creation: a condition alone is about to go.
-    expect(planOf([label], set("a", saying("x")))).toEqual({ sets: {}, deployment: thawed });
+    expect(planOf([label], set("a", frozenWith("x")))).toEqual({ sets: {}, deployment: thawed });
   });
 
   it("hands a request down to the sets that are frozen, and forgets it", () => {
@@ -53,11 +53,11 @@ describe("planDeploymentFreeze", () => {
 describe("frozenState", () => {
   it("is none where no set is frozen", () => {
     expect(frozenState([])).toBeUndefined();
-    expect(frozenState([set("a", saying("x")), set("b", label, request)])).toBeUndefined();
+    expect(frozenState([set("a", frozenWith("x")), set("b", label, request)])).toBeUndefined();
   });
 
-  it("is what the first frozen set says of itself", () => {
-    expect(frozenState([set("a", label), set("b", label, saying("too many"))])).toEqual({
+  it("is the condition of the first frozen set", () => {
+    expect(frozenState([set("a", label), set("b", label, frozenWith("too many"))])).toEqual({
       type: "Frozen",
       status: "True",
       reason: "OverShootingReplicaCount",
@@ -65,7 +65,7 @@ describe("frozenState", () => {
     });
   });
 
-  it("is a state to be brought in step where no set has said anything", () => {
+  it("is an inconsistent state where no set has the condition", () => {
     expect(frozenState([set("a", label)])).toEqual({
       type: "Frozen",
       status: "True",

@@ -10,19 +10,19 @@ import {
 import { type ConditionState, findCondition } from "@millwright/kube";
 import { hasFreezeLabel, isUnfreezeAsked, thawPatch } from "./freeze-set.ts";
 
-/** Sets that make no machines, but for those about to be unfrozen. */
+/** Frozen sets, without those that are about to be unfrozen. */
 const frozenAmong = (sets: readonly MachineSet[]): readonly MachineSet[] =>
   sets.filter((set) => hasFreezeLabel(set) && !isUnfreezeAsked(set));
 
-/** The condition `Frozen` of a deployment with these sets, `undefined` when none is frozen: what the first of them says, or that one has the label. */
+/** The condition `Frozen` of a deployment with these sets, `undefined` when none is frozen: that of the first frozen set, or that one has the label. */
 export function frozenState(sets: readonly MachineSet[]): ConditionState | undefined {
   const frozen = frozenAmong(sets);
   if (frozen.length === 0) return undefined;
   const { frozen: type } = legacyConditionTypes;
   for (const set of frozen) {
-    const said = findCondition(set.status?.machineSetCondition, type);
-    if (said?.status === "True")
-      return { type, status: "True", reason: said.reason ?? "", message: said.message ?? "" };
+    const frozen = findCondition(set.status?.machineSetCondition, type);
+    if (frozen?.status === "True")
+      return { type, status: "True", reason: frozen.reason ?? "", message: frozen.message ?? "" };
   }
   return {
     type,
@@ -32,7 +32,7 @@ export function frozenState(sets: readonly MachineSet[]): ConditionState | undef
   };
 }
 
-/** Merge patches that bring the freeze of a deployment and its sets together. */
+/** Merge patches that synchronize the freeze of a deployment and its sets. */
 export interface DeploymentFreeze {
   /** Patches by name of the set. They come before the deployment's own: it keeps the request until all sets have it. */
   readonly sets: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
@@ -40,8 +40,8 @@ export interface DeploymentFreeze {
 }
 
 /**
- * Brings the label of a deployment in step with its sets, and hands a request to unfreeze down to them (MCM, `pkg/controller/machine_safety.go`). All by what the objects
- * say: nothing that cannot be read is taken for "not frozen".
+ * Synchronizes the label of a deployment with its sets, and propagates a request to unfreeze to them (MCM, `pkg/controller/machine_safety.go`). All based on the objects:
+ * what cannot be read does not count as "not frozen".
  */
 export function planDeploymentFreeze(deployment: MachineDeployment, sets: readonly MachineSet[]): DeploymentFreeze {
   const frozen = frozenAmong(sets);

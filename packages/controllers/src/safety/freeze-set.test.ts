@@ -9,7 +9,7 @@ const limits = { upper: 8, lower: 7 };
 const label = labelled({ [labelKeys.freeze]: "True" });
 const request = annotated({ [annotationKeys.unfreeze]: "" });
 const grownFrom = (replicas: number): Change<MachineSet> => ({ status: { replicas } });
-const said = (message: string): Change<MachineSet> => ({
+const frozenWith = (message: string): Change<MachineSet> => ({
   status: { machineSetCondition: [{ type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message }] },
 });
 const freezeOf = (count: number, ...changes: readonly Change<MachineSet>[]): Freeze =>
@@ -25,7 +25,7 @@ describe("decideFreeze", () => {
     ["lets a set be that comes near the limit", false, undefined, freezeOf(7)],
     ["freezes a set that comes to the limit", true, frozen, freezeOf(8, grownFrom(7))],
     ["freezes a set that is seen for the first time", true, frozen, freezeOf(20)],
-    ["freezes no set that is told to shrink and has not grown", false, undefined, freezeOf(20, grownFrom(20))],
+    ["freezes no set that is scaled down and has not grown", false, undefined, freezeOf(20, grownFrom(20))],
     ["freezes a set that shrinks and grows all the same", true, frozen, freezeOf(21, grownFrom(20))],
     ["keeps a set frozen between the limits", true, undefined, freezeOf(8, label, grownFrom(9))],
     ["unfreezes at the lower limit", false, thawed, freezeOf(7, label)],
@@ -37,7 +37,7 @@ describe("decideFreeze", () => {
     ],
     ["takes back a request that asks for nothing", false, answered, freezeOf(3, request)],
     ["answers a request before it freezes", false, answered, freezeOf(9, request)],
-    ["leaves a set unfrozen whose label was taken away", false, undefined, freezeOf(9, grownFrom(9), said("x"))],
+    ["leaves a set unfrozen whose label was removed", false, undefined, freezeOf(9, grownFrom(9), frozenWith("x"))],
     [
       "reads the label as MCM does, with its capital letter",
       false,
@@ -50,7 +50,7 @@ describe("decideFreeze", () => {
     expect(freeze.condition !== undefined).toBe(isFrozen);
   });
 
-  it("says so in MCM's words, once", () => {
+  it("reports it once with MCM's message", () => {
     const { condition, because } = freezeOf(9, grownFrom(3));
     expect(condition).toEqual({
       type: "Frozen",
@@ -65,28 +65,30 @@ describe("decideFreeze", () => {
         message: "SafetyController: Froze MachineSet set due to replica overshooting",
       },
     ]);
-    const later = freezeOf(12, label, said(condition?.message ?? ""));
+    const later = freezeOf(12, label, frozenWith(condition?.message ?? ""));
     expect([later.condition, later.because]).toEqual([condition, []]);
   });
 
-  it("says it although the pass that set the label was interrupted", () => {
+  it("reports it although the reconcile that set the label was interrupted", () => {
     const { condition, because, patch } = freezeOf(8, label);
     expect(patch).toBeUndefined();
     expect(condition?.message).toContain("is 8 >= 8");
     expect(because).toHaveLength(1);
   });
 
-  it("says what to wait for where people froze a set that is not far off", () => {
+  it("reports what to wait for when a user froze a set", () => {
     const set = aMachineSet(label);
     const { condition } = decideFreeze(set, 7, { upper: 8, lower: 6 });
-    expect(condition?.message).toBe("MachineSet: set has the label freeze, which goes when it has 6 machines or fewer");
+    expect(condition?.message).toBe(
+      "MachineSet: set has the label freeze, which is removed when it has 6 machines or fewer",
+    );
   });
 
-  it("says that it is over, and nothing where nothing was said", () => {
-    expect(freezeOf(3, label, said("x")).because.map(({ message }) => message)).toEqual([
+  it("reports the end, and nothing when the freeze was not reported", () => {
+    expect(freezeOf(3, label, frozenWith("x")).because.map(({ message }) => message)).toEqual([
       "SafetyController: Unfroze MachineSet set",
     ]);
-    expect(freezeOf(3, said("x")).because).toHaveLength(1);
+    expect(freezeOf(3, frozenWith("x")).because).toHaveLength(1);
     expect(freezeOf(3, label).because).toEqual([]);
   });
 
@@ -96,7 +98,7 @@ describe("decideFreeze", () => {
   });
 
   it("comes to rest once its patch is applied, at any number of machines", () => {
-    const states = fc.constantFrom<Change<MachineSet>>({}, label, request, said("x"));
+    const states = fc.constantFrom<Change<MachineSet>>({}, label, request, frozenWith("x"));
     fc.assert(
       fc.property(fc.nat(12), fc.nat(12), fc.array(states, { maxLength: 3 }), (count, before, changes) => {
         const set = aMachineSet(grownFrom(before), ...changes);

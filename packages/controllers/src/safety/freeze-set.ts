@@ -11,12 +11,12 @@ import { type ConditionState, findCondition } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
 
-/** Whether a set, or a deployment, makes no machines for the time being, and how it is to say so. */
+/** Whether a set, or a deployment, is frozen, and how it is reported. */
 export interface Freeze {
   readonly isFrozen: boolean;
   /** The merge patch of labels and annotations; absent when they are as they should be. */
   readonly patch?: Readonly<Record<string, unknown>>;
-  /** The condition `Frozen`; absent when the object is not frozen, for Gardener takes one that is there for trouble. */
+  /** The condition `Frozen`; absent when the object is not frozen, because Gardener treats an existing one as an error. */
   readonly condition?: ConditionState;
   readonly because: readonly Reason[];
 }
@@ -25,11 +25,11 @@ export interface Freeze {
 export const hasFreezeLabel = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
   metadata.labels?.[labelKeys.freeze] === capitalTrue;
 
-/** Whether somebody asks for the freeze to end, whatever the value says. */
+/** Whether the annotation requests the end of the freeze, whatever its value. */
 export const isUnfreezeAsked = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
   metadata.annotations?.[annotationKeys.unfreeze] !== undefined;
 
-/** The merge patch that takes label and request away; none where neither is. */
+/** The merge patch that removes label and request; none without them. */
 export const thawPatch = (object: Pick<MachineSet, "metadata">): Pick<Freeze, "patch"> => {
   const metadata = {
     ...(hasFreezeLabel(object) ? { labels: { [labelKeys.freeze]: null } } : {}),
@@ -45,7 +45,7 @@ const frozenBecause = (message: string): ConditionState => ({
   message,
 });
 
-/** Keeps what was said when the set was frozen: a message that follows the number would flap. */
+/** Keeps the message of the freeze: one that follows the number would flap. */
 function conditionOf(set: MachineSet, count: number, { upper, lower }: OvershootLimits): ConditionState {
   const before = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen);
   if (before?.status === "True") return frozenBecause(before.message ?? "");
@@ -53,17 +53,17 @@ function conditionOf(set: MachineSet, count: number, { upper, lower }: Overshoot
   return frozenBecause(
     count >= upper
       ? `The number of machines backing MachineSet: ${name} is ${count} >= ${upper} which is the Max-ScaleUp-Limit`
-      : `MachineSet: ${name} has the label ${labelKeys.freeze}, which goes when it has ${lower} machines or fewer`,
+      : `MachineSet: ${name} has the label ${labelKeys.freeze}, which is removed when it has ${lower} machines or fewer`,
   );
 }
 
 /**
  * Decides whether a set is frozen (MCM, `pkg/controller/machine_safety.go`): when the number of its machines has *grown* to the upper limit or beyond, until it is at
- * the lower one or somebody asks. A set that is told to shrink far has many machines for a while, too, but none was made that should not be: unlike MCM we do not
- * freeze it. The label is the state and the condition follows, so that whoever takes the label away has unfrozen the set.
+ * the lower one or a user requests the end. A set that is scaled down far has many machines for a while, too, but created none in error: unlike MCM we do not
+ * freeze it. The label is the state and the condition follows, so that removing the label unfreezes the set.
  *
- * @param count machines that the set controls, by its UID, with those on their way out: their VMs exist
- * @param countBefore as many the last pass saw. Default: those of the status
+ * @param count machines that the set controls, by its UID, terminating ones included: their VMs exist
+ * @param countBefore the number in the last reconcile. Default: that of the status
  */
 export function decideFreeze(
   set: MachineSet,
@@ -77,15 +77,15 @@ export function decideFreeze(
     ? count > limits.lower && !isUnfreezeAsked(set)
     : count >= limits.upper && count > 0 && hasGrown && !isUnfreezeAsked(set);
   const { name } = set.metadata;
-  const wasSaid = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen)?.status === "True";
-  // Said when the condition changes and not when the label does: it is the last that is written, so nothing is told twice or never.
-  const say = (reason: string, message: string): readonly Reason[] => [{ type: "Normal", reason, message }];
+  const wasReported = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen)?.status === "True";
+  // Reported when the condition changes and not when the label does: the condition is written last, so that the event is recorded exactly once.
+  const event = (reason: string, message: string): readonly Reason[] => [{ type: "Normal", reason, message }];
   if (!isFrozen) {
     const message = `SafetyController: Unfroze MachineSet ${name}`;
     return {
       isFrozen,
       ...thawPatch(set),
-      because: wasSaid ? say(eventReasons.unfrozeMachineSet, message) : [],
+      because: wasReported ? event(eventReasons.unfrozeMachineSet, message) : [],
     };
   }
   const message = `SafetyController: Froze MachineSet ${name} due to replica overshooting`;
@@ -93,6 +93,6 @@ export function decideFreeze(
     isFrozen,
     ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: capitalTrue } } } }),
     condition: conditionOf(set, count, limits),
-    because: wasSaid ? [] : say(eventReasons.frozeMachineSet, message),
+    because: wasReported ? [] : event(eventReasons.frozeMachineSet, message),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
 import { conditionOf, deploymentOf, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";
 
-/** A deployment of three, and as many machines more that somebody made for its set. */
+/** A deployment of three, and as many more machines that a user created for its set. */
 async function withTooMany(extra: number) {
   const cluster = await withDeployment();
   const set = () => {
@@ -80,7 +80,7 @@ describe("protection against overshooting", () => {
     }
   });
 
-  it("takes a label away that somebody put on a deployment none of whose sets is frozen", async () => {
+  it("removes a label that a user added to a deployment without frozen sets", async () => {
     const { cluster, deployment } = await withTooMany(0);
     await cluster.api.patch(
       machineDeploymentResource,

@@ -1,6 +1,6 @@
 import { type MachineDeployment, type MachineSet, resolveFenceposts } from "@millwright/core";
 
-/** How far from the expected number of machines the protection sets in, and lets go. */
+/** How far from the expected number of machines the protection starts, and ends. */
 export interface OvershootMargins {
   /** Machines beyond replicas and surge at which a set is frozen. MCM's flag `--safety-up`. */
   readonly up: number;
@@ -13,13 +13,13 @@ export const defaultOvershootMargins: OvershootMargins = { up: 2, down: 1 };
 
 /** Numbers of machines of one set. */
 export interface OvershootLimits {
-  /** The most that there may be: none is created beyond, and a set that comes to it is frozen. */
+  /** The maximum: none is created beyond it, and a set that reaches it is frozen. */
   readonly upper: number;
   /** A frozen set with so many, or fewer, is unfrozen. */
   readonly lower: number;
 }
 
-/** Only these two strategies have one; that of a strategy which is not followed means nothing. */
+/** The surge of the current strategy; only these two have one. */
 function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): number {
   if (strategy?.type === "RollingUpdate") return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
   if (strategy?.type === "InPlaceUpdate") return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
@@ -28,7 +28,7 @@ function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): n
 
 /**
  * How many machines a set may have (MCM, `pkg/controller/machine_safety.go`): those of its deployment with their surge, or twice its own, and the margin.
- * A strategy without surge has none, and stops nobody's protection.
+ * A strategy without surge adds none.
  *
  * @param deployment the one that controls the set, with defaults, as far as there is one and its spec is valid
  */
@@ -40,6 +40,6 @@ export function overshootLimits(
   const replicas = deployment?.spec.replicas ?? 0;
   const expected = deployment === undefined ? 2 * (set.spec.replicas ?? 0) : replicas + surgeOf(deployment, replicas);
   const upper = expected + margins.up;
-  // Without machines there is nothing to be protected from, however wide the margin.
+  // Without machines there is nothing to protect from, whatever the margin.
   return { upper, lower: Math.max(0, upper - margins.down) };
 }

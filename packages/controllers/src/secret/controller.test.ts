@@ -35,7 +35,7 @@ describe("Secret controller", () => {
     await cluster.settle();
     expect(finalizersOf(cluster)).toEqual(["theirs", finalizers.secret]);
     expect(cluster.events).toEqual([
-      "StillInUse Secret small stays until no MachineClass refers to it; these do: b, small",
+      "StillInUse Cannot delete Secret small: still referenced by MachineClass b, small",
     ]);
     cluster.api.remove(machineClassResource, { ...ref, name: "b" });
     await cluster.settle();

@@ -16,8 +16,13 @@ export const someSurroundings = (change: Partial<ConditionInputs> = {}): Conditi
   ...change,
 });
 
-/** A condition of a machine: its status, and what it says. */
-export const says = (type: string, status: ConditionStatus, message = "", reason = "Reason"): DerivedCondition => ({
+/** A condition of a machine: its status, and what it withStatus. */
+export const withStatus = (
+  type: string,
+  status: ConditionStatus,
+  message = "",
+  reason = "Reason",
+): DerivedCondition => ({
   type,
   status,
   reason,

@@ -37,7 +37,7 @@ export const facts = (machine: Machine = running, change: Partial<MachineFacts> 
 });
 
 /** `True Reason message` of one condition. */
-export const tell = (type: string, given: MachineFacts, now = testNow): string | undefined => {
+export const conditionText = (type: string, given: MachineFacts, now = testNow): string | undefined => {
   const condition = machineConditions(given, now).find((each) => each.type === type);
   return condition === undefined ? undefined : `${condition.status} ${condition.reason} ${condition.message}`.trim();
 };

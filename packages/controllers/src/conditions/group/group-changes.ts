@@ -5,8 +5,8 @@ import { untilCounted } from "./machines-up-to-date.ts";
 const SECOND = 1000;
 
 /**
- * Milliseconds until time alone changes what the conditions of a set or deployment say of its machines; `undefined` when only a change of an object can.
- * Up to the next whole second, so that machines of the same age ask for one pass together.
+ * Milliseconds until time alone changes the conditions of a set or deployment; `undefined` when only a change of an object can.
+ * Rounded up to a whole second, so that machines of the same age cause one reconcile together.
  */
 export function untilGroupChanges(machines: readonly JudgedMachine[], now: Date): number | undefined {
   const times = machines

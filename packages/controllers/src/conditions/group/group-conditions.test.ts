@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { beingDeleted, inPhase } from "../../testing/builders.ts";
-import { aJudgedMachine, says } from "../../testing/judged-machines.ts";
+import { aJudgedMachine, withStatus } from "../../testing/judged-machines.ts";
 import { lastly } from "../../testing/snapshots.ts";
 import type { ConditionState } from "@millwright/kube";
 import { deleting } from "./deleting.ts";
@@ -19,12 +19,12 @@ const now = new Date("2026-01-01T00:30:00Z");
 const ago = (ms: number): string => new Date(now.getTime() - ms).toISOString();
 const MINUTE = 60_000;
 /** `True Reason message`. */
-const tell = ({ status, reason, message }: ConditionState): string => `${status} ${reason} ${message}`.trim();
+const conditionText = ({ status, reason, message }: ConditionState): string => `${status} ${reason} ${message}`.trim();
 
-const current = (name: string) => aJudgedMachine(name, { upToDate: says("UpToDate", "True") });
+const current = (name: string) => aJudgedMachine(name, { upToDate: withStatus("UpToDate", "True") });
 const outdated = (name: string, message: string) =>
-  aJudgedMachine(name, { upToDate: says("UpToDate", "False", message) });
-const unknown = (name: string) => aJudgedMachine(name, { upToDate: says("UpToDate", "Unknown") });
+  aJudgedMachine(name, { upToDate: withStatus("UpToDate", "False", message) });
+const unknown = (name: string) => aJudgedMachine(name, { upToDate: withStatus("UpToDate", "Unknown") });
 const created = (name: string, ms: number) => aJudgedMachine(name, {}, { metadata: { creationTimestamp: ago(ms) } });
 /** A machine in its drain: deleted and drained for so long, with these words of the drain. */
 const going = (name: string, deletedMs: number, drainedMs = 0, words = ""): JudgedMachine =>
@@ -43,22 +43,22 @@ const pdb = "cannot evict pod as it would violate the pod's disruption budget.";
 
 describe("RollingOut", () => {
   it("is False when no machine is known to be outdated", () => {
-    expect(tell(rollingOut([current("a"), unknown("b"), created("c", 0)], "MachineClass", [], []))).toBe(
+    expect(conditionText(rollingOut([current("a"), unknown("b"), created("c", 0)], "MachineClass", [], []))).toBe(
       "False NotRollingOut",
     );
-    expect(tell(rollingOut([], "MachineClass", [], ["Rollout is paused"]))).toBe("False NotRollingOut");
+    expect(conditionText(rollingOut([], "MachineClass", [], ["Rollout is paused"]))).toBe("False NotRollingOut");
   });
 
   it("is True as long as an old set may still make machines", () => {
-    expect(tell(rollingOut([current("a")], "MachineClass", ["w-1", "w-2"], ["Rollout is paused"]))).toBe(
+    expect(conditionText(rollingOut([current("a")], "MachineClass", ["w-1", "w-2"], ["Rollout is paused"]))).toBe(
       "True RollingOut Rolling out 0 not up-to-date replicas\n* MachineSet w-1, w-2 may still make machines",
     );
-    expect(tell(rollingOut([outdated("a", "* x")], "MachineClass", ["w-1"], []))).toBe(
+    expect(conditionText(rollingOut([outdated("a", "* x")], "MachineClass", ["w-1"], []))).toBe(
       "True RollingOut Rolling out 1 not up-to-date replicas\n* x",
     );
   });
 
-  it("counts, and tells every reason once: the class first, the others by alphabet, what holds it up last", () => {
+  it("counts, and lists every reason once: the class first, the others by alphabet, what blocks it last", () => {
     const machines = [
       current("a"),
       unknown("b"),
@@ -66,7 +66,7 @@ describe("RollingOut", () => {
       outdated("d", "* MachineClass w-2, w-3 required\n* Template labels are not up-to-date"),
       outdated("e", "* MachineClass w-1, w-3 required"),
     ];
-    expect(tell(rollingOut(machines, "MachineClass", [], ["Rollout is paused"]))).toBe(
+    expect(conditionText(rollingOut(machines, "MachineClass", [], ["Rollout is paused"]))).toBe(
       [
         "True RollingOut Rolling out 3 not up-to-date replicas",
         "* MachineClass w-1, w-3 required",
@@ -78,8 +78,8 @@ describe("RollingOut", () => {
     );
   });
 
-  it("has no lines for machines that do not say why", () => {
-    expect(tell(rollingOut([outdated("a", "")], "MachineClass", [], []))).toBe(
+  it("has no lines for machines without a message", () => {
+    expect(conditionText(rollingOut([outdated("a", "")], "MachineClass", [], []))).toBe(
       "True RollingOut Rolling out 1 not up-to-date replicas",
     );
   });
@@ -101,22 +101,22 @@ describe("MachinesUpToDate", () => {
       "False NotUpToDate * Machines c, d: x\n* Machines e, f: Condition UpToDate not yet reported",
     ],
   ])("of %s", (_, machines, expected) => {
-    expect(tell(machinesUpToDate(machines, now))).toBe(expected);
+    expect(conditionText(machinesUpToDate(machines, now))).toBe(expected);
   });
 });
 
 describe("MachinesReady", () => {
-  const ready = (name: string, ...said: Parameters<typeof says> extends [string, ...infer R] ? R : never) =>
-    aJudgedMachine(name, { ready: says("Ready", ...said) });
+  const ready = (name: string, ...rest: Parameters<typeof withStatus> extends [string, ...infer R] ? R : never) =>
+    aJudgedMachine(name, { ready: withStatus("Ready", ...rest) });
 
-  it("tells issues by name, then what is unknown, and nothing of what is well", () => {
+  it("lists issues by name, then what is unknown, and nothing that is well", () => {
     const machines = [
       ready("d", "False", "* Deleting: Machine deletion in progress, stage: DrainingNode"),
       ready("c", "Unknown", "* NodeHealthy: x"),
       ready("b", "False", "* InfrastructureReady: Waiting for the VM to be created"),
       ready("a", "True"),
     ];
-    expect(tell(machinesReady(machines))).toBe(
+    expect(conditionText(machinesReady(machines))).toBe(
       [
         "False NotReady * Machine b:",
         "  * InfrastructureReady: Waiting for the VM to be created",
@@ -129,9 +129,9 @@ describe("MachinesReady", () => {
   });
 
   it("is True when all are, and when there are none", () => {
-    expect(tell(machinesReady([ready("a", "True")]))).toBe("True Ready");
-    expect(tell(machinesReady([]))).toBe("True NoReplicas");
-    expect(tell(machinesReady([ready("a", "Unknown")]))).toBe("Unknown ReadyUnknown * Machine a:");
+    expect(conditionText(machinesReady([ready("a", "True")]))).toBe("True Ready");
+    expect(conditionText(machinesReady([]))).toBe("True NoReplicas");
+    expect(conditionText(machinesReady([ready("a", "Unknown")]))).toBe("Unknown ReadyUnknown * Machine a:");
   });
 });
 
@@ -173,18 +173,21 @@ describe("ScalingUp", () => {
       `False NotScalingUp Scaling up would be blocked because ${missing}`,
     ],
   ])("with %s", (_, have, desired, blocks, ofDeployment, ofSet) => {
-    expect(tell(scalingUp({ current: have, desired }, blocks, "sentence"))).toBe(ofDeployment);
-    expect(tell(scalingUp({ current: have, desired }, blocks, "list"))).toBe(ofSet);
+    expect(conditionText(scalingUp({ current: have, desired }, blocks, "sentence"))).toBe(ofDeployment);
+    expect(conditionText(scalingUp({ current: have, desired }, blocks, "list"))).toBe(ofSet);
   });
 });
 
 describe("ScalingDown", () => {
-  const down = (machines: readonly JudgedMachine[]) => tell(scalingDown({ current: 3, desired: 1 }, machines, now));
+  const down = (machines: readonly JudgedMachine[]) =>
+    conditionText(scalingDown({ current: 3, desired: 1 }, machines, now));
   const plain = "True ScalingDown Scaling down from 3 to 1 replicas";
 
   it("is False with as many machines as there should be, or fewer", () => {
-    expect(tell(scalingDown({ current: 3, desired: 3 }, [going("m", 16 * MINUTE)], now))).toBe("False NotScalingDown");
-    expect(tell(scalingDown({ current: 2, desired: 3 }, [], now))).toBe("False NotScalingDown");
+    expect(conditionText(scalingDown({ current: 3, desired: 3 }, [going("m", 16 * MINUTE)], now))).toBe(
+      "False NotScalingDown",
+    );
+    expect(conditionText(scalingDown({ current: 2, desired: 3 }, [], now))).toBe("False NotScalingDown");
   });
 
   it.each<[string, readonly JudgedMachine[], string]>([
@@ -201,7 +204,7 @@ describe("ScalingDown", () => {
       ["a", "b", "c", "d", "e"].map((name) => going(name, 16 * MINUTE)),
       "\n* Machines a, b, c, ... (2 more) are in deletion since more than 15m",
     ],
-  ])("tells %s", (_, machines, more) => {
+  ])("reports %s", (_, machines, more) => {
     expect(down(machines)).toBe(`${plain}${more}`);
   });
 });
@@ -209,7 +212,7 @@ describe("ScalingDown", () => {
 describe("Remediating", () => {
   const broken = (name: string) => aJudgedMachine(name, { isUnhealthy: true });
   const remedied = (name: string, message: string) =>
-    aJudgedMachine(name, { isUnhealthy: true, remediation: says("OwnerRemediated", "False", message) });
+    aJudgedMachine(name, { isUnhealthy: true, remediation: withStatus("OwnerRemediated", "False", message) });
 
   it.each<[string, readonly JudgedMachine[], string]>([
     ["sound machines", [current("a")], "False NotRemediating"],
@@ -234,7 +237,7 @@ describe("Remediating", () => {
       "False NotRemediating Machines a, b are not healthy (not to be remediated by MachineDeployment/MachineSet)",
     ],
   ])("of %s", (_, machines, expected) => {
-    expect(tell(remediating(machines))).toBe(expected);
+    expect(conditionText(remediating(machines))).toBe(expected);
   });
 });
 
@@ -253,23 +256,23 @@ describe("Deleting", () => {
       "True Deleting Deleting 1 Machine\n* Machine m is in deletion since more than 15m",
     ],
   ])("of %s", (_, isDeleting, machines, sets, expected) => {
-    expect(tell(deleting(isDeleting, machines, sets, now))).toBe(expected);
+    expect(conditionText(deleting(isDeleting, machines, sets, now))).toBe(expected);
   });
 });
 
-describe("the wake-up of conditions", () => {
-  const wake = (...machines: readonly JudgedMachine[]) => untilGroupChanges(machines, now);
+describe("the requeue of conditions", () => {
+  const requeue = (...machines: readonly JudgedMachine[]) => untilGroupChanges(machines, now);
   const failed = (preserveExpiryTime: string) =>
     aJudgedMachine(
       "f",
-      { upToDate: says("UpToDate", "True") },
+      { upToDate: withStatus("UpToDate", "True") },
       { status: { currentStatus: { phase: "Failed", lastUpdateTime: ago(0), preserveExpiryTime } } },
     );
-  const known = (machine: JudgedMachine): JudgedMachine => ({ ...machine, upToDate: says("UpToDate", "True") });
+  const known = (machine: JudgedMachine): JudgedMachine => ({ ...machine, upToDate: withStatus("UpToDate", "True") });
 
   it.each<[string, number | undefined, readonly JudgedMachine[]]>([
-    ["nobody waits for sound machines", undefined, [current("a")]],
-    ["nobody waits for none", undefined, []],
+    ["none for healthy machines", undefined, [current("a")]],
+    ["none without machines", undefined, []],
     ["ten seconds after a machine was made of which nothing is known", 8_000, [created("m", 3_000)]],
     ["never for one that is older", undefined, [created("m", MINUTE)]],
     ["15 minutes after a deletion", MINUTE + 1000, [known(going("m", 14 * MINUTE, 6 * MINUTE))]],
@@ -282,7 +285,7 @@ describe("the wake-up of conditions", () => {
     ["the end of a preservation", MINUTE + 1000, [failed(ago(-MINUTE))]],
     ["the first of several", 8_000, [created("m", 3_000), known(going("n", 14 * MINUTE, 6 * MINUTE))]],
   ])("%s", (_, expected, machines) => {
-    expect(wake(...machines)).toBe(expected);
+    expect(requeue(...machines)).toBe(expected);
   });
 
   it("falls on whole seconds of the clock", () => {
@@ -291,8 +294,8 @@ describe("the wake-up of conditions", () => {
   });
 });
 
-it("tells nothing of a spec that cannot be read", () => {
-  expect(tell(unreadable("RollingOut"))).toBe("Unknown InspectionFailed The spec cannot be read");
+it("reports Unknown for a spec that cannot be read", () => {
+  expect(conditionText(unreadable("RollingOut"))).toBe("Unknown InspectionFailed The spec cannot be read");
 });
 
 it("speaks of one generation in all conditions, where the object has one", () => {

@@ -9,7 +9,7 @@ export interface GroupConditions {
   readonly requeueAfterMs?: number;
 }
 
-/** Puts the conditions of one pass together: all speak of the same generation. */
+/** Combines the conditions of one reconcile: all have the same generation. */
 export function groupConditions(
   states: readonly ConditionState[],
   machines: readonly JudgedMachine[],

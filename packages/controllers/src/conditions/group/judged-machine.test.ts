@@ -11,7 +11,7 @@ import { judge } from "./judged-machine.ts";
 const set = aMachineSet();
 const deployment = aMachineDeployment();
 
-it("judges a machine anew when what is around it changes", () => {
+it("evaluates a machine again when its condition inputs change", () => {
   const machine = aMachine(inPhase("Pending"), { spec: { providerID: "vm" } });
   const statuses = [
     someSurroundings({ hasTarget: true }),
@@ -21,7 +21,7 @@ it("judges a machine anew when what is around it changes", () => {
   expect(new Set(statuses).size).toBe(3);
 });
 
-it("says at any later time, and of a machine that it has judged before, what the machine's conditions say then", () => {
+it("has the current conditions at any later time, also of a machine that it has evaluated before", () => {
   fc.assert(
     fc.property(ownerStates, fc.array(fc.integer({ min: 0, max: 1_200_000 }), { maxLength: 4 }), (state, steps) => {
       const { members, surroundings } = buildDeployment(state);

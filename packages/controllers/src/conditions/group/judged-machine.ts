@@ -6,16 +6,16 @@ import { healthCheckSucceeded, ownerRemediated } from "../machine/remediation.ts
 import { upToDate } from "../machine/updating.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 
-/** What a machine says that does not depend on its owners. */
+/** Conditions of a machine that do not depend on its owners. */
 interface OwnWord {
   readonly ready: DerivedCondition | undefined;
   /** Its health check failed. */
   readonly isUnhealthy: boolean;
-  /** What is done about that; absent for a machine that is well, and for one that is kept on purpose. */
+  /** The remediation; absent for a healthy machine, and for a preserved one. */
   readonly remediation: DerivedCondition | undefined;
 }
 
-/** A machine with those of its conditions that its set and its deployment sum up. */
+/** A machine with the conditions that its set and its deployment aggregate. */
 export interface JudgedMachine extends OwnWord {
   readonly facts: MachineFacts;
   readonly name: string;
@@ -23,13 +23,13 @@ export interface JudgedMachine extends OwnWord {
   readonly upToDate: DerivedCondition | undefined;
 }
 
-/** Of what was found of a machine, what it was found from besides the machine itself. */
+/** A cached result, with its inputs besides the machine itself. */
 interface Found {
   readonly from: Omit<MachineFacts, "machine" | "set" | "deployment">;
   readonly word: OwnWord;
 }
 
-/** Objects of a cache never change. One machine of thousands does between two passes: of the others the word still holds. */
+/** Objects of a cache are immutable, and few of thousands of machines change between two reconciles: the results of the others are reused. */
 const found = new WeakMap<Machine, Found>();
 
 const isSame = (a: Found["from"], b: Found["from"]): boolean =>

@@ -3,7 +3,7 @@ import { aggregate } from "../aggregate.ts";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
-/** Whether all machines are ready, and if not, what keeps which of them (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */
+/** Whether all machines are ready, and if not, which are not and why (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */
 export const machinesReady = (machines: readonly JudgedMachine[]): ConditionState =>
   aggregate(
     machines.map(({ name, ready: condition }) => ({ kind: "Machine", name, condition })),

@@ -4,12 +4,12 @@ import { aggregate } from "../aggregate.ts";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
-/** For how long nobody wonders about a machine of which nothing is known, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
+/** How long a machine without the condition is ignored, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
 const newMachineMs = 10_000;
 
 const createdAt = ({ facts }: JudgedMachine): number | undefined => timeOf(facts.machine.metadata.creationTimestamp);
 
-/** Milliseconds until a machine of which nothing is known counts; 0 for one that counts. */
+/** Milliseconds until a machine without the condition counts; 0 for one that counts. */
 export function untilCounted(machine: JudgedMachine, now: Date): number {
   if (machine.upToDate !== undefined) return 0;
   return Math.max(0, (createdAt(machine) ?? 0) + newMachineMs + 1 - now.getTime());

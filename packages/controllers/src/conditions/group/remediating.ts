@@ -6,7 +6,7 @@ import type { JudgedMachine } from "./judged-machine.ts";
 
 const type = clusterApiConditionTypes.remediating;
 
-/** Names of machines that are broken and stay, for somebody wants to look at them. */
+/** Names of unhealthy machines that are preserved. */
 function keptText(kept: readonly JudgedMachine[]): string {
   if (kept.length === 0) return "";
   const names = someNames(kept.map(({ name }) => name));
@@ -14,7 +14,7 @@ function keptText(kept: readonly JudgedMachine[]): string {
   return `${subject} not healthy (not to be remediated by MachineDeployment/MachineSet)`;
 }
 
-/** Whether machines are being replaced because they broke (Cluster API, `machinedeployment_status.go`). */
+/** Whether machines are being remediated (Cluster API, `machinedeployment_status.go`). */
 export function remediating(machines: readonly JudgedMachine[]): ConditionState {
   const going = machines.filter(({ remediation }) => remediation?.status === "False");
   if (going.length === 0) {

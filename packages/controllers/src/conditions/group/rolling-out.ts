@@ -16,12 +16,12 @@ function reasonLines(outdated: readonly JudgedMachine[], classKind: string): rea
 }
 
 /**
- * Whether machines are left that are not up to date, and in what (Cluster API, `machinedeployment_status.go`). Unlike in Cluster API one that is about to be made counts
- * as well: who waits for the end right after a change of the template must not be told that there is nothing to do, and then see old machines come.
+ * Whether machines are left that are not up to date, and in what (Cluster API, `machinedeployment_status.go`). Unlike in Cluster API machines that are about to be created count
+ * as well: a client that waits right after a change of the template must not see the end of the rollout, and then new machines of old templates.
  *
  * @param classKind kind of the class that the template names
  * @param coming names of sets of older templates that may still make machines
- * @param holds what holds the rollout up, a clause each without bullet: told after the reasons
+ * @param holds what blocks the rollout, a clause each without bullet, listed after the reasons
  */
 export function rollingOut(
   machines: readonly JudgedMachine[],

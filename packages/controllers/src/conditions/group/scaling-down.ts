@@ -6,7 +6,7 @@ import type { Scale } from "./scaling-up.ts";
 
 const type = clusterApiConditionTypes.scalingDown;
 
-/** A line about machines that are slow to go, or nothing. */
+/** A line about slow deletions, or nothing. */
 export function slowLine(machines: readonly JudgedMachine[], now: Date): string {
   const slow = slowToGoText(
     machines.map(({ facts }) => facts),

@@ -4,7 +4,7 @@ import type { ConditionState } from "@millwright/kube";
 
 /** How many machines there are, and how many there should be. */
 export interface Scale {
-  /** Machines that exist, those on their way out included. */
+  /** Machines that exist, terminating ones included. */
   readonly current: number;
   /** 0 for an object that is being deleted. */
   readonly desired: number;
@@ -13,7 +13,7 @@ export interface Scale {
 const type = clusterApiConditionTypes.scalingUp;
 
 /**
- * Whether there are fewer machines than there should be, and what keeps new ones from being made (Cluster API, `machinedeployment_status.go` and `machineset_controller_status.go`). A block is told
+ * Whether there are fewer machines than there should be, and what blocks the creation of machines (Cluster API, `machinedeployment_status.go` and `machineset_controller_status.go`). A block is reported
  * before it matters, too.
  *
  * @param blocks a clause each, the most important first; must be empty for an object that is being deleted

@@ -1,7 +1,7 @@
 import { clusterApiReasons as reasons } from "@millwright/core";
 import type { ConditionState } from "@millwright/kube";
 
-/** What a condition says that depends on a spec which cannot be read: nothing, rather than something about an empty one. */
+/** A condition that depends on a spec that cannot be read: Unknown, rather than the result for an empty spec. */
 export const unreadable = (type: string): ConditionState => ({
   type,
   status: "Unknown",

@@ -7,14 +7,14 @@ import {
 } from "@millwright/core";
 import { cutText, someNames } from "../message-lines.ts";
 import { isDeleting } from "../../model/phase.ts";
-import { type ConditionOf, type MachineFacts, said, timeOf } from "./facts.ts";
+import { type ConditionOf, type MachineFacts, newCondition, timeOf } from "./facts.ts";
 
 const MINUTE = 60_000;
 
-/** A machine that takes longer to go than this is told of, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
+/** Deletions that take longer than this are reported, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
 export const slowDeletionMs = 15 * MINUTE;
 
-/** A drain that takes longer than this is looked into for its causes, milliseconds. */
+/** The causes of drains that take longer than this are reported, milliseconds. */
 export const slowDrainMs = 5 * MINUTE;
 
 const reasonOfStage: Readonly<Record<DeletionStage, string>> = {
@@ -26,7 +26,7 @@ const reasonOfStage: Readonly<Record<DeletionStage, string>> = {
   RemoveFinalizer: reasons.deletionCompleted,
 };
 
-/** What holds a drain up, by the sentence that the drain says then. */
+/** Causes of a slow drain, by the sentence in the message of the drain. */
 const delays = [
   ["PodDisruptionBudgets", "cannot evict pod as it would violate the pod's disruption budget."],
   ["Pods not terminating", "deletionTimestamp set, but still not removed from the Node"],
@@ -34,30 +34,30 @@ const delays = [
   ["Pods not completed yet", "waiting for completion"],
 ] as const;
 
-/** The stage of a deletion; the first one where the machine says none. */
+/** The stage of a deletion; the first one when the machine has none. */
 export const stageOfDeletion = ({ machine }: MachineFacts): DeletionStage =>
   stageOf(machine.status?.lastOperation?.description) ?? "GetVmStatus";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 
-/** Whether the deletion has left a stage behind. */
+/** Whether the deletion has completed a stage. */
 export const isPast = (facts: MachineFacts, stage: DeletionStage): boolean =>
   isDeleting(facts.machine) && positionOf(stageOfDeletion(facts)) > positionOf(stage);
 
 const goingSince = ({ machine }: MachineFacts): string | undefined =>
   machine.metadata.deletionTimestamp ?? machine.status?.currentStatus?.lastUpdateTime ?? undefined;
 
-/** Whether more than so many milliseconds have gone by since a time; a time that is not known is no reason. */
+/** Whether more than so many milliseconds have passed since a time; `false` for an unknown time. */
 const isLonger = (since: string | undefined, ms: number, now: Date): boolean => {
   const start = timeOf(since);
   return start !== undefined && now.getTime() - start > ms;
 };
 
-/** Whether a machine has been going for so long that people should know (`scaling down` of its parents tells the same). */
+/** Whether the deletion of a machine is slow, as reported in `ScalingDown` of its owners. */
 export const isSlowToGo = (facts: MachineFacts, now: Date): boolean =>
   isDeleting(facts.machine) && isLonger(goingSince(facts), slowDeletionMs, now);
 
-/** What holds the drain of a machine up, in the order in which messages list it; empty while the drain is young. The drain starts with the phase. */
+/** What blocks the drain of a machine, in the order of messages; empty in the first minutes. The drain starts with the phase. */
 export function drainDelays(facts: MachineFacts, now: Date): readonly string[] {
   const { lastOperation, currentStatus } = facts.machine.status ?? {};
   const description = lastOperation?.description ?? "";
@@ -66,7 +66,7 @@ export function drainDelays(facts: MachineFacts, now: Date): readonly string[] {
   return delays.filter(([, sentence]) => description.includes(sentence)).map(([name]) => name);
 }
 
-/** Names, sorted, with the causes of their delay: the line about machines that are slow to go (Cluster API, `machinedeployment_status.go`). */
+/** The line about slow deletions: sorted names with the causes of the delay (Cluster API, `machinedeployment_status.go`). */
 export function slowToGoText(machines: readonly MachineFacts[], now: Date): string | undefined {
   const slow = machines.filter((facts) => isSlowToGo(facts, now));
   if (slow.length === 0) return undefined;
@@ -79,12 +79,12 @@ export function slowToGoText(machines: readonly MachineFacts[], now: Date): stri
 
 /** True while the machine is being deleted; the reason is the stage. */
 export const deleting: ConditionOf = (facts) => {
-  if (!isDeleting(facts.machine)) return said(types.deleting, "False", reasons.notDeleting);
+  if (!isDeleting(facts.machine)) return newCondition(types.deleting, "False", reasons.notDeleting);
   const message = cutText(facts.machine.status?.lastOperation?.description ?? "Deletion started");
-  return said(types.deleting, "True", reasonOfStage[stageOfDeletion(facts)], message, goingSince(facts));
+  return newCondition(types.deleting, "True", reasonOfStage[stageOfDeletion(facts)], message, goingSince(facts));
 };
 
-/** What {@link deleting} says in the sum of a machine: few different texts, so that many machines share one. */
+/** The message of {@link deleting} in Ready of a machine: few different texts, so that many machines share one. */
 export function deletionProgress(facts: MachineFacts, now: Date): string {
   const causes = drainDelays(facts, now);
   return [
@@ -97,16 +97,17 @@ export function deletionProgress(facts: MachineFacts, now: Date): string {
 
 /** Whether the pods have left the node of a machine that is being deleted. */
 export const drained: ConditionOf = (facts) => {
-  if (!isDeleting(facts.machine)) return said(types.drained, "False", reasons.notDeleting);
-  if (isPast(facts, "Drain")) return said(types.drained, "True", reasons.drained);
+  if (!isDeleting(facts.machine)) return newCondition(types.drained, "False", reasons.notDeleting);
+  if (isPast(facts, "Drain")) return newCondition(types.drained, "True", reasons.drained);
   const message = cutText(facts.machine.status?.lastOperation?.description ?? "");
-  return said(types.drained, "False", reasons.drainingNode, message, goingSince(facts));
+  return newCondition(types.drained, "False", reasons.drainingNode, message, goingSince(facts));
 };
 
 /** Whether volumes have left the node of a machine that is being deleted. */
 export const volumesDetached: ConditionOf = (facts) => {
-  if (!isDeleting(facts.machine)) return said(types.volumesDetached, "False", reasons.notDeleting);
-  if (isPast(facts, "DeleteVolumeAttachments")) return said(types.volumesDetached, "True", reasons.volumesDetached);
+  if (!isDeleting(facts.machine)) return newCondition(types.volumesDetached, "False", reasons.notDeleting);
+  if (isPast(facts, "DeleteVolumeAttachments"))
+    return newCondition(types.volumesDetached, "True", reasons.volumesDetached);
   const reason = isPast(facts, "Drain") ? reasons.waitingForVolumeDetach : reasons.drainingNode;
-  return said(types.volumesDetached, "False", reason, "", goingSince(facts));
+  return newCondition(types.volumesDetached, "False", reason, "", goingSince(facts));
 };

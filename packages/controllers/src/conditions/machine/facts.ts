@@ -12,10 +12,10 @@ export interface MachineFacts {
   readonly deployment?: MachineDeployment | undefined;
   /** Whether there is a cluster that machines join. */
   readonly hasTarget: boolean;
-  /** Whether the API server of that cluster answers. */
+  /** Whether the API server of that cluster is reachable. */
   readonly isTargetReachable: boolean;
   /**
-   * The node; `missing` when it was looked for and is not there; `unread` for who has only the machine: its status holds a copy of the node's
+   * The node; `missing` when it does not exist; `unread` when only the machine was read: its status has a copy of the node's
    * conditions.
    */
   readonly node: Node | "missing" | "unread";
@@ -23,10 +23,10 @@ export interface MachineFacts {
   readonly settings: MachineSettings;
 }
 
-/** What a condition says of a machine. */
+/** Computes a condition of a machine. */
 export type ConditionOf = (facts: MachineFacts, now: Date) => DerivedCondition | undefined;
 
-/** The node as such, if it was read. */
+/** The node, if it was read. */
 export const nodeOf = ({ node }: MachineFacts): Node | undefined => (typeof node === "string" ? undefined : node);
 
 /** Conditions of the node: its own, else the copy. */
@@ -36,12 +36,12 @@ export const nodeConditionsOf = (facts: MachineFacts): readonly NodeCondition[] 
 /** Whether the machine had a node once: only then is there a copy of its conditions. */
 export const hadNode = ({ machine }: MachineFacts): boolean => (machine.status?.conditions ?? []).length > 0;
 
-/** Whether the node is known to be gone: it was looked for, or the machine says so. */
+/** Whether the node is known to be missing: it was not found, or the last operation of the machine reports that. */
 export function isNodeGone(facts: MachineFacts): boolean {
   if (facts.node !== "unread") return facts.node === "missing";
   const { metadata, status } = facts.machine;
-  const told = nodeMissing(metadata.name, metadata.labels?.[labelKeys.node] ?? "");
-  return phaseOf(facts.machine) === "Unknown" && status?.lastOperation?.description === told;
+  const missing = nodeMissing(metadata.name, metadata.labels?.[labelKeys.node] ?? "");
+  return phaseOf(facts.machine) === "Unknown" && status?.lastOperation?.description === missing;
 }
 
 /** The kind of the class, as messages name it. */
@@ -55,8 +55,8 @@ export const timeOf = (text: string | null | undefined): number | undefined =>
 export const phaseSince = ({ machine }: MachineFacts): string | undefined =>
   machine.status?.currentStatus?.lastUpdateTime ?? undefined;
 
-/** Makes a condition; `since` is the time of what it was derived from. */
-export const said = (
+/** Creates a condition; `since` is the time of what it was derived from. */
+export const newCondition = (
   type: string,
   status: ConditionStatus,
   reason: string,

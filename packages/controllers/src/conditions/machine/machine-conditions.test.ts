@@ -6,7 +6,7 @@ import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots
 import { slowToGoText } from "./deleting.ts";
 import type { MachineFacts } from "./facts.ts";
 import { machineConditions, untilConditionsChange } from "./machine-conditions.ts";
-import { facts, going, kubelet, MINUTE, reporting, running, tell } from "../../testing/written-conditions.ts";
+import { facts, going, kubelet, MINUTE, reporting, running, conditionText } from "../../testing/written-conditions.ts";
 
 describe("the conditions of a machine", () => {
   it("of a sound one are all there, in their order", () => {
@@ -29,9 +29,9 @@ describe("the conditions of a machine", () => {
 
   it("of one without a cluster to join do not speak of nodes", () => {
     const given = facts(aMachine(withVm, inPhase("Available")), { hasTarget: false, node: "missing" });
-    expect(tell("Ready", given)).toBe("True Ready");
-    expect(tell("Available", given)).toBe("True Available");
-    expect([tell("NodeReady", given), tell("NodeHealthy", given)]).toEqual([undefined, undefined]);
+    expect(conditionText("Ready", given)).toBe("True Ready");
+    expect(conditionText("Available", given)).toBe("True Available");
+    expect([conditionText("NodeReady", given), conditionText("NodeHealthy", given)]).toEqual([undefined, undefined]);
   });
 
   it("are the same from a node and from the copy of its conditions", () => {
@@ -46,9 +46,13 @@ describe("the conditions of a machine", () => {
 describe("InfrastructureReady", () => {
   it("has the words of a driver that takes its time, and only those of it", () => {
     const machine = aMachine(inPhase(""), lastly("Create", "Processing", "Provisioning VM: installing"));
-    expect(tell("InfrastructureReady", facts(machine))).toBe("False NotProvisioned Provisioning VM: installing");
+    expect(conditionText("InfrastructureReady", facts(machine))).toBe(
+      "False NotProvisioned Provisioning VM: installing",
+    );
     const other = aMachine(inPhase(""), lastly("Create", "Processing", "Creating machine on cloud provider"));
-    expect(tell("InfrastructureReady", facts(other))).toBe("False NotProvisioned Waiting for the VM to be created");
+    expect(conditionText("InfrastructureReady", facts(other))).toBe(
+      "False NotProvisioned Waiting for the VM to be created",
+    );
   });
 });
 
@@ -83,22 +87,22 @@ describe("Deleting, Drained and VolumesDetached", () => {
     ["Initiate machine object finalizer removal", "DeletionCompleted", "True Drained", "True VolumesDetached"],
   ])("at %j", (description, reason, isDrained, isDetached) => {
     const given = facts(going(description));
-    expect(tell("Deleting", given)).toBe(`True ${reason} ${description}`.trim());
-    expect(tell("Drained", given)).toBe(
+    expect(conditionText("Deleting", given)).toBe(`True ${reason} ${description}`.trim());
+    expect(conditionText("Drained", given)).toBe(
       isDrained === "True Drained" ? isDrained : `${isDrained} ${description}`.trim(),
     );
-    expect(tell("VolumesDetached", given)).toBe(isDetached);
+    expect(conditionText("VolumesDetached", given)).toBe(isDetached);
   });
 
   it("starts where nothing was written yet", () => {
     const given = facts(aMachine(beingDeleted()));
-    expect(tell("Deleting", given)).toBe("True Deleting Deletion started");
-    expect(tell("Drained", given)).toBe("False DrainingNode");
+    expect(conditionText("Deleting", given)).toBe("True Deleting Deletion started");
+    expect(conditionText("Drained", given)).toBe("False DrainingNode");
   });
 
   it("takes a phase for a deletion whose time is not known", () => {
-    expect(tell("Deleting", facts(aMachine(inPhase("Terminating"))))).toBe("True Deleting Deletion started");
-    expect(tell("Deleting", facts(aMachine({ status: { currentStatus: { phase: "Terminating" } } })))).toBe(
+    expect(conditionText("Deleting", facts(aMachine(inPhase("Terminating"))))).toBe("True Deleting Deletion started");
+    expect(conditionText("Deleting", facts(aMachine({ status: { currentStatus: { phase: "Terminating" } } })))).toBe(
       "True Deleting Deletion started",
     );
   });
@@ -173,7 +177,7 @@ describe("Ready", () => {
       "False NotReady * Updating: In-place update in progress",
     ],
   ])("%s", (_, given, now, expected) => {
-    expect(tell("Ready", given, now)).toBe(expected);
+    expect(conditionText("Ready", given, now)).toBe(expected);
   });
 
   it("names machines that are slow to go, and why", () => {
@@ -221,7 +225,7 @@ describe("Available", () => {
       undefined,
     ],
   ])("%s", (_, given, now, expected, next) => {
-    expect(tell("Available", given, now)).toBe(expected);
+    expect(conditionText("Available", given, now)).toBe(expected);
     expect(untilConditionsChange(given, now)).toBe(next);
   });
 });
@@ -254,10 +258,10 @@ describe("untilConditionsChange", () => {
         });
         const now = later(at);
         const next = untilConditionsChange(given, now);
-        const told = machineConditions(given, now);
-        expect(machineConditions(given, new Date(now.getTime() + (next ?? 3_600_000) - 1))).toEqual(told);
-        const after = next === undefined ? told : machineConditions(given, new Date(now.getTime() + next));
-        expect(JSON.stringify(after) === JSON.stringify(told)).toBe(next === undefined);
+        const before = machineConditions(given, now);
+        expect(machineConditions(given, new Date(now.getTime() + (next ?? 3_600_000) - 1))).toEqual(before);
+        const after = next === undefined ? before : machineConditions(given, new Date(now.getTime() + next));
+        expect(JSON.stringify(after) === JSON.stringify(before)).toBe(next === undefined);
       }),
     );
   });

@@ -3,7 +3,7 @@ import type { DerivedCondition } from "../derived-condition.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
 import { deleting, drained, slowDeletionMs, slowDrainMs, volumesDetached } from "./deleting.ts";
-import { type ConditionOf, type MachineFacts, phaseSince, said, timeOf } from "./facts.ts";
+import { type ConditionOf, type MachineFacts, phaseSince, newCondition, timeOf } from "./facts.ts";
 import { infrastructureReady } from "./infrastructure-ready.ts";
 import { nodeHealthy, nodeReady } from "./node-conditions.ts";
 import { available, ready, untilAvailableMs } from "./ready.ts";
@@ -11,7 +11,7 @@ import { healthCheckSucceeded, ownerRemediated } from "./remediation.ts";
 import { updating, upToDate } from "./updating.ts";
 
 /** A machine cannot be paused, only its deployment. */
-const paused: ConditionOf = () => said(types.paused, "False", reasons.notPaused);
+const paused: ConditionOf = () => newCondition(types.paused, "False", reasons.notPaused);
 
 /** All conditions, in the order in which they are shown. */
 const all: readonly ConditionOf[] = [
@@ -31,8 +31,8 @@ const all: readonly ConditionOf[] = [
 ];
 
 /**
- * The conditions of a machine in Cluster API's sense (Cluster API, `machine_controller_status.go`), for people and for the aggregates of its parents. They are stored
- * nowhere: `Machine.status.conditions` is a copy of the node's, where `Ready` is the kubelet's word.
+ * The conditions of a machine in Cluster API's sense (Cluster API, `machine_controller_status.go`), for users and for the aggregates of its owners. They are not
+ * stored: `Machine.status.conditions` is a copy of the node's, where `Ready` is the kubelet's.
  */
 export const machineConditions = (facts: MachineFacts, now: Date): readonly DerivedCondition[] =>
   all.map((condition) => condition(facts, now)).filter((condition) => condition !== undefined);
@@ -43,7 +43,7 @@ const soonest = (times: readonly number[]): number | undefined => {
 };
 
 /**
- * Milliseconds until time alone changes what the parents of a machine tell of it: a deletion or drain becomes slow, an unhealthy machine overdue, a
+ * Milliseconds until time alone changes what the owners of a machine report of it: a deletion or drain becomes slow, an unhealthy machine overdue, a
  * preservation ends. `undefined` when only a change of an object can.
  */
 export function msUntilIssuesChange(facts: MachineFacts, now: Date): number | undefined {

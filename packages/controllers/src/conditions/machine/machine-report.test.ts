@@ -61,22 +61,22 @@ describe("machineReport", () => {
     [{ isTargetReachable: false, node: "unread" }, "unreachable"],
     [{}, "missing"],
     [{ node: itsNode() }, "present"],
-  ])("tells how it is with the node: %#", (change, state) => {
+  ])("reports the state of the node: %#", (change, state) => {
     expect(machineReport(facts(aMachine(withVm), change), [], testNow).node).toEqual({ name: "node", state });
   });
 
   const preserved = { status: { currentStatus: { preserveExpiryTime: "2026-01-02T00:00:00Z" } } };
   it.each<[string, Machine, string | undefined]>([
-    ["that comes up", aMachine(), "2026-01-01T00:20:00Z the machine is Failed"],
+    ["that comes up", aMachine(), "2026-01-01T00:20:00Z the machine becomes Failed"],
     [
       "that waits for its node",
       aMachine(inPhase("Pending"), { spec: { creationTimeout: "1h" } }),
-      "2026-01-01T01:00:00Z the machine is Failed",
+      "2026-01-01T01:00:00Z the machine becomes Failed",
     ],
     [
       "that is unhealthy",
       aMachine(inPhase("Unknown", since)),
-      "2026-01-01T00:15:00Z the machine is Failed, if it may be replaced",
+      "2026-01-01T00:15:00Z the machine becomes Failed if it may be replaced",
     ],
     [
       "that may be unhealthy for ever",
@@ -84,42 +84,38 @@ describe("machineReport", () => {
       undefined,
     ],
     [
-      "of which nobody knows since when it is unhealthy",
+      "that has been unhealthy since an unknown time",
       aMachine({ status: { currentStatus: { phase: "Unknown" } } }),
       undefined,
     ],
-    ["that is updated", aMachine(inPhase("InPlaceUpdating", since)), "2026-01-01T00:25:00Z the update has failed"],
+    ["that is updated", aMachine(inPhase("InPlaceUpdating", since)), "2026-01-01T00:25:00Z the update fails"],
     ["that is Failed", aMachine(inPhase("Failed", since)), undefined],
     [
       "that is Failed and preserved",
       aMachine(inPhase("Failed", since), preserved),
       "2026-01-02T00:00:00Z the machine is replaced",
     ],
-    [
-      "that goes",
-      aMachine(inPhase("Running"), beingDeleted(since)),
-      "2026-01-01T02:05:00Z pods that are still there are deleted",
-    ],
-    ["that goes, nobody knows since when", aMachine(inPhase("Terminating")), undefined],
+    ["that goes", aMachine(inPhase("Running"), beingDeleted(since)), "2026-01-01T02:05:00Z remaining pods are deleted"],
+    ["that is terminating since an unknown time", aMachine(inPhase("Terminating")), undefined],
     ["that runs", aMachine(inPhase("Running")), undefined],
   ])("names the time at which the phase ends by itself, of a machine %s", (_, machine, expected) => {
     const { deadline } = machineReport(facts(machine), [], testNow).next;
     expect(deadline === undefined ? undefined : `${deadline.time} ${deadline.effect}`).toBe(expected);
   });
 
-  it("says that a spec has to be mended before anything else happens, except a deletion", () => {
+  it("reports that an invalid spec has to be fixed before anything else happens, except a deletion", () => {
     const problems = [{ path: "spec.class.name", message: "is required", kind: "required" as const }];
     expect(machineReport(facts(aMachine()), problems, testNow)).toMatchObject({
       problems,
-      next: { controller: "No VM is made for a spec that cannot be followed." },
+      next: { controller: "No VM is created while the spec is invalid." },
     });
     const going = machineReport(facts(aMachine(beingDeleted())), problems, testNow);
     expect(going.next.controller).toBe(phaseGuide.Terminating.controller);
   });
 
-  it("passes on a phase that it does not know", () => {
+  it("keeps an unknown phase", () => {
     const report = machineReport(facts(aMachine({ status: { currentStatus: { phase: "Hibernating" } } })), [], testNow);
     expect(report.phase).toBe("Hibernating");
-    expect(report.next.controller).toContain("does not know the phase");
+    expect(report.next.controller).toContain("does not support the phase");
   });
 });

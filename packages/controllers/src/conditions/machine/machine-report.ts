@@ -20,25 +20,25 @@ import { creationDeadline, drainDeadline, healthTimeoutMs, inPlaceUpdateTimeoutM
 export interface Deadline {
   /** RFC 3339. */
   readonly time: string;
-  /** What happens then: a sentence without capital and full stop. */
+  /** What happens then: a clause. */
   readonly effect: string;
 }
 
-/** All that there is to know about one machine, for people and for scripts. */
+/** The report about one machine, for users and scripts. */
 export interface MachineReport {
   readonly name: string;
   readonly namespace: string;
-  /** The phase; empty while the VM is being created; what an unknown version wrote is passed on. */
+  /** The phase; empty while the VM is being created; an unknown one is kept. */
   readonly phase: string;
   readonly since?: string;
   readonly machineSet?: string;
   readonly machineDeployment?: string;
   readonly machineClass: { readonly name: string; readonly exists: boolean };
   readonly providerId: string;
-  /** `state`: whether the Node is there; `unreachable` when its API server does not answer, `none` without target cluster. */
+  /** `state`: whether the Node exists; `unreachable` when its API server is unreachable, `none` without target cluster. */
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
   readonly lastOperation?: LastOperation;
-  /** Why the machine, though it is on its way out, is kept; absent when it is not. */
+  /** Why the terminating machine is kept; absent when it is not. */
   readonly deletionPaused?: string;
   readonly conditions: readonly DerivedCondition[];
   /** The oldest first. */
@@ -60,20 +60,20 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
   if (isDeleting(machine)) {
     return machine.metadata.deletionTimestamp == null
       ? undefined
-      : at(drainDeadline({ machine, settings }), "pods that are still there are deleted");
+      : at(drainDeadline({ machine, settings }), "remaining pods are deleted");
   }
   switch (phaseOf(machine)) {
     case "":
     case "CrashLoopBackOff":
     case "Pending":
-      return at(creationDeadline({ machine, settings }), "the machine is Failed");
+      return at(creationDeadline({ machine, settings }), "the machine becomes Failed");
     case "Unknown":
     case "InPlaceUpdateFailed":
       return machine.spec.disableHealthTimeout === true
         ? undefined
-        : after(healthTimeoutMs({ machine, settings }), "the machine is Failed, if it may be replaced");
+        : after(healthTimeoutMs({ machine, settings }), "the machine becomes Failed if it may be replaced");
     case "InPlaceUpdating":
-      return after(inPlaceUpdateTimeoutMs({ machine, settings }), "the update has failed");
+      return after(inPlaceUpdateTimeoutMs({ machine, settings }), "the update fails");
     case "Failed":
       return isPreserved(machine, now) ? at(timeOf(preserveExpiryTime), "the machine is replaced") : undefined;
     case "Running":
@@ -87,11 +87,11 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
 
 const unknownPhase: PhaseGuide = {
   cause: "",
-  controller: "Nothing but deletion: this version does not know the phase.",
+  controller: "Only deletes the machine: this version does not support the phase.",
   person: "Use the version that wrote the phase, or delete the machine.",
 };
 
-/** What goes on and what can be done; a spec that cannot be followed comes before the phase. */
+/** What the controllers do and what users can do; an invalid spec comes before the phase. */
 function nextOf(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
@@ -106,8 +106,8 @@ function nextOf(
   }
   if (problems.length > 0 && !isDeleting(facts.machine)) {
     return {
-      controller: "No VM is made for a spec that cannot be followed.",
-      person: "Mend the fields that are named as problems.",
+      controller: "No VM is created while the spec is invalid.",
+      person: "Fix the fields listed as problems.",
     };
   }
   const phase = isDeleting(facts.machine) ? "Terminating" : phaseOf(facts.machine);
@@ -123,7 +123,7 @@ function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
 }
 
 /**
- * Puts together what is known about a machine. Pure: the same words as the controllers use, from the same objects.
+ * Creates the report about a machine. Pure: from the same objects and functions as in the controllers.
  *
  * @param pausedBy the CRD because of which alone the machine is terminating
  */

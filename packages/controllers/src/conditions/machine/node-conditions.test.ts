@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, withVm } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
-import { facts, going, running, tell, withConditions } from "../../testing/written-conditions.ts";
+import { facts, going, running, conditionText, withConditions } from "../../testing/written-conditions.ts";
 
 describe("InfrastructureReady", () => {
   it.each<[string, Change<Machine>, Partial<MachineFacts>, string]>([
@@ -35,12 +35,12 @@ describe("InfrastructureReady", () => {
       "False NotProvisioned no quota",
     ],
   ])("%s", (_, change, more, expected) => {
-    expect(tell("InfrastructureReady", facts(aMachine(change), more))).toBe(expected);
+    expect(conditionText("InfrastructureReady", facts(aMachine(change), more))).toBe(expected);
   });
 
   it("does not repeat all of a text without end", () => {
     const machine = aMachine(inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "x".repeat(5_000)));
-    expect(tell("InfrastructureReady", facts(machine))?.length).toBeLessThan(600);
+    expect(conditionText("InfrastructureReady", facts(machine))?.length).toBeLessThan(600);
   });
 });
 
@@ -55,7 +55,7 @@ describe("NodeReady and NodeHealthy", () => {
       "False NodeNotHealthy * Node.Ready: PLEG is not healthy",
     ],
     [
-      "a kubelet that says no more than that",
+      "a kubelet without a message",
       withConditions({ type: "Ready", status: "False" }),
       "False NodeNotReady",
       "False NodeNotHealthy * Node.Ready: Condition is False",
@@ -85,7 +85,7 @@ describe("NodeReady and NodeHealthy", () => {
       "False NodeNotHealthy * Node.KernelDeadlock: stuck",
     ],
     [
-      "a condition that nobody lists",
+      "a condition that is not listed",
       withConditions({ type: "FrequentRestarts", status: "True" }),
       "True NodeReady",
       "True NodeHealthy",
@@ -105,14 +105,14 @@ describe("NodeReady and NodeHealthy", () => {
     [
       "an API server that does not answer",
       { isTargetReachable: false },
-      "Unknown ConnectionDown The API server of the nodes does not answer",
-      "Unknown ConnectionDown The API server of the nodes does not answer",
+      "Unknown ConnectionDown The API server of the target cluster is unreachable",
+      "Unknown ConnectionDown The API server of the target cluster is unreachable",
     ],
   ])("of %s", (_, change, nodeReady, nodeHealthy) => {
-    expect([tell("NodeReady", facts(running, change)), tell("NodeHealthy", facts(running, change))]).toEqual([
-      nodeReady,
-      nodeHealthy,
-    ]);
+    expect([
+      conditionText("NodeReady", facts(running, change)),
+      conditionText("NodeHealthy", facts(running, change)),
+    ]).toEqual([nodeReady, nodeHealthy]);
   });
 
   const missingText =
@@ -132,7 +132,7 @@ describe("NodeReady and NodeHealthy", () => {
       "False NodeDeleted Node node has been deleted while the Machine still exists",
     ],
     [
-      "a node that the machine says is gone",
+      "a node that is missing according to the machine",
       aMachine(running, inPhase("Unknown"), lastly("HealthCheck", "Processing", missingText)),
       "unread",
       "False NodeDeleted Node node has been deleted while the Machine still exists",
@@ -150,16 +150,16 @@ describe("NodeReady and NodeHealthy", () => {
       "Unknown NodeDoesNotExist Node does not exist",
     ],
   ])("of %s", (_, machine, node, expected) => {
-    expect(tell("NodeHealthy", facts(machine, { node }))).toBe(expected);
-    expect(tell("NodeReady", facts(machine, { node }))).toBe(expected);
+    expect(conditionText("NodeHealthy", facts(machine, { node }))).toBe(expected);
+    expect(conditionText("NodeReady", facts(machine, { node }))).toBe(expected);
   });
 
   it("goes by the list of the machine where it has one", () => {
     const machine = aMachine(running, { spec: { nodeConditions: "DiskPressure,Mine" } });
-    expect(tell("NodeHealthy", facts(machine, withConditions({ type: "KernelDeadlock", status: "True" })))).toBe(
-      "True NodeHealthy",
-    );
-    expect(tell("NodeHealthy", facts(machine, withConditions({ type: "Mine", status: "True" })))).toContain(
+    expect(
+      conditionText("NodeHealthy", facts(machine, withConditions({ type: "KernelDeadlock", status: "True" }))),
+    ).toBe("True NodeHealthy");
+    expect(conditionText("NodeHealthy", facts(machine, withConditions({ type: "Mine", status: "True" })))).toContain(
       "Node.Mine: Condition is True",
     );
   });

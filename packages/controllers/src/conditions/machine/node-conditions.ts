@@ -18,15 +18,15 @@ import {
   nodeConditionsOf,
   nodeOf,
   phaseSince,
-  said,
+  newCondition,
 } from "./facts.ts";
 
-/** What every kubelet reports: a node that does not is not known to be healthy. */
+/** Conditions of every kubelet: a node without them is not known to be healthy. */
 const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
 
 const unreported = "Condition not yet reported";
 
-/** What NodeReady and NodeHealthy say alike as long as there are no conditions of a node to look at. */
+/** The common state of NodeReady and NodeHealthy while there are no conditions of a node. */
 function withoutNode(facts: MachineFacts): Omit<DerivedCondition, "type"> | undefined {
   const { machine, isTargetReachable } = facts;
   const name = machine.metadata.labels?.[labelKeys.node] ?? "";
@@ -35,10 +35,10 @@ function withoutNode(facts: MachineFacts): Omit<DerivedCondition, "type"> | unde
     return {
       status: "Unknown",
       reason: reasons.connectionDown,
-      message: "The API server of the nodes does not answer",
+      message: "The API server of the target cluster is unreachable",
     };
   }
-  const { type: _, ...gone } = said(
+  const { type: _, ...gone } = newCondition(
     "",
     "False",
     reasons.nodeDeleted,
@@ -62,29 +62,29 @@ function withoutNode(facts: MachineFacts): Omit<DerivedCondition, "type"> | unde
   return undefined;
 }
 
-/** Whether the kubelet says that its node is ready. Absent where there is no cluster to join. */
+/** Whether the kubelet reports its node as ready. Absent without a target cluster. */
 export const nodeReady: ConditionOf = (facts) => {
   if (!facts.hasTarget) return undefined;
   const without = withoutNode(facts);
   if (without !== undefined) return { type: types.nodeReady, ...without };
   const ready = findCondition(nodeConditionsOf(facts), nodeConditionTypes.ready);
   const since = ready?.lastTransitionTime;
-  if (ready?.status === "True") return said(types.nodeReady, "True", reasons.nodeReady, "", since);
+  if (ready?.status === "True") return newCondition(types.nodeReady, "True", reasons.nodeReady, "", since);
   const text = ready === undefined ? unreported : (ready.message ?? "");
   const message = text === "" ? "" : `* Node.Ready: ${cutText(text)}`;
   return ready?.status === "False"
-    ? said(types.nodeReady, "False", reasons.nodeNotReady, message, since)
-    : said(types.nodeReady, "Unknown", reasons.nodeReadyUnknown, message, since);
+    ? newCondition(types.nodeReady, "False", reasons.nodeNotReady, message, since)
+    : newCondition(types.nodeReady, "Unknown", reasons.nodeReadyUnknown, message, since);
 };
 
-/** A condition of a node that is not as it should be. */
-interface Complaint {
+/** An unhealthy or unknown condition of a node. */
+interface NodeIssue {
   readonly type: string;
   readonly status: "bad" | "unknown";
   readonly text: string;
 }
 
-function complaintOf(type: string, condition: NodeCondition | undefined): Complaint | undefined {
+function issueOf(type: string, condition: NodeCondition | undefined): NodeIssue | undefined {
   if (condition === undefined) return { type, status: "unknown", text: unreported };
   const good = type === nodeConditionTypes.ready ? "True" : "False";
   if (condition.status === good) return undefined;
@@ -97,16 +97,16 @@ function complaintOf(type: string, condition: NodeCondition | undefined): Compla
 const listedTypes = ({ machine, settings }: MachineFacts): readonly string[] =>
   machine.spec.nodeConditions?.split(",") ?? settings.nodeConditions;
 
-const linesOf = (complaints: readonly Complaint[], standard: readonly string[]): string => {
-  const texts = new Set(complaints.map(({ text }) => text));
-  const isAll = standard.every((type) => complaints.some((complaint) => complaint.type === type));
+const linesOf = (issues: readonly NodeIssue[], standard: readonly string[]): string => {
+  const texts = new Set(issues.map(({ text }) => text));
+  const isAll = standard.every((type) => issues.some((issue) => issue.type === type));
   if (isAll && texts.size === 1) return `* Node.AllConditions: ${[...texts].join("")}`;
-  return complaints.map(({ type, text }) => `* Node.${type}: ${text}`).join("\n");
+  return issues.map(({ type, text }) => `* Node.${type}: ${text}`).join("\n");
 };
 
 /**
- * Whether all that is known of the node is good: Ready, the pressures, and the conditions that the machine lists. Of the latter those that nobody reports
- * are no trouble, for not every node has who reports them. Absent where there is no cluster to join.
+ * Whether the node is healthy: Ready, the pressures, and the conditions that the machine lists. Listed conditions that are not reported
+ * are ignored, because not every node has a component that reports them. Absent without a target cluster.
  */
 export const nodeHealthy: ConditionOf = (facts) => {
   if (!facts.hasTarget) return undefined;
@@ -117,13 +117,13 @@ export const nodeHealthy: ConditionOf = (facts) => {
   const listed = listedTypes(facts).filter(
     (type) => !standard.includes(type) && findCondition(conditions, type) !== undefined,
   );
-  const complaints = [...standard, ...new Set(listed)]
-    .map((type) => complaintOf(type, findCondition(conditions, type)))
-    .filter((complaint) => complaint !== undefined);
+  const issues = [...standard, ...new Set(listed)]
+    .map((type) => issueOf(type, findCondition(conditions, type)))
+    .filter((issue) => issue !== undefined);
   const since = findCondition(conditions, nodeConditionTypes.ready)?.lastTransitionTime;
-  if (complaints.length === 0) return said(types.nodeHealthy, "True", reasons.nodeHealthy, "", since);
-  const message = linesOf(complaints, standard);
-  return complaints.some(({ status }) => status === "bad")
-    ? said(types.nodeHealthy, "False", reasons.nodeNotHealthy, message, since)
-    : said(types.nodeHealthy, "Unknown", reasons.nodeHealthyUnknown, message, since);
+  if (issues.length === 0) return newCondition(types.nodeHealthy, "True", reasons.nodeHealthy, "", since);
+  const message = linesOf(issues, standard);
+  return issues.some(({ status }) => status === "bad")
+    ? newCondition(types.nodeHealthy, "False", reasons.nodeNotHealthy, message, since)
+    : newCondition(types.nodeHealthy, "Unknown", reasons.nodeHealthyUnknown, message, since);
 };

@@ -10,13 +10,21 @@ import { summary, type SummaryPart } from "../summary.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
-import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
+import {
+  type ConditionOf,
+  type MachineFacts,
+  nodeConditionsOf,
+  nodeOf,
+  phaseSince,
+  newCondition,
+  timeOf,
+} from "./facts.ts";
 import { infrastructureReady } from "./infrastructure-ready.ts";
 import { nodeHealthy } from "./node-conditions.ts";
 import { healthCheckSucceeded } from "./remediation.ts";
 import { updating } from "./updating.ts";
 
-/** What is missing of a machine that goes is missing as it should be. */
+/** Conditions that are expected to be False while a machine is terminating. */
 const expectedGone: ReadonlySet<string> = new Set([
   reasons.objectDeleted,
   reasons.objectDoesNotExist,
@@ -28,7 +36,7 @@ function criticalComponents(facts: MachineFacts): DerivedCondition | undefined {
   const taint = startupTaintOf(nodeOf(facts));
   if (taint === undefined || phaseOf(facts.machine) !== "Pending") return undefined;
   const message = `Waiting for taint ${taint.key} to be removed from the Node`;
-  return said(types.criticalComponentsReady, "False", reasons.nodeNotReady, message);
+  return newCondition(types.criticalComponentsReady, "False", reasons.nodeNotReady, message);
 }
 
 /** Since when a node has been ready, else since when the machine is in its phase. */
@@ -37,7 +45,7 @@ const readySince = (facts: MachineFacts): string | undefined =>
     ? findCondition(nodeConditionsOf(facts), nodeConditionTypes.ready)?.lastTransitionTime
     : undefined) ?? phaseSince(facts);
 
-/** The sum of a machine's conditions: what keeps it from doing its work, a line for each. */
+/** The aggregate of a machine's conditions: what keeps it from being ready, a line for each. */
 export const ready: ConditionOf = (facts, now) => {
   const positive = (condition: DerivedCondition | undefined): readonly SummaryPart[] => {
     if (condition === undefined) return [];
@@ -61,7 +69,7 @@ export const ready: ConditionOf = (facts, now) => {
   ];
   const trio = { issue: reasons.notReady, unknown: reasons.readyUnknown, info: reasons.ready };
   const { status, reason, message } = summary(types.ready, parts, trio);
-  return said(types.ready, status, reason, message, readySince(facts));
+  return newCondition(types.ready, status, reason, message, readySince(facts));
 };
 
 const minReadyMs = ({ set, deployment }: MachineFacts): number =>
@@ -76,8 +84,8 @@ export function untilAvailableMs(facts: MachineFacts, now: Date): number {
 /** Whether the machine has been ready for `minReadySeconds`. */
 export const available: ConditionOf = (facts, now) => {
   const since = readySince(facts);
-  if (ready(facts, now)?.status !== "True") return said(types.available, "False", reasons.notReady, "", since);
+  if (ready(facts, now)?.status !== "True") return newCondition(types.available, "False", reasons.notReady, "", since);
   return untilAvailableMs(facts, now) > 0
-    ? said(types.available, "False", reasons.waitingForMinReadySeconds, "", since)
-    : said(types.available, "True", reasons.available, "", since);
+    ? newCondition(types.available, "False", reasons.waitingForMinReadySeconds, "", since)
+    : newCondition(types.available, "True", reasons.available, "", since);
 };

@@ -4,7 +4,7 @@ import { aMachine, aMachineDeployment, inPhase } from "../../testing/builders.ts
 import { itsNode, lastly, later, testNow } from "../../testing/snapshots.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import type { MachineFacts } from "./facts.ts";
-import { facts, going, MINUTE, running, tell, withConditions } from "../../testing/written-conditions.ts";
+import { facts, going, MINUTE, running, conditionText, withConditions } from "../../testing/written-conditions.ts";
 
 describe("HealthCheckSucceeded and OwnerRemediated", () => {
   const failedBy = (type: string, text: string): Machine =>
@@ -73,8 +73,8 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
       undefined,
     ],
   ])("of %s", (_, machine, now, health, owner) => {
-    expect(tell("HealthCheckSucceeded", facts(machine), now)).toBe(health);
-    expect(tell("OwnerRemediated", facts(machine), now)).toBe(owner);
+    expect(conditionText("HealthCheckSucceeded", facts(machine), now)).toBe(health);
+    expect(conditionText("OwnerRemediated", facts(machine), now)).toBe(owner);
   });
 
   it.each<[string, Partial<MachineFacts>, string]>([
@@ -88,18 +88,20 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
       },
       "20% per MachineDeployment",
     ],
-  ])("tell how many may be replaced at once, by %s", (_, change, expected) => {
+  ])("report how many may be remediated at once, by %s", (_, change, expected) => {
     const waiting = aMachine(running, inPhase("Unknown"));
-    expect(tell("OwnerRemediated", facts(waiting, change), later(MINUTE))).toContain(expected);
+    expect(conditionText("OwnerRemediated", facts(waiting, change), later(MINUTE))).toContain(expected);
   });
 
   it("remembers of a machine that goes that it had failed", () => {
     const conditions = withConditions({ type: "Terminating", status: "True", reason: "Unhealthy" });
-    expect(tell("OwnerRemediated", facts(going("x"), conditions))).toBe("False MachineDeleting Machine is deleting");
+    expect(conditionText("OwnerRemediated", facts(going("x"), conditions))).toBe(
+      "False MachineDeleting Machine is deleting",
+    );
   });
 
-  it("knows of a wish of the node to be preserved", () => {
+  it("knows of a preserve annotation of the node", () => {
     const node = itsNode({ metadata: { annotations: { "node.machine.sapcloud.io/preserve": "when-failed" } } });
-    expect(tell("OwnerRemediated", facts(failedBy("HealthCheck", "bad"), { node }))).toBeUndefined();
+    expect(conditionText("OwnerRemediated", facts(failedBy("HealthCheck", "bad"), { node }))).toBeUndefined();
   });
 });

@@ -12,7 +12,15 @@ import { isForReplacement } from "../../machine-lists/for-remediation.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { remediationLimitOf } from "../../model/remediation-budget.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
-import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
+import {
+  type ConditionOf,
+  type MachineFacts,
+  nodeConditionsOf,
+  nodeOf,
+  phaseSince,
+  newCondition,
+  timeOf,
+} from "./facts.ts";
 
 /** What failed, by the operation that a Failed machine ended with. */
 const failureReasons: ReadonlyMap<string, string> = new Map([
@@ -22,7 +30,7 @@ const failureReasons: ReadonlyMap<string, string> = new Map([
 
 const failedCheck = (text: string): string => `Health check failed:\n  * ${cutText(text)}`;
 
-/** Whether the machine has been Unknown for longer than it may, and waits for others of its deployment to be replaced first. */
+/** Whether the machine has been Unknown for longer than its timeout, and its remediation is deferred. */
 function isOverdue(facts: MachineFacts, now: Date): boolean {
   const since = timeOf(phaseSince(facts));
   return (
@@ -33,15 +41,15 @@ function isOverdue(facts: MachineFacts, now: Date): boolean {
   );
 }
 
-/** What the health check found, once it has: absent while a machine comes up, is updated, or may still recover. */
+/** The result of the health check: absent while a machine is provisioning, is updated, or may still recover. */
 export const healthCheckSucceeded: ConditionOf = (facts, now) => {
   const { machine } = facts;
   const { type = "", description = "" } = machine.status?.lastOperation ?? {};
   const fail = (reason: string, text: string) =>
-    said(types.healthCheckSucceeded, "False", reason, failedCheck(text), phaseSince(facts));
+    newCondition(types.healthCheckSucceeded, "False", reason, failedCheck(text), phaseSince(facts));
   const phase = phaseOf(machine);
   if (phase === "Running" || phase === "Available")
-    return said(types.healthCheckSucceeded, "True", types.healthCheckSucceeded, "", phaseSince(facts));
+    return newCondition(types.healthCheckSucceeded, "True", types.healthCheckSucceeded, "", phaseSince(facts));
   if (phase === "Failed") return fail(failureReasons.get(type) ?? reasons.unhealthyMachine, description);
   if (!isOverdue(facts, now)) return undefined;
   return fail(
@@ -50,15 +58,15 @@ export const healthCheckSucceeded: ConditionOf = (facts, now) => {
   );
 };
 
-/** Whether the machine had failed before it was deleted: the node was told so. */
+/** Whether the machine had failed before it was deleted: recorded in a condition of the node. */
 const failedBefore = (facts: MachineFacts): boolean =>
   findCondition(nodeConditionsOf(facts), nodeConditionTypes.terminating)?.reason === terminatingReasons.unhealthy;
 
-/** What its owner does about a machine whose health check failed; absent for one that is well, and for one that is kept on purpose. */
+/** The remediation by its owner after a failed health check; absent for a healthy machine, and for a preserved one. */
 export const ownerRemediated: ConditionOf = (facts, now) => {
   const { machine } = facts;
   const not = (reason: string, message: string) =>
-    said(types.ownerRemediated, "False", reason, message, phaseSince(facts));
+    newCondition(types.ownerRemediated, "False", reason, message, phaseSince(facts));
   if (isDeleting(machine)) {
     return phaseOf(machine) === "Failed" || failedBefore(facts)
       ? not(reasons.machineDeleting, "Machine is deleting")

@@ -5,7 +5,7 @@ import { aMachine, aMachineDeployment, aMachineSet, type Change, inPhase } from 
 import { itsNode } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
 import { templateDifferences } from "./updating.ts";
-import { facts, running, tell, withConditions } from "../../testing/written-conditions.ts";
+import { facts, running, conditionText, withConditions } from "../../testing/written-conditions.ts";
 
 describe("Updating", () => {
   const inPlace = (reason: string, message = ""): Partial<MachineFacts> =>
@@ -29,7 +29,7 @@ describe("Updating", () => {
       "True InPlaceUpdateFailed In-place update failed: no power",
     ],
   ])("%#", (change, phase, expected) => {
-    expect(tell("Updating", facts(aMachine(running, phase), change))).toBe(expected);
+    expect(conditionText("Updating", facts(aMachine(running, phase), change))).toBe(expected);
   });
 });
 
@@ -76,17 +76,17 @@ describe("UpToDate", () => {
     const current = { ...template, ...change };
     expect(templateDifferences(template, current)).toEqual(expected);
     const deployment = { ...aMachineDeployment(), spec: { ...aMachineDeployment().spec, template: current } };
-    const told = tell("UpToDate", facts(running, { set: aMachineSet(), deployment }));
-    expect(told).toBe(expected.length === 0 ? "True UpToDate" : `False NotUpToDate ${expected.join("\n")}`);
+    const text = conditionText("UpToDate", facts(running, { set: aMachineSet(), deployment }));
+    expect(text).toBe(expected.length === 0 ? "True UpToDate" : `False NotUpToDate ${expected.join("\n")}`);
   });
 
   it("is for a machine of a deployment only", () => {
-    expect(tell("UpToDate", facts(running, { set: aMachineSet() }))).toBeUndefined();
+    expect(conditionText("UpToDate", facts(running, { set: aMachineSet() }))).toBeUndefined();
   });
 
   it("waits for an update in place that is under way", () => {
     const owners = { set: aMachineSet(), deployment: aMachineDeployment() };
-    expect(tell("UpToDate", facts(aMachine(running, inPhase("InPlaceUpdating")), owners))).toBe(
+    expect(conditionText("UpToDate", facts(aMachine(running, inPhase("InPlaceUpdating")), owners))).toBe(
       "False Updating * In-place update in progress",
     );
   });

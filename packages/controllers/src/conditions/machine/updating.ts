@@ -12,20 +12,20 @@ import {
 import { findCondition } from "@millwright/kube";
 import { cutText } from "../message-lines.ts";
 import { canonicalJson, isSameTemplate } from "../../model/template-hash.ts";
-import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, said } from "./facts.ts";
+import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, newCondition } from "./facts.ts";
 
-/** Stages in which the node is being updated; a candidate is not yet, and what is done is not any more. */
+/** Stages in which the node is being updated: neither candidates nor updated nodes. */
 const updatingStages: ReadonlySet<string> = new Set([
   inPlaceUpdateReasons.selectedForUpdate,
   inPlaceUpdateReasons.drainSuccessful,
   inPlaceUpdateReasons.readyForUpdate,
 ]);
 
-/** What the agent on the node says about its failure. */
+/** The failure that the agent on the node reports. */
 function failureText(facts: MachineFacts, message: string | undefined): string {
   const prefix = inPlaceUpdateMessages.UpdateFailed;
-  const told = message?.startsWith(prefix) === true ? message.slice(prefix.length) : "";
-  const text = nodeOf(facts)?.metadata.annotations?.[annotationKeys.updateFailedReason] ?? told;
+  const reported = message?.startsWith(prefix) === true ? message.slice(prefix.length) : "";
+  const text = nodeOf(facts)?.metadata.annotations?.[annotationKeys.updateFailedReason] ?? reported;
   return text.trim() === "" ? "In-place update failed" : `In-place update failed: ${cutText(text.trim())}`;
 }
 
@@ -35,11 +35,17 @@ export const updating: ConditionOf = (facts) => {
   const { reason = "", message, lastTransitionTime } = condition ?? {};
   const phase = phaseOf(facts.machine);
   if (reason === inPlaceUpdateReasons.updateFailed || phase === "InPlaceUpdateFailed") {
-    return said(types.updating, "True", reasons.inPlaceUpdateFailed, failureText(facts, message), lastTransitionTime);
+    return newCondition(
+      types.updating,
+      "True",
+      reasons.inPlaceUpdateFailed,
+      failureText(facts, message),
+      lastTransitionTime,
+    );
   }
   if (updatingStages.has(reason) || phase === "InPlaceUpdating") {
     const stage = updatingStages.has(reason) ? `, stage: ${reason}` : "";
-    return said(
+    return newCondition(
       types.updating,
       "True",
       reasons.inPlaceUpdating,
@@ -47,7 +53,7 @@ export const updating: ConditionOf = (facts) => {
       lastTransitionTime,
     );
   }
-  return said(types.updating, "False", reasons.notUpdating);
+  return newCondition(types.updating, "False", reasons.notUpdating);
 };
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? {}) === canonicalJson(b ?? {});
@@ -73,7 +79,7 @@ function compareTemplates(old: MachineTemplate, current: MachineTemplate): reado
   return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];
 }
 
-/** Templates never change, and a set has thousands of machines of the same: what was found is kept as long as both are. */
+/** Templates are immutable, and a set has thousands of machines with the same: the result is reused for the same pair. */
 const found = new WeakMap<MachineTemplate, WeakMap<MachineTemplate, readonly string[]>>();
 
 /** What differs between two templates that are not the same, for people, the class first (Cluster API, `machine_controller_status.go`). */
@@ -85,7 +91,7 @@ export function templateDifferences(old: MachineTemplate, current: MachineTempla
 }
 
 /**
- * Whether the set of the machine has the template of the deployment. The set decides, so that the condition and the rollout cannot contradict each other.
+ * Whether the set of the machine has the template of the deployment. The set decides, so that the condition and the rollout are consistent.
  * Absent for a machine without both.
  */
 export const upToDate: ConditionOf = (facts, now) => {
@@ -94,7 +100,7 @@ export const upToDate: ConditionOf = (facts, now) => {
   const lines = templateDifferences(set.spec.template, deployment.spec.template);
   const update = updating(facts, now);
   const progress = update?.status === "True" ? [`* ${update.message}`] : [];
-  if (lines.length === 0 && progress.length === 0) return said(types.upToDate, "True", reasons.upToDate);
+  if (lines.length === 0 && progress.length === 0) return newCondition(types.upToDate, "True", reasons.upToDate);
   const reason = progress.length > 0 ? reasons.updating : reasons.notUpToDate;
-  return said(types.upToDate, "False", reason, [...lines, ...progress].join("\n"));
+  return newCondition(types.upToDate, "False", reason, [...lines, ...progress].join("\n"));
 };

@@ -8,19 +8,19 @@ import { defaultMachineSettings, type MachineSettings } from "../../model/machin
 /** What conditions are computed from besides the object, its sets and their machines. */
 export interface ConditionInputs {
   readonly hasTarget: boolean;
-  /** Whether the API server of the nodes answers. */
+  /** Whether the API server of the nodes is reachable. */
   readonly isTargetReachable: boolean;
   readonly nodes: NodesOfMachines;
-  /** Names of the classes that exist, as far as the template or a machine names them. */
+  /** Names of the classes that exist, of those that the template or a machine names. */
   readonly classes: ReadonlySet<string>;
   /** The deployment that controls a set, whatever is wrong with its spec; absent for a set on its own and for a deployment. */
   readonly deployment?: MachineDeployment | undefined;
-  /** Whether the object has the shape of its kind; of one that has not nothing but the metadata is known. */
+  /** Whether the object has the shape of its kind; otherwise only its metadata is known. */
   readonly isSpecReadable: boolean;
   readonly settings: MachineSettings;
 }
 
-/** The deployment that controls an object, the very one. */
+/** The deployment that controls an object, by its UID. */
 function controllingDeployment(
   object: MachineSet | MachineDeployment,
   { caches, namespace }: Pick<ControllerContext, "caches" | "namespace">,
@@ -32,7 +32,7 @@ function controllingDeployment(
 }
 
 /**
- * Reads the surroundings of an object that owns machines, from caches; `undefined` where Cluster API's conditions are not wanted.
+ * Reads the condition inputs of an object that owns machines, from caches; `undefined` when Cluster API's conditions are disabled.
  *
  * @param object as it is in the cache
  */
@@ -61,7 +61,7 @@ export function observeConditionInputs(
   };
 }
 
-/** All that is known of one machine of a set. */
+/** The facts of one machine of a set. */
 export function factsOf(
   machine: Machine,
   { hasTarget, isTargetReachable, nodes, classes, settings }: ConditionInputs,

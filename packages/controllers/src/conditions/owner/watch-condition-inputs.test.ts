@@ -15,7 +15,7 @@ import { createMachineSetController } from "../../machine-set/controller.ts";
 import { aMachineClass, aMachineDeployment, inPhase, labelled, testNamespace } from "../../testing/builders.ts";
 import { createTestCluster, type TestCluster } from "../../testing/cluster.ts";
 
-const down = "The API server of the nodes does not answer";
+const down = "The API server of the target cluster is unreachable";
 const at = { namespace: testNamespace, name: "pool" };
 
 describe("owners of machines whose nodes' API server is lost", () => {
@@ -46,7 +46,7 @@ describe("owners of machines whose nodes' API server is lost", () => {
   });
   afterEach(() => stop.abort(new Error("the test is over")));
 
-  /** What deployment and set say of their machines. */
+  /** Messages of deployment and set about their machines. */
   const messages = (): readonly (string | undefined)[] => {
     const { api } = cluster;
     const deployment = api.peek<MachineDeployment>(machineDeploymentResource, at);
@@ -55,22 +55,22 @@ describe("owners of machines whose nodes' API server is lost", () => {
       (list) => findCondition(list, "MachinesReady")?.message,
     );
   };
-  /** Whether they say that the nodes cannot be seen. */
-  const said = (): readonly boolean[] => messages().map((message) => message?.includes(down) === true);
+  /** Whether they report that the target cluster is unreachable. */
+  const reported = (): readonly boolean[] => messages().map((message) => message?.includes(down) === true);
   const lose = (times: number): void => {
     for (const verb of ["list", "watch"] as const)
       cluster.api.inject({ verb, type: nodeResource, error: serverError(), times });
     cluster.api.endWatches();
   };
 
-  it("say so once it is lost for half a minute, although nothing else happens", async () => {
+  it("report it once it is lost for half a minute, although nothing else happens", async () => {
     const { api, clock } = cluster;
     lose(1_000_000);
     await clock.advance(29_000);
-    expect(said()).toEqual([false, false]);
+    expect(reported()).toEqual([false, false]);
     api.calls.length = 0;
     await clock.advance(3_000);
-    expect(said()).toEqual([true, true]);
+    expect(reported()).toEqual([true, true]);
     expect(api.writes().map(({ subresource }) => subresource)).toEqual(["status", "status"]);
     await clock.advance(600_000);
     expect(api.writes()).toHaveLength(2);
@@ -80,17 +80,17 @@ describe("owners of machines whose nodes' API server is lost", () => {
     const { clock } = cluster;
     lose(14);
     await clock.advance(32_000);
-    expect(said()).toEqual([true, true]);
+    expect(reported()).toEqual([true, true]);
     await clock.advance(600_000);
-    expect(said()).toEqual([false, false]);
+    expect(reported()).toEqual([false, false]);
   });
 
-  it("say nothing of a loss that is over before", async () => {
+  it("do not report a shorter loss", async () => {
     const { api, clock } = cluster;
     lose(3);
     api.calls.length = 0;
     await clock.advance(300_000);
-    expect([said(), api.writes()]).toEqual([[false, false], []]);
+    expect([reported(), api.writes()]).toEqual([[false, false], []]);
   });
 
   const copyless: readonly (readonly [string, (name: string) => unknown])[] = [

@@ -8,9 +8,9 @@ import { isSameHealth } from "../../model/node-health.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 
-/** Which objects an owner's surroundings concern. */
+/** Maps condition inputs to the owners that they affect. */
 export interface OwnerKeys {
-  /** Keys of the objects whose template, or one that they made, names a class. */
+  /** Keys of the objects whose template, or that of one of their sets, names a class. */
   readonly ofClass: (name: string) => readonly string[];
   /** Keys of the objects that a machine belongs to. */
   readonly ofMachine: (machine: Machine) => readonly string[];
@@ -22,14 +22,14 @@ const isWithoutCopy = (machine: Machine): boolean => isDeleting(machine) || isPr
 
 const comesOrGoes = (old: unknown, current: unknown): boolean => old === undefined || current === undefined;
 
-/** Whether conditions say something else of a machine when its node is the one instead of the other, but for that it is there. */
+/** Whether a change of a node affects the conditions of its machine, other than that it exists. */
 const hasOtherHealth = (old: Node | undefined, current: Node | undefined): boolean =>
   !comesOrGoes(old, current) && !isSameHealth(old?.status?.conditions ?? [], current?.status?.conditions ?? []);
 
 /**
- * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, the API server of the nodes is
- * taken for unreachable, or answers again, a node comes or goes, which need not change a machine that is Unknown
- * already, or its health changes while its machine goes or is being made: nobody copies it to the machine then, which would wake them.
+ * Enqueues owners of machines when their condition inputs change: a class is created or deleted, the API server of the nodes becomes
+ * unreachable or reachable, a node is created or deleted, which need not change a machine that is Unknown
+ * already, or its health changes while its machine is terminating or provisioning, when it is not copied to the machine.
  */
 export function watchConditionInputs(
   { caches, target, conditions }: Pick<ControllerContext, "caches" | "target" | "conditions">,

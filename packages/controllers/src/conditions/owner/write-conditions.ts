@@ -7,13 +7,13 @@ import { inOrderIfChanged, setConditions, withoutOurs } from "../set-conditions.
 export interface ConditionLists {
   /** As stored. */
   readonly before: readonly Condition[] | undefined;
-  /** As MCM would have it after this pass; holds what was stored of Cluster API's. */
+  /** MCM's conditions after this reconcile, and the stored ones of Cluster API. */
   readonly legacy: readonly Condition[];
   /** Whether the conditions of this kind have `lastUpdateTime`. */
   readonly updateTime: boolean;
 }
 
-/** The list that a pass writes: with Cluster API's conditions, or without where they are not wanted. */
+/** The list that a reconcile writes: with Cluster API's conditions, or without when they are disabled. */
 export const conditionList = (
   { before, legacy, updateTime }: ConditionLists,
   group: GroupConditions | undefined,
@@ -23,12 +23,12 @@ export const conditionList = (
     ? withoutOurs(legacy)
     : inOrderIfChanged(setConditions(legacy, group.states, { now, updateTime }), before);
 
-/** The decision with the new status and the earlier one of the wake-ups. */
+/** The decision with the new status and the earlier of the requeue times. */
 export function withConditions<D extends Decision<unknown, unknown>>(
   decision: D,
   status: NonNullable<D["status"]>,
   group: GroupConditions | undefined,
 ): D {
-  const wakes = [decision.requeueAfterMs, group?.requeueAfterMs].filter((ms) => ms !== undefined);
-  return { ...decision, status, ...(wakes.length === 0 ? {} : { requeueAfterMs: Math.min(...wakes) }) };
+  const requeues = [decision.requeueAfterMs, group?.requeueAfterMs].filter((ms) => ms !== undefined);
+  return { ...decision, status, ...(requeues.length === 0 ? {} : { requeueAfterMs: Math.min(...requeues) }) };
 }

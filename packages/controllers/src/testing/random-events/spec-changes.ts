@@ -13,7 +13,7 @@ import { aSecret, secretRef } from "../machine-process.ts";
 import type { RandomEvents, Stage } from "./stage.ts";
 
 /** What people may do with the deployment `pool`, a set without one, and classes and secrets. */
-export function wishes({ api, below, oneOf, chance, next }: Stage): RandomEvents {
+export function specChanges({ api, below, oneOf, chance, next }: Stage): RandomEvents {
   const pool = refOf("pool");
   const deployment = () => api.peek<MachineDeployment>(machineDeploymentResource, pool);
   const changePool = (patch: object): void => {
