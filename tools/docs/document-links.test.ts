@@ -1,5 +1,6 @@
 import { access } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
+import * as core from "@millwright/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { documentPages, type Page, root } from "./document-pages.ts";
 
@@ -9,15 +10,40 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Names by which the headings of a page are linked. */
-const anchorsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    heading
+/** Code of a page between fences, whose comments are not headings and whose texts are not links. */
+const fences = /^ *(`{3,})[^`\n]*\n.*?^ *\1 *$/gms;
+
+/** Names by which the headings of a page are linked: GitHub numbers those that repeat. */
+function anchorsOf(text: string): readonly string[] {
+  const counts = new Map<string, number>();
+  return [...text.replaceAll(fences, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => {
+    const anchor = heading
       .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
       .trim()
-      .replaceAll(" ", "-"),
-  );
+      .replaceAll(" ", "-");
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  });
+}
+
+/** Annotations and metrics of Millwright, and MCM's metrics. */
+const names = new Set<string>(
+  [
+    core.annotationKeys,
+    core.cloudMetricNames,
+    core.machineDeploymentMetricNames,
+    core.machineFlowMetricNames,
+    core.machineMetricNames,
+    core.machineSetMetricNames,
+    core.ownMetricNames,
+    core.processMetricNames,
+  ].flatMap((table) => Object.values<string>(table)),
+);
+
+/** Metrics of MCM that a page names because Millwright does not have them. */
+const absent = new Set(["mcm_machine_controller_frozen", "mcm_machine_initialize_duration_seconds"]);
 
 describe("the documents", () => {
   let pages: readonly Page[];
@@ -29,8 +55,8 @@ describe("the documents", () => {
     const broken: string[] = [];
     let links = 0;
     for (const { file, text } of pages) {
-      for (const [, link = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-        if (/^https?:/.test(link)) continue;
+      for (const [, link = ""] of text.replaceAll(fences, "").matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^(https?|mailto):/.test(link)) continue;
         links++;
         const [path = "", anchor] = link.split("#");
         const target = path === "" ? file : normalize(join(dirname(file), path));
@@ -41,6 +67,16 @@ describe("the documents", () => {
     }
     expect(broken).toEqual([]);
     expect(links).toBeGreaterThan(20);
+  });
+
+  it("name annotations and metrics that exist", () => {
+    const unknown = pages.flatMap(({ file, text }) =>
+      [...text.matchAll(/machine\.millwright\.dev\/[\w-]*\w|\b(?:mcm|millwright)_\w+\b(?!\*)/g)]
+        .map(([name]) => name)
+        .filter((name) => !names.has(name) && !absent.has(name) && !name.endsWith("_"))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it("name source files that exist", async () => {

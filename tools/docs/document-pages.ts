@@ -1,4 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
@@ -12,16 +14,9 @@ export interface Page {
   readonly text: string;
 }
 
-/** Every page of the repository: at its root, in `docs/` with its folders, and the README of each package and provider. */
+/** Every tracked Markdown file of the repository, by path. */
 export async function documentPages(): Promise<readonly Page[]> {
-  const entries = (folder: string): Promise<string[]> => readdir(join(root, folder));
-  const inDocs = await readdir(join(root, "docs"), { recursive: true });
-  const docs = inDocs.filter((name) => name.endsWith(".md")).map((name) => `docs/${name.replaceAll("\\", "/")}`);
-  const readmes = await Promise.all(
-    ["packages", "providers"].map(async (parent) =>
-      (await entries(parent)).map((name) => `${parent}/${name}/README.md`),
-    ),
-  );
-  const files = ["README.md", "CONTRIBUTING.md", ...docs.toSorted(), ...readmes.flat().toSorted()];
+  const tracked = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).split("\n");
+  const files = tracked.filter((file) => file !== "" && existsSync(join(root, file))).toSorted();
   return Promise.all(files.map(async (file) => ({ file, text: await readFile(join(root, file), "utf8") })));
 }
