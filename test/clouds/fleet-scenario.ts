@@ -102,7 +102,7 @@ export function describeFleet(
       await api.delete(machineResource, ref);
       await eventually(async () => {
         const { status } = await api.get<Machine>(machineResource, ref);
-        expect(status?.lastOperation?.description).toContain("budget default/web can never be met");
+        expect(status?.lastOperation?.description).toContain("PodDisruptionBudget default/web can never be met");
       }, patienceMs);
       expect(await workloads.podsOn(nodeOf(machine))).toEqual(pods);
       expect((await vms()).map((vm) => vm.machine)).toContain(ref.name);

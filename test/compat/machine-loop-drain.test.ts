@@ -48,7 +48,7 @@ describe("a drain on a real kube-apiserver", () => {
     await kubectl(["delete", "machine", name, "--wait=false"]);
     await eventually(async () => {
       const description = await kubectl(["get", "mc", name, "-o", "jsonpath={.status.lastOperation.description}"]);
-      expect(description).toContain("budget default/web can never be met: maxUnavailable is 0");
+      expect(description).toContain("PodDisruptionBudget default/web can never be met: maxUnavailable is 0");
     });
     await first.stop("SIGKILL");
     await start();

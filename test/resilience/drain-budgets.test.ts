@@ -56,7 +56,7 @@ describe("a drain and PodDisruptionBudgets", () => {
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
     await fleet.deleteMachine(machine);
-    const text = "budget default/web can never be met: maxUnavailable is 0";
+    const text = "PodDisruptionBudget default/web can never be met: maxUnavailable is 0";
     await fleet.untilLastOperation(machine, text);
     await pause(3_000);
     expect((await fleet.eventsOf(machine)).filter((message) => message.includes(text))).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("a drain and PodDisruptionBudgets", () => {
     );
     await counted("second", 1);
     await fleet.deleteMachine(machine);
-    await fleet.untilLastOperation(machine, "budgets default/second and default/web both select it");
+    await fleet.untilLastOperation(machine, "PodDisruptionBudgets default/second and default/web both select the pod");
     expect(await namesOn()).toHaveLength(1);
     await fleet.kubectl(["delete", "pdb", "second"]);
     await fleet.untilMachineDeleted(machine);
@@ -110,7 +110,7 @@ describe("a drain and PodDisruptionBudgets", () => {
     await counted("web", 1);
     const fault = fleet.server.clusterFaults.add({ kind: "pod-never-starts", labels: { app: "web" } });
     await fleet.deleteMachine(machine);
-    await fleet.untilLastOperation(machine, "budget default/web waits for 1 more healthy pod");
+    await fleet.untilLastOperation(machine, "PodDisruptionBudget default/web needs 1 more healthy pod");
     await eventually(async () => expect(await namesOn()).toHaveLength(1));
     fault.remove();
     await fleet.untilMachineDeleted(machine);

@@ -91,7 +91,9 @@ describe("millwright drain --dry-run", () => {
     await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=0", "pdb/web", "--timeout=60s"]);
     const { code, output } = await preview();
     expect(code, output).toBe(2);
-    expect(output).toContain("budget default/web can never be met: all 2 pods are healthy and it needs 2 of them");
+    expect(output).toContain(
+      "PodDisruptionBudget default/web can never be met: all 2 pods are healthy and it requires 2 of them",
+    );
     const json: unknown = JSON.parse((await preview("-o", "json")).output);
     expect(json).toMatchObject({ outcome: "blocked", blockedBy: [{ kind: "budget", cause: "misconfigured" }, {}] });
     await kubectl(["patch", "pdb", "web", "-p", '{"spec":{"minAvailable":1}}']);

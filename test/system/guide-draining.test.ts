@@ -48,16 +48,16 @@ describe("the guide to draining", () => {
     const [force = ""] = guide.get("How long it takes") ?? [];
     await run(rules);
     await run(label);
-    await eventually(async () => expect(await run(look)).toContain("budget default/web can never be met"));
+    await eventually(async () => expect(await run(look)).toContain("PodDisruptionBudget default/web can never be met"));
     const preview = await run(look);
     expect(preview).toMatch(/default\/job\s+waited for\s+is left to complete\s+0/);
     expect(preview).toMatch(/default\/db-0\s+evicted\s+its controller makes another\s+10/);
 
     await run(start);
     await eventually(async () => {
-      expect(await run(description)).toContain("budget default/web can never be met: maxUnavailable is 0");
+      expect(await run(description)).toContain("PodDisruptionBudget default/web can never be met: maxUnavailable is 0");
       expect(await run(description)).toContain("default/job: waiting for completion");
-      expect(await run(events)).toContain("budget default/web can never be met");
+      expect(await run(events)).toContain("PodDisruptionBudget default/web can never be met");
     });
     // Pods of order 10 wait for the service, whose budget blocks.
     expect(fleet.evicted()).toEqual([]);

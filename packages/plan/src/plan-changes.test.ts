@@ -39,7 +39,9 @@ describe("planChanges", () => {
       "node-a blocked",
       "node-b completes",
     ]);
-    expect(result.drains.flatMap(({ because }) => because).join()).toContain("budget shop/web can never be met");
+    expect(result.drains.flatMap(({ because }) => because).join()).toContain(
+      "PodDisruptionBudget shop/web can never be met",
+    );
   });
 
   it("says that nothing would happen", async () => {

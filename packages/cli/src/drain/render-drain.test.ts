@@ -36,7 +36,7 @@ const preview: NodeDrainPreview = {
     { how: "delete", pods: ["shop/db"], at: "2026-01-01T01:00:00.000Z" },
   ],
   blockedBy: [],
-  because: ["* Pod shop/db: budget shop/db can never be met"],
+  because: ["* Pod shop/db: PodDisruptionBudget shop/db can never be met"],
 };
 
 describe("renderDrain", () => {
@@ -56,7 +56,7 @@ describe("renderDrain", () => {
       "  1. evict: shop/web",
       "  2. at 2026-01-01T01:00:00.000Z, if nothing changes, delete past the budget: shop/db",
       "Blocked by:",
-      "  * Pod shop/db: budget shop/db can never be met",
+      "  * Pod shop/db: PodDisruptionBudget shop/db can never be met",
       "A drain of node n-1 would be held up until somebody mends what blocks it, at the latest until 2026-01-01T02:00:00.000Z.",
       "",
     ]);

@@ -56,7 +56,7 @@ describe("renderPlan", () => {
         machine: "m1",
         node: "n1",
         outcome: "blocked",
-        because: ["* Pod a/b: budget a/b can never be met"],
+        because: ["* Pod a/b: PodDisruptionBudget a/b can never be met"],
         deadline: "2026-01-01T02:00:00.000Z",
       },
       { machine: "m2", node: "n2", outcome: "completes", because: [], deadline: "2026-01-01T02:00:00.000Z" },
@@ -86,7 +86,7 @@ describe("renderPlan", () => {
       Drains, each as if it began now:
         1 of 2 nodes would be drained without anything that blocks them
         node n1 of machine m1 is held up, if drained now until 2026-01-01T02:00:00.000Z:
-          * Pod a/b: budget a/b can never be met
+          * Pod a/b: PodDisruptionBudget a/b can never be met
       Notes:
         a note  [31m
       Nothing was written.

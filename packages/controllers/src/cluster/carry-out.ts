@@ -3,7 +3,7 @@ import type { EventRecorder } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { Writer } from "./writer.ts";
 
-/** What carrying out a decision needs besides the executor of its actions. */
+/** What {@link carryOut} needs besides the executor of the actions. */
 export interface CarryOutOptions<T extends ApiObject> {
   readonly object: T & { readonly status?: object };
   readonly writer: Writer<T>;
@@ -11,9 +11,9 @@ export interface CarryOutOptions<T extends ApiObject> {
   readonly log: Log;
 }
 
-/** Lets what came of the actions have its part in the status. */
+/** Lets the results of the actions change the status. */
 export interface Outcome<Status> {
-  /** The status to write when the actions are done, for the one that was decided. Default: that one. */
+  /** The status to write after the actions, given the decided one. Default: the decided one. */
   readonly statusAfter?: (status: Status | undefined) => Status | undefined;
 }
 
@@ -29,8 +29,8 @@ async function writeStatus<T extends ApiObject>(
 }
 
 /**
- * Carries out a decision: its actions in order, then the difference of the status in one patch, then what is to be said. Reasons come last because they
- * tell what happened; an action that fails ends the pass, and the next pass decides anew.
+ * Carries out a decision: its actions in order, then the difference of the status in one patch, then its events. Events come last because they
+ * report what happened; a failed action ends the reconcile, and the next one decides again.
  */
 export async function carryOut<T extends ApiObject, Action, Status extends Readonly<Record<string, unknown>>>(
   decision: Decision<Action, Status>,

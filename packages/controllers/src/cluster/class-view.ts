@@ -22,7 +22,7 @@ export interface ResolvedClass {
   /** Versions of the class and the secrets. */
   readonly inputs: string;
   readonly secret: SecretData;
-  /** Names of the secrets that have to be read before anything can be said about the class; see `SecretCache.read`. */
+  /** Names of the secrets to read before the class can be resolved; see `SecretCache.read`. */
   readonly unread: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const unusable = (reason: string, problem: string, inputs: string, isMissing = f
   unread: [],
 });
 
-/** Reads the base64 values of Secrets into a shape that does not print. Of keys that several have the last wins. */
+/** Decodes the base64 values of Secrets into a type that does not print. Of duplicate keys the last wins. */
 export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
   Object.fromEntries(
     secrets.flatMap((values) =>
@@ -50,8 +50,8 @@ export const resolveClass = (
 ): ResolvedClass => resolveNamedClass(machine.spec.class?.name ?? "", caches, namespace, driver);
 
 /**
- * Looks up a class and its secrets, in the order in which a person would: the class, its fields, its driver, its secrets. The first
- * thing that is wrong is named, with what is expected.
+ * Looks up a class and its secrets, in this order: the class, its fields, its driver, its secrets. Reports the first problem
+ * and what is expected instead.
  */
 export function resolveNamedClass(
   name: string,
@@ -61,7 +61,7 @@ export function resolveNamedClass(
 ): ResolvedClass {
   const found = caches.classes.store.getByRef({ namespace, name });
   if (found === undefined) {
-    const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;
+    const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or reference an existing one`;
     return unusable(machineEventReasons.machineClassNotFound, problem, "", true);
   }
   const secrets = secretNamesOf(found).map((secret) => ({
@@ -107,7 +107,7 @@ function resolveContent(
   const secret = readSecretValues(secrets.map(({ values = {} }) => values));
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
-    const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
+    const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`;
     return {
       view: {
         state: "usable",
@@ -122,7 +122,7 @@ function resolveContent(
   return { view: { state: "usable", machineClass }, inputs, secret, unread };
 }
 
-/** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares. */
+/** Whether a class changed in fields that machines read. Its finalizers do not matter to machines. */
 export const isClassChange = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
   const content = (machineClass: MachineClass | undefined): unknown => {
     if (machineClass === undefined) return undefined;
@@ -132,13 +132,13 @@ export const isClassChange = (old: MachineClass | undefined, current: MachineCla
   return !equalJson(content(old), content(current));
 };
 
-/** Whether a secret changed in what machines read of it: it came, went, or has other values. */
+/** Whether a secret was created, deleted, or has other values. */
 export const isSecretChange = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
   old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;
 
-/** Why machines of a class cannot be made. */
+/** Why machines of a class cannot be created. */
 export interface ClassProblem {
-  /** Stable word in CamelCase. */
+  /** Stable reason in CamelCase. */
   readonly reason: string;
   /** One sentence that names object, field and what is expected. */
   readonly problem: string;
@@ -149,7 +149,7 @@ export type ClassView =
   | {
       readonly state: "usable";
       readonly machineClass: MachineClass;
-      /** What keeps new machines from booting; existing ones can be looked after and deleted all the same. */
+      /** What prevents new machines from booting; existing ones can still be reconciled and deleted. */
       readonly unmetPrecondition?: ClassProblem;
     }
   | ({ readonly state: "unusable"; readonly isMissing: boolean } & ClassProblem);

@@ -11,7 +11,7 @@ import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { Node } from "../model/node-objects.ts";
 
-/** Makes the match of a controller: the driver of the Machine's class answers, by the default rule where no driver is known. */
+/** Makes the match function of a controller: the driver of the Machine's class decides, or the default rule when no driver is known. */
 export function createMatchNode(
   caches: Pick<ControlCaches, "classes">,
   namespace: string,
@@ -40,7 +40,7 @@ export function findNode(machine: Machine, { nodes }: Pick<TargetCaches, "nodes"
   );
 }
 
-/** The Machines that a Node may be of: those that name it, and those whose provider id ends as the Node's. */
+/** The Machines that may belong to a Node: those that name it, and those whose provider id ends like the Node's. */
 export function machinesMatching(node: Node, { machines }: Pick<ControlCaches, "machines">): readonly Machine[] {
   const key = providerIdKey(node.spec?.providerID);
   return [

@@ -3,7 +3,7 @@ import type { ControllerContext } from "./context.ts";
 import { createMatchNode, findNode } from "./node-match.ts";
 import type { Node } from "../model/node-objects.ts";
 
-/** The nodes of machines, by name of the machine, as far as there are any. */
+/** The existing nodes of machines, by name of the machine. */
 export type NodesOfMachines = ReadonlyMap<string, Node>;
 
 /** The nodes of machines in the cache, never one of another VM; none without a target cluster. */

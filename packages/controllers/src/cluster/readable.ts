@@ -1,13 +1,13 @@
 import type { FieldProblem, ReadResult } from "@millwright/core";
 import { type ApiObject, trimObject } from "@millwright/kube";
 
-/** Problems of objects whose shape could not be read, by the object that stands for them in a cache. */
+/** Problems of objects with an invalid shape, by the placeholder in the cache. */
 const problemsByObject = new WeakMap<object, readonly FieldProblem[]>();
 
 /**
- * Turns a reader into what a cache keeps of each object. An object that cannot be read is kept with an empty spec, so that its controller
- * still sees it, says what is wrong, and lets it be deleted; nothing that was asked of it is trusted. Its status stays where it can be read: without
- * it every pass would find, and say, everything anew.
+ * Turns a reader into a cache transform. An object that cannot be read is kept with an empty spec, so that its controller
+ * still sees it, reports the problems, and allows its deletion; no field of its spec is used. Its status is kept if it is readable: without
+ * it each reconcile would report everything again.
  */
 export const readInto =
   <T extends ApiObject>(read: (raw: unknown) => ReadResult<T>, empty: (metadata: T["metadata"]) => T) =>
@@ -25,7 +25,7 @@ export const readInto =
 /** Why a cached object could not be read; empty for one that could. */
 export const shapeProblemsOf = (object: object): readonly FieldProblem[] => problemsByObject.get(object) ?? [];
 
-/** What is wrong with a cached object: its shape, or else what `validate` finds in it. What could not be read has nothing to be validated. */
+/** The problems of a cached object: those of its shape, or else those that `validate` finds. */
 export const problemsOf = <T extends object>(
   object: T,
   validate: (object: T) => readonly FieldProblem[],

@@ -16,28 +16,28 @@ import type { SecretObject } from "../model/node-objects.ts";
 export type SecretValues = Readonly<Record<string, string>>;
 
 /**
- * The Secrets of the namespace. Its store has no values, for most Secrets there are none of our business: those that classes refer to are read by name when they are
- * needed, and again when they have changed. One request for each version of such a Secret, however many machines ask.
+ * The Secrets of the namespace. Its store has no values, since most Secrets are unrelated to machines: those that classes refer to are read by name when they are
+ * needed, and again when they have changed. One request per version of such a Secret, however many machines need it.
  */
 export interface SecretCache extends Informer<SecretObject> {
   /** The values of a Secret of that name, of the version in the store; `undefined` when there is none, or when they have to be read first. */
   valuesOf(name: string): SecretValues | undefined;
   /**
-   * Reads the values of those of the Secrets that are there, that a class refers to and that are not held already.
+   * Reads the values of existing Secrets that a class refers to and that are not cached yet.
    *
-   * @throws ApiError what the API server answered, or that it did not
+   * @throws ApiError when a request fails
    */
   read(names: readonly string[]): Promise<void>;
 }
 
-/** What {@link createSecretCache} needs. */
+/** Options of {@link createSecretCache}. */
 export interface SecretCacheOptions extends Omit<InformerOptions<SecretObject, never>, "type" | "trim"> {
   readonly api: ApiClient;
   readonly namespace: string;
   readonly classes: Pick<Informer<MachineClass, "secret">, "store">;
 }
 
-/** Tells values apart, whatever the order of their keys. */
+/** Identifies values, whatever the order of their keys. */
 function digestOf(values: SecretValues = {}): string {
   const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(sorted)).digest("base64");
@@ -54,7 +54,7 @@ export function createSecretCache({ classes, ...options }: SecretCacheOptions): 
   const informer = createInformer<SecretObject>({ ...options, type: secretResource, trim: withoutValues });
   /** By name; only of Secrets that a class refers to. */
   const held = new Map<string, { readonly digest: string; readonly values: SecretValues }>();
-  /** Requests under way, by name. */
+  /** Requests in flight, by name. */
   const underWay = new Map<string, Promise<void>>();
 
   const storedOf = (name: string): SecretObject | undefined => informer.store.getByRef({ namespace, name });
@@ -66,7 +66,7 @@ export function createSecretCache({ classes, ...options }: SecretCacheOptions): 
   const readOne = async (name: string, uid: string | undefined): Promise<void> => {
     try {
       const secret = await api.get<SecretObject>(secretResource, { namespace, name });
-      // Nobody may want it by now.
+      // The Secret may be unused by now.
       if (isNeeded(name)) held.set(name, { digest: digestOf(secret.data), values: secret.data ?? {} });
       informer.store.applyWrite(secret);
     } catch (error) {

@@ -2,7 +2,7 @@ import { trimObject } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 
 /**
- * Keeps of a Node all but what kubelets report of images (up to fifty, most of the bytes of a real Node, different on each) and what a store
+ * Removes from a Node what kubelets report of images (up to fifty, most of the bytes of a real Node, different on each) and what a store
  * never keeps.
  */
 export function trimNode(node: Node): Node {

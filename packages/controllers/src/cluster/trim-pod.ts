@@ -3,21 +3,21 @@ import type { Pod, PodVolume } from "../model/node-objects.ts";
 /** The one annotation of a pod that a drain reads. */
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 
-/** Volumes that a drain cares about; most pods have none of them. */
+/** Volumes that a drain reads; most pods have none of them. */
 const isOfInterest = ({ persistentVolumeClaim, ephemeral, emptyDir }: PodVolume): boolean =>
   persistentVolumeClaim !== undefined || ephemeral !== undefined || emptyDir !== undefined;
 
 type Condition = NonNullable<NonNullable<Pod["status"]>["conditions"]>[number];
 
-/** Readiness is read by budgets, and why a pod has no node by the drain that its volume left; that it has one is said by the node. */
+/** Budgets read readiness; a drain reads why a pod that needs a moved volume has no node. `spec.nodeName` shows that it has one. */
 const keptOf = ({ type, status, reason }: Condition): readonly Condition[] => {
   if (type === "Ready") return [{ type, status }];
   return type === "PodScheduled" && status === "False" && reason !== undefined ? [{ type, status, reason }] : [];
 };
 
 /**
- * Keeps of a Pod what a drain reads, in a new object: a cluster has many times more pods than machines, and most of a pod is of no interest here.
- * What belongs to the volumes is kept as it is.
+ * Keeps the fields of a Pod that a drain reads, in a new object: a cluster has many times more pods than machines, and most fields are unused.
+ * Fields of volumes are kept unchanged.
  */
 export function trimPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, labels, annotations, ownerReferences, finalizers } = metadata;

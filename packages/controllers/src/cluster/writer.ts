@@ -12,8 +12,8 @@ import {
 import type { CrdGuard } from "../model/crd-guard.ts";
 
 /**
- * Writes objects of one type and puts every answer back into the cache, so that the next pass sees what this one did. An object that is
- * gone needs no change any more: patching or deleting it resolves as if it had been done.
+ * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
+ * does not exist succeeds.
  */
 export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
@@ -21,20 +21,20 @@ export interface Writer<T extends ApiObject> {
   patch(ref: ObjectRef, patch: object): Promise<void>;
   /** Patch of the status: a JSON merge patch, or, for built-in kinds, a strategic one, which merges lists by their keys. */
   patchStatus(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
-  /** Background deletion of the very object with this UID; another one of the same name is left alone. */
+  /** Background deletion of the object with this UID; another one of the same name is kept. */
   delete(ref: ObjectRef, uid: string): Promise<void>;
 }
 
-/** Where a writer writes, and which cache learns of it. */
+/** Options of {@link createWriter}. */
 export interface WriterOptions<T extends ApiObject> {
   readonly api: ApiClient;
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
-  /** Learns which deletions are our own. Default: none. */
+  /** Is notified of deletions by this process. Default: none. */
   readonly crdGuard?: Pick<CrdGuard, "recordDeletion" | "forgetDeletion"> | undefined;
 }
 
-/** Makes what writes objects of one kind and puts the answers into their store. */
+/** Makes a writer of objects of one kind. */
 export function createWriter<T extends ApiObject>({ api, type, store, crdGuard }: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,
@@ -60,7 +60,7 @@ export function createWriter<T extends ApiObject>({ api, type, store, crdGuard }
       crdGuard?.recordDeletion(uid);
       try {
         const answer = await api.delete(type, ref, { uid, propagation: "Background" });
-        // While finalizers hold it the answer is the object with its deletion timestamp; else it is a status, or the last state.
+        // While finalizers remain, the response is the object with its deletion timestamp; else it is a Status, or the last state.
         const isHeld = answer.metadata.deletionTimestamp !== undefined && (answer.metadata.finalizers ?? []).length > 0;
         // What the server keeps under a key of this type is of this type.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion

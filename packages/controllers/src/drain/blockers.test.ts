@@ -34,10 +34,10 @@ describe("describeBlockers", () => {
       { kind: "rejected", pod, message: "no answer" },
       { kind: "overdue", pod, finalizers: [] },
       { kind: "returning", pod },
-      { kind: "budget", pod, cause: "misconfigured", message: "budget default/web can never be met" },
+      { kind: "budget", pod, cause: "misconfigured", message: "PodDisruptionBudget default/web can never be met" },
     );
     expect(lines.slice(1).map((line) => line.replace("* Pod default/a: ", ""))).toEqual([
-      "cannot evict pod as it would violate the pod's disruption budget. budget default/web can never be met",
+      "cannot evict pod as it would violate the pod's disruption budget. PodDisruptionBudget default/web can never be met",
       "created on the Node after the drain began, so it tolerates the cordon and will come back; change its tolerations",
       "deletionTimestamp set, but still not removed from the Node although its grace period is over",
       "failed to evict Pod, no answer",
@@ -46,8 +46,8 @@ describe("describeBlockers", () => {
       "waiting for volumes pv-3 to be detached",
       "waiting for volumes pv-1 to be attached elsewhere",
       "deletionTimestamp set, but still not removed from the Node",
-      "waiting for the pod with volumes before it",
-      "waiting for pods of a lower order",
+      "waiting for another pod with volumes to be replaced",
+      "waiting for pods of a lower order to terminate",
     ]);
   });
 

@@ -1,10 +1,10 @@
 /** Something that a drain waits for. `pod` is its namespace and name. */
 export type Blocker =
-  /** Told to go, or on its way out. */
+  /** Terminating, or its eviction was requested. */
   | { readonly kind: "leaving"; readonly pod: string }
-  /** Came to the node after the drain began, and would come again. */
+  /** Created on the node after the drain began, and would be recreated there. */
   | { readonly kind: "returning"; readonly pod: string }
-  /** Should have gone: something holds it. */
+  /** Terminating for too long. */
   | { readonly kind: "overdue"; readonly pod: string; readonly finalizers: readonly string[] }
   | { readonly kind: "completion"; readonly pod: string }
   | {
@@ -13,13 +13,13 @@ export type Blocker =
       readonly cause: "waiting" | "misconfigured" | "ambiguous";
       readonly message: string;
     }
-  /** The API server said no, or nothing. */
+  /** The API server rejected the eviction, or did not answer. */
   | { readonly kind: "rejected"; readonly pod: string; readonly message: string }
-  /** The driver has not said yet which of its volumes have to be followed. */
+  /** The driver has not identified the volumes of the pod yet. */
   | { readonly kind: "lookup"; readonly pod: string }
-  /** Waits until the pod with volumes before it serves again. */
+  /** Waits for the replacement of another pod with volumes. */
   | { readonly kind: "turn"; readonly pod: string }
-  /** Waits until pods of a lower order have left. */
+  /** Waits for pods of a lower order to terminate. */
   | { readonly kind: "order"; readonly pod: string }
   | {
       readonly kind: "detaching" | "reattaching";
@@ -28,16 +28,16 @@ export type Blocker =
       readonly isOverdue: boolean;
     };
 
-/** Whether it waits for a person: time alone will not help before a deadline. */
+/** Whether a user has to act: otherwise nothing changes before a deadline. */
 export const isStuck = (blocker: Blocker): boolean =>
   blocker.kind === "overdue" ||
   blocker.kind === "returning" ||
   (blocker.kind === "budget" && blocker.cause !== "waiting");
 
-/** At most this many pods of one kind are named. */
+/** Maximum number of pods named per cause. */
 const NAMED_PODS = 3;
 
-/** At most this many lines: a status is read by people. */
+/** Maximum number of lines. */
 const MAX_LINES = 12;
 
 function phraseOf(blocker: Blocker): string {
@@ -57,11 +57,11 @@ function phraseOf(blocker: Blocker): string {
     case "rejected":
       return `failed to evict Pod, ${blocker.message}`;
     case "lookup":
-      return "waiting for the driver to name its volumes";
+      return "waiting for the driver to identify its volumes";
     case "turn":
-      return "waiting for the pod with volumes before it";
+      return "waiting for another pod with volumes to be replaced";
     case "order":
-      return "waiting for pods of a lower order";
+      return "waiting for pods of a lower order to terminate";
     case "detaching":
       return `${blocker.isOverdue ? "no longer waiting for" : "waiting for"} volumes ${blocker.volumes.join(", ")} to be detached`;
     case "reattaching":
@@ -69,7 +69,7 @@ function phraseOf(blocker: Blocker): string {
   }
 }
 
-/** What needs a person comes first, what passes by itself last. */
+/** Causes that a user has to resolve come first, those that resolve themselves last. */
 const rank: Readonly<Record<Blocker["kind"], number>> = {
   budget: 0,
   returning: 1,
@@ -84,11 +84,11 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
   order: 10,
 };
 
-/** What holds a drain up, for people: one line per cause with the pods it concerns, what needs a person first; at most a dozen. */
+/** What blocks a drain, for people: one line per cause with its pods, in the order of their rank; at most a dozen. */
 export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
   const byPhrase = Map.groupBy(
     blockers.toSorted((a, b) => rank[a.kind] - rank[b.kind]),
-    // An API server may say something in several lines, of which each would be a cause.
+    // Each line would be a cause, so a message of several lines is joined.
     (blocker) => phraseOf(blocker).replace(/\s+/g, " ").trim(),
   );
   const lines = [...byPhrase].map(([phrase, group]) => {
@@ -102,7 +102,7 @@ export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
 }
 
 /**
- * Says what holds a drain up, in the form and with the phrases of Cluster API, which its conditions and people's tools look for. Absent when nothing does.
+ * Describes what blocks a drain, in the format and with the phrases of Cluster API, which its conditions and other tools match. Absent when nothing does.
  */
 export function describeBlockers(blockers: readonly Blocker[], startedAt: Date): string | undefined {
   if (blockers.length === 0) return undefined;

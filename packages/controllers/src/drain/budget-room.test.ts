@@ -22,7 +22,9 @@ describe("the room of budgets", () => {
   it("says which budget has no more", () => {
     const room = createBudgetRoom([aBudget()], pods, new Map());
     room.take(aPod("a"));
-    expect(room.take(aPod("b"))).toMatchObject({ message: "budget default/web lets no more pods go at once" });
+    expect(room.take(aPod("b"))).toMatchObject({
+      message: "PodDisruptionBudget default/web allows no further disruptions",
+    });
   });
 
   it("is less by evictions that the budget's status does not show yet", () => {

@@ -2,13 +2,13 @@ import type { Budget, Pod } from "../model/node-objects.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
 import type { EvictionView } from "./eviction-view.ts";
 
-/** Hands out what budgets allow, so that a pass asks for no more evictions than can succeed. */
+/** Tracks the disruptions that budgets allow, so that a reconcile requests no more evictions than can succeed. */
 export interface BudgetRoom {
-  /** Whether the pod may go now; if so, its budget has room for one less. */
+  /** Whether the pod may be evicted now; if so, its budget allows one disruption less. */
   take(pod: Pod): BudgetVerdict;
 }
 
-/** Counts the room of budgets: what they allow, less the evictions under way that their status does not show yet. */
+/** The disruptions that budgets allow, less the evictions in flight that their status does not show yet. */
 export function createBudgetRoom(
   budgets: readonly Budget[],
   pods: readonly Pod[],
@@ -18,7 +18,7 @@ export function createBudgetRoom(
   const use = (budget: Budget): void => void left.set(budget, (left.get(budget) ?? 0) - 1);
   for (const pod of pods) {
     const state = evictions.get(pod.metadata.uid ?? "")?.state;
-    // What is on its way out is in the budget's status already.
+    // The budget's status already includes terminating pods.
     if (pod.metadata.deletionTimestamp != null || state === undefined || state === "rejected") continue;
     for (const budget of budgetsOf(pod, budgets)) use(budget);
   }
@@ -30,7 +30,11 @@ export function createBudgetRoom(
       if (budget === undefined || !isCounted(budget)) return verdict;
       if ((left.get(budget) ?? 0) <= 0) {
         const name = `${budget.metadata.namespace ?? ""}/${budget.metadata.name}`;
-        return { state: "waiting", budgets: [name], message: `budget ${name} lets no more pods go at once` };
+        return {
+          state: "waiting",
+          budgets: [name],
+          message: `PodDisruptionBudget ${name} allows no further disruptions`,
+        };
       }
       use(budget);
       return verdict;
@@ -38,6 +42,6 @@ export function createBudgetRoom(
   };
 }
 
-/** Whether the number of allowed disruptions says something: not for a status of an older generation, nor where unready pods go freely. */
+/** Whether the number of allowed disruptions applies: not for a status of an older generation, nor for unready pods that may be evicted anyway. */
 const isCounted = ({ metadata, status = {} }: Budget): boolean =>
   (status.observedGeneration ?? 0) >= (metadata.generation ?? 0) && (status.disruptionsAllowed ?? 0) > 0;

@@ -43,9 +43,9 @@ describe("judgeBudgets", () => {
   });
 
   it("waits while pods are missing, and says how many", () => {
-    expect(textOf(aPod(), busy)).toBe("waiting: budget default/web waits for 2 more healthy pods (1 of 2)");
+    expect(textOf(aPod(), busy)).toBe("waiting: PodDisruptionBudget default/web needs 2 more healthy pods (1 of 2)");
     const almost = aBudget({ status: { ...none, currentHealthy: 2, desiredHealthy: 2, expectedPods: 3 } });
-    expect(textOf(aPod(), almost)).toBe("waiting: budget default/web waits for 1 more healthy pod (2 of 2)");
+    expect(textOf(aPod(), almost)).toBe("waiting: PodDisruptionBudget default/web needs 1 more healthy pod (2 of 2)");
   });
 
   it("waits for an unready pod's budget that is not met", () => {
@@ -61,11 +61,11 @@ describe("judgeBudgets", () => {
     [{ maxUnavailable: 0 }, "maxUnavailable is 0"],
     [{ maxUnavailable: "0%" }, "maxUnavailable is 0%"],
     [{ minAvailable: "100%" }, "minAvailable is 100%"],
-    [{ minAvailable: 2 }, "all 2 pods are healthy and it needs 2 of them"],
+    [{ minAvailable: 2 }, "all 2 pods are healthy and it requires 2 of them"],
   ])("names a budget that can never be met: %j", (spec, why) => {
     const budget = aBudget({ spec, status: { ...none, desiredHealthy: 2 } });
     expect(textOf(aPod(), budget)).toBe(
-      `misconfigured: budget default/web can never be met: ${why}; change it, or run more pods`,
+      `misconfigured: PodDisruptionBudget default/web can never be met: ${why}; change it, or run more pods`,
     );
   });
 
@@ -85,12 +85,12 @@ describe("judgeBudgets", () => {
   it("knows that the API server evicts no pod with two budgets", () => {
     const other = aBudget({ metadata: { name: "all" }, spec: { selector: {} } });
     expect(textOf(aPod(), aBudget(), other)).toBe(
-      "ambiguous: budgets default/all and default/web both select it, and the API server evicts no pod with more than one; change their selectors",
+      "ambiguous: PodDisruptionBudgets default/all and default/web both select the pod, and the API server evicts no pod with more than one; change their selectors",
     );
   });
 
   it("takes what a budget does not say for zero", () => {
     const bare: Budget = { metadata: { name: "b", namespace: "default" }, spec: { selector: {} }, status: {} };
-    expect(textOf(aPod(), bare)).toBe("waiting: budget default/b waits for 1 more healthy pod (0 of 0)");
+    expect(textOf(aPod(), bare)).toBe("waiting: PodDisruptionBudget default/b needs 1 more healthy pod (0 of 0)");
   });
 });

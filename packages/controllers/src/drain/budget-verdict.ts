@@ -2,8 +2,8 @@ import { selectorMatches } from "@millwright/core";
 import type { Budget, Pod } from "../model/node-objects.ts";
 
 /**
- * Whether budgets let a pod be evicted. `waiting`: not now, but pods that are coming up will change that. `misconfigured`: all pods are healthy and still none may go, so
- * that nothing but a change of the budget or of the number of pods helps. `ambiguous`: the API server refuses to evict a pod with several budgets.
+ * Whether budgets allow the eviction of a pod. `waiting`: not now, but once other pods are healthy. `misconfigured`: all pods are healthy and still none may be evicted, so
+ * that the budget or the number of pods has to change. `ambiguous`: the API server rejects evictions of a pod with several budgets.
  */
 export type BudgetVerdict =
   | { readonly state: "free" }
@@ -15,7 +15,7 @@ export type BudgetVerdict =
 
 const nameOf = ({ metadata }: Budget): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** The budgets that count a pod. */
+/** The budgets that select a pod. */
 export const budgetsOf = (pod: Pod, budgets: readonly Budget[]): readonly Budget[] =>
   budgets.filter(
     ({ metadata, spec }) =>
@@ -25,7 +25,7 @@ export const budgetsOf = (pod: Pod, budgets: readonly Budget[]): readonly Budget
 const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") === true;
 
-/** The API server evicts a pod that is not ready without asking its budget when there are enough others, or when the budget says so. */
+/** The API server evicts an unready pod regardless of its budget when enough others are healthy, or when the budget allows it. */
 function isFreeBecauseUnready(pod: Pod, { spec, status = {} }: Budget): boolean {
   if (isReady(pod)) return false;
   if (spec?.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
@@ -33,7 +33,7 @@ function isFreeBecauseUnready(pod: Pod, { spec, status = {} }: Budget): boolean 
   return currentHealthy >= desiredHealthy && desiredHealthy > 0;
 }
 
-/** What in the budget's spec can never be satisfied, in the words of its author. */
+/** The field of the budget that can never be satisfied, if there is one. */
 function impossibleRule({ spec }: Budget): string | undefined {
   const { maxUnavailable, minAvailable } = spec ?? {};
   if (maxUnavailable === 0 || maxUnavailable === "0%" || maxUnavailable === "0")
@@ -42,7 +42,7 @@ function impossibleRule({ spec }: Budget): string | undefined {
   return undefined;
 }
 
-/** All pods are there and healthy, none is on its way out, and still none may go (MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb). */
+/** All pods exist and are healthy, none is terminating, and still none may be evicted (MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb). */
 function isMisconfigured({ metadata, status = {} }: Budget): boolean {
   const {
     observedGeneration,
@@ -60,19 +60,19 @@ function isMisconfigured({ metadata, status = {} }: Budget): boolean {
   );
 }
 
-/** Judges whether the pod may be evicted, from the budgets of its namespace as they are in the cache. The API server has the last word. */
+/** Judges whether the pod may be evicted, from the cached budgets of its namespace. The API server decides. */
 export function judgeBudgets(pod: Pod, budgets: readonly Budget[]): BudgetVerdict {
-  // Budgets count pods that run; one that never started is evicted without asking them.
+  // Budgets count running pods; a pod that never started is evicted regardless.
   const counting = pod.status?.phase === "Pending" ? [] : budgetsOf(pod, budgets);
   const [budget] = counting;
   if (budget === undefined) return { state: "free" };
   const names = counting.map(nameOf).toSorted();
   if (counting.length > 1) {
-    const message = `budgets ${names.join(" and ")} both select it, and the API server evicts no pod with more than one; change their selectors`;
+    const message = `PodDisruptionBudgets ${names.join(" and ")} both select the pod, and the API server evicts no pod with more than one; change their selectors`;
     return { state: "ambiguous", budgets: names, message };
   }
   const { status = {}, metadata } = budget;
-  // A status of another generation says nothing about this budget.
+  // The status of another generation does not describe this budget.
   const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   if (!isObserved || (status.disruptionsAllowed ?? 0) > 0 || isFreeBecauseUnready(pod, budget))
     return { state: "free" };
@@ -80,11 +80,11 @@ export function judgeBudgets(pod: Pod, budgets: readonly Budget[]): BudgetVerdic
   if (isMisconfigured(budget)) {
     const rule = impossibleRule(budget);
     const why =
-      rule ?? `all ${status.expectedPods ?? 0} pods are healthy and it needs ${status.desiredHealthy ?? 0} of them`;
-    const message = `budget ${name} can never be met: ${why}; change it, or run more pods`;
+      rule ?? `all ${status.expectedPods ?? 0} pods are healthy and it requires ${status.desiredHealthy ?? 0} of them`;
+    const message = `PodDisruptionBudget ${name} can never be met: ${why}; change it, or run more pods`;
     return { state: "misconfigured", budgets: names, message };
   }
   const missing = Math.max(1, (status.desiredHealthy ?? 0) + 1 - (status.currentHealthy ?? 0));
-  const message = `budget ${name} waits for ${missing} more healthy ${missing === 1 ? "pod" : "pods"} (${status.currentHealthy ?? 0} of ${status.desiredHealthy ?? 0})`;
+  const message = `PodDisruptionBudget ${name} needs ${missing} more healthy ${missing === 1 ? "pod" : "pods"} (${status.currentHealthy ?? 0} of ${status.desiredHealthy ?? 0})`;
   return { state: "waiting", budgets: names, message };
 }

@@ -8,7 +8,7 @@ import { overdueAfter } from "./pod-verdict.ts";
 import { type StayingPod, stayingPods } from "./staying-pods.ts";
 import { type MoveProgress, progressOf } from "./volume-moves.ts";
 
-/** How far a drain is. */
+/** Progress of a drain. */
 export type DrainProgress =
   | {
       readonly state: "drained";
@@ -17,27 +17,27 @@ export type DrainProgress =
     }
   | {
       readonly state: "draining";
-      /** What is being waited for. */
+      /** What the drain waits for. */
       readonly blockers: readonly Blocker[];
-      /** The same for people; absent when there is nothing to say yet. */
+      /** The same for people; absent when there is none. */
       readonly message?: string;
       readonly actions: readonly DrainAction[];
       readonly requeueAfterMs: number;
     };
 
-/** An empty node is looked at once more after its cordon was written; that write wakes the drain, this is the fallback. */
+/** An empty node is checked once more after its cordon was written; that write enqueues the machine, this is the fallback. */
 const CORDON_CHECK_MS = 5_000;
 
-/** Pods with volumes leave one after another: while one is away, the others serve. */
+/** Pods with volumes are evicted one after another: while one is being replaced, the others are in service. */
 const MOVES_AT_ONCE = 1;
 
-/** A move that goes on, with how far it is. */
+/** A move in progress. */
 interface MoveUnderWay {
   readonly move: Move;
   readonly progress: Exclude<MoveProgress, { readonly state: "done" }>;
 }
 
-/** Only spec.unschedulable: Kubernetes adds the taint of that name itself. A node that a person cordoned stays as it is. */
+/** Only spec.unschedulable: Kubernetes adds the taint of that name itself. A node that a user cordoned is not changed. */
 const cordonOf = (
   { node }: DrainView,
   { cordon }: DrainTerms,
@@ -46,7 +46,7 @@ const cordonOf = (
     ? []
     : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
 
-/** Deletes what is left, without asking and without waiting; a cordon that fails is no reason to stop any more. */
+/** Deletes the remaining pods, without evictions and without waiting; a failed cordon does not stop it. */
 function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[]): DrainProgress {
   const deletions = staying.map(({ pod, uid }): DrainAction => {
     const { namespace = "", name } = pod.metadata;
@@ -56,10 +56,10 @@ function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[
   return { state: "drained", isForced: true, actions: [...cordon, ...record(view, []), ...deletions] };
 }
 
-/** Whether the pod uses its volumes, and will as long as it is there. */
+/** Whether the pod uses its volumes. */
 const isUsing = ({ status }: Pod): boolean => status?.phase !== "Succeeded" && status?.phase !== "Failed";
 
-/** Volumes that other pods on the node use: those stay attached, so that nobody waits for them. */
+/** Volumes that other pods on the node use: they stay attached, so that the drain does not wait for them. */
 const sharedWithOthers = ({ pods, volumes }: DrainView, uid: string): ReadonlySet<string> =>
   new Set(
     pods
@@ -67,7 +67,7 @@ const sharedWithOthers = ({ pods, volumes }: DrainView, uid: string): ReadonlySe
       .flatMap(({ metadata }) => (volumes.get(metadata.uid ?? "") ?? []).map(({ name }) => name)),
   );
 
-/** Whether the order to go was lost or refused: the pod is there as if it had never been told. */
+/** Whether the eviction was lost or rejected: the pod is not terminating. */
 function isNotRequested({ uid }: Move, { pods, evictions }: DrainView): boolean {
   const pod = pods.find(({ metadata }) => metadata.uid === uid);
   return (
@@ -77,7 +77,7 @@ function isNotRequested({ uid }: Move, { pods, evictions }: DrainView): boolean 
   );
 }
 
-/** The moves that go on. */
+/** The moves in progress. */
 function movesUnderWay(view: DrainView, terms: DrainTerms, now: Date): readonly MoveUnderWay[] {
   const podsHere = new Set(view.pods.map(({ metadata }) => metadata.uid ?? ""));
   return view.record.moves.flatMap((move) => {
@@ -88,10 +88,10 @@ function movesUnderWay(view: DrainView, terms: DrainTerms, now: Date): readonly 
   });
 }
 
-/** Whether the next pod with volumes has to wait for this one. A volume that does not come loose in time is named, but holds nobody up. */
+/** Whether the next pod with volumes has to wait for this one. A volume that is not detached in time is reported, but does not block. */
 const holdsUp = ({ progress }: MoveUnderWay): boolean => progress.state === "reattaching" || !progress.isOverdue;
 
-/** From when on a volume is away is remembered: its new place is waited for from then. */
+/** Records when a volume was detached: the wait for its attachment counts from then. */
 const remembered = ({ move, progress }: MoveUnderWay): Move =>
   progress.state === "reattaching" && move.detachedAt === undefined
     ? { ...move, detachedAt: new Date(progress.since).toISOString() }
@@ -104,7 +104,7 @@ const blockerOf = ({ move, progress }: MoveUnderWay): readonly Blocker[] => {
   return [{ kind: progress.state, pod: move.pod, volumes, isOverdue }];
 };
 
-/** What a pod that is not to be evicted is waited for. */
+/** Why the drain waits for a pod that is not evicted. */
 function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
   if (verdict.behaviour === "evict") return [];
   if (verdict.reason === "waitCompleted") return [{ kind: "completion", pod: key }];
@@ -112,7 +112,7 @@ function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
   return [{ kind: "overdue", pod: key, finalizers: pod.metadata.finalizers ?? [] }];
 }
 
-/** Stores the moves when they are not as stored. */
+/** Stores the moves when they changed. */
 function record({ record: stored }: DrainView, moves: readonly Move[]): readonly DrainAction[] {
   const textOf = (list: readonly Move[]): string =>
     list.map(({ uid, evictedAt, detachedAt = "" }) => `${uid}/${evictedAt}/${detachedAt}`).join();
@@ -120,8 +120,8 @@ function record({ record: stored }: DrainView, moves: readonly Move[]): readonly
 }
 
 /**
- * Empties a node: cordon, then evictions by order, budget and volume (see `planEvictions`), until no pod is left and no volume is awaited; when the deadline has passed the
- * rest is deleted. The one drain of the house: before a VM is deleted, before an in-place update, when a Failed machine is preserved, and in the dry run.
+ * Drains a node: cordon, then evictions by order, budget and volume (see `planEvictions`), until no pod is left and no volume is moving; after the deadline
+ * the remaining pods are deleted. Used before a VM is deleted, before an in-place update, when a Failed machine is preserved, and in the dry run.
  */
 export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): DrainProgress {
   const nowMs = now.getTime();
@@ -132,7 +132,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const underWay = movesUnderWay(view, terms, now);
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {
-    // A pod may have been bound until now: only a node that was empty after its cordon is.
+    // A pod may have been bound meanwhile: the node must be empty after its cordon.
     return cordon.length === 0
       ? { state: "drained", isForced: false, actions: record(view, []) }
       : { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CORDON_CHECK_MS };
@@ -152,7 +152,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     state: "draining",
     blockers,
     ...(message === undefined ? {} : { message }),
-    // The record comes before the evictions: a volume that moves unrecorded would not be waited for.
+    // The record comes before the evictions: the drain would not wait for an unrecorded move.
     actions: [
       ...cordon,
       ...record(view, [...underWay.map(remembered), ...plan.moves]),

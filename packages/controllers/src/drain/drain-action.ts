@@ -1,21 +1,21 @@
 import type { DrainRecord } from "./drain-record.ts";
 
-/** A pod as an action names it: by its UID, so that its successor of the same name is left alone. */
+/** A pod, identified by its UID: a new pod of the same name is not affected. */
 interface PodTarget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** Everything that a drain does to the world. */
+/** All actions of a drain. */
 export type DrainAction =
-  /** JSON merge patch of metadata and spec of a node; `mayFail`: what follows goes on all the same. */
+  /** JSON merge patch of metadata and spec of a node; `mayFail`: a failure does not stop the next actions. */
   | { readonly kind: "PatchNode"; readonly name: string; readonly patch: object; readonly mayFail?: boolean }
-  /** Stores on the machine what the drain must remember. */
+  /** Stores the state of the drain on the machine. */
   | { readonly kind: "RecordDrain"; readonly record: DrainRecord }
-  /** Asks the driver which of these PersistentVolumes are its own, and under which ids nodes report them. */
+  /** Requests from the driver which of these PersistentVolumes are its own, and under which ids nodes report them. */
   | { readonly kind: "LookUpVolumeIds"; readonly volumes: readonly string[] }
-  /** Asks the API server to evict a pod; a budget may refuse. */
+  /** Requests the eviction of a pod; a budget may reject it. */
   | ({ readonly kind: "EvictPod" } & PodTarget)
-  /** Deletes a pod whatever its budget says; `atOnce`: without its grace period. */
+  /** Deletes a pod regardless of its budget; `atOnce`: without its grace period. */
   | ({ readonly kind: "DeletePod"; readonly atOnce: boolean } & PodTarget);

@@ -1,18 +1,18 @@
 import type { DrainView } from "./drain-view.ts";
 
-/** Knows what the drains under way look at, so that a change wakes the drains that it concerns and no others: of hundreds of machines as a rule a few are drained. */
+/** Indexes the inputs of drains in progress, so that a change only enqueues the machines that it affects: usually few of hundreds are draining. */
 export interface DrainInterests {
-  /** Takes note of what the drain of a machine looks at; `undefined`: it is not drained any more. */
+  /** Records the inputs of a machine's drain; `undefined`: it is not draining. */
   note(machine: string, view: DrainView | undefined): void;
   /** Keys of the machines whose drains have pods in the namespace. */
   inNamespace(namespace: string): Iterable<string>;
-  /** Keys of the machines whose drains follow a volume of this claim (`namespace/name`), or wait for its successor. */
+  /** Keys of the machines whose drains move a volume of this claim (`namespace/name`), or wait for a pod that uses it. */
   ofClaim(claim: string): Iterable<string>;
-  /** Keys of the machines whose drains follow the PersistentVolume. */
+  /** Keys of the machines whose drains move the PersistentVolume. */
   ofVolume(volume: string): Iterable<string>;
 }
 
-/** What one drain looks at. */
+/** The inputs of one drain. */
 interface Interest {
   readonly namespaces: ReadonlySet<string>;
   readonly claims: ReadonlySet<string>;
@@ -28,7 +28,7 @@ function interestOf({ pods, volumes, record }: DrainView): Interest {
   };
 }
 
-/** Makes an empty {@link DrainInterests}; after a restart the first pass of each machine fills it. */
+/** Makes an empty {@link DrainInterests}; after a restart the first reconcile of each machine fills it. */
 export function createDrainInterests(): DrainInterests {
   const interests = new Map<string, Interest>();
   const those = (matches: (interest: Interest) => boolean): readonly string[] =>

@@ -1,26 +1,26 @@
 import { annotationKeys, type ObjectMeta } from "@millwright/core";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
-/** A pod that was told to go and whose volumes are on their way to another node. */
+/** A pod that was evicted and whose volumes are moving to another node. */
 export interface Move {
   /** UID of the pod. */
   readonly uid: string;
   /** Namespace and name of the pod. */
   readonly pod: string;
   readonly volumes: readonly TrackedVolume[];
-  /** When the pod was told to go, RFC 3339. */
+  /** When the eviction was requested, RFC 3339. */
   readonly evictedAt: string;
-  /** Whether a controller makes another pod in its place. */
+  /** Whether a controller replaces the pod. */
   readonly isReplaced: boolean;
-  /** How long the pod may take to end, seconds. */
+  /** The pod's grace period, seconds. */
   readonly graceSeconds: number;
-  /** When all its volumes were seen to have left the node, RFC 3339; absent before. */
+  /** When all its volumes were detached from the node, RFC 3339; absent before. */
   readonly detachedAt?: string;
 }
 
 /**
- * What a drain cannot see in the cluster and must not forget over a restart: since when it waits for volumes. Kept as JSON in an annotation of the machine; it holds the
- * pods that are under way, which is one at a time.
+ * State of a drain that the cluster does not show and that must survive a restart: since when it waits for volumes. Stored as JSON in an annotation of the machine; it contains the
+ * moves in progress, which is one at a time.
  */
 export interface DrainRecord {
   readonly moves: readonly Move[];
@@ -50,7 +50,7 @@ const isMove = (value: unknown): value is Move =>
 
 const nothing: DrainRecord = { moves: [] };
 
-/** Reads the record of a machine. What cannot be read counts as nothing: the drain then waits for no volume that it did not just see, and goes on. */
+/** Reads the record of a machine. An unreadable record counts as empty: then the drain waits for no volume of earlier evictions. */
 export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
   const text = annotations?.[annotationKeys.drainState];
   if (text === undefined) return nothing;
@@ -62,7 +62,7 @@ export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
   }
 }
 
-/** The patch of a machine that stores the record, or takes an empty one away. */
+/** The patch of a machine that stores the record, or removes an empty one. */
 export const drainRecordPatch = ({ moves }: DrainRecord): object => ({
   metadata: { annotations: { [annotationKeys.drainState]: moves.length === 0 ? null : JSON.stringify(moves) } },
 });

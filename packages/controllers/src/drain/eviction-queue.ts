@@ -9,7 +9,7 @@ import {
 } from "@millwright/kube";
 import type { EvictionView } from "./eviction-view.ts";
 
-/** An order to a pod to go. `delete` goes past its budget, `kill` past its grace period as well. */
+/** An eviction or deletion of a pod. `delete` ignores its budget, `kill` its grace period as well. */
 export interface EvictionOrder {
   readonly kind: "evict" | "delete" | "kill";
   readonly namespace: string;
@@ -17,31 +17,31 @@ export interface EvictionOrder {
   readonly uid: string;
 }
 
-/** How orders are sent. */
+/** Options of {@link createEvictionQueue}. */
 export interface EvictionQueueOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Most orders a second, over all drains. Default 50. */
+  /** Maximum requests per second, over all drains. Default 50. */
   readonly perSecond?: number;
-  /** Most orders that wait for an answer at once. Default 20. */
+  /** Maximum requests in flight. Default 20. */
   readonly parallel?: number;
 }
 
-/** Sends the orders of all drains, so that a hundred of them do not hammer the API server; nobody waits in it. */
+/** Sends the evictions of all drains at a limited rate, to protect the API server; callers do not wait. */
 export interface EvictionQueue {
-  /** What became of the order to the pod with this UID; `undefined` when there was none. */
+  /** State of the eviction of the pod with this UID; `undefined` when there is none. */
   view(uid: string): EvictionView | undefined;
   /**
-   * Queues an order; `enqueue` is called once when the API server has answered. An order that is no stronger than the one under way, or accepted, does nothing, so
-   * that a drain may say the same in every pass.
+   * Queues an eviction; `enqueue` is called once with the API server's response. No-op for an eviction that is not stronger than the one in flight, or accepted, so
+   * that a drain may request the same in each reconcile.
    */
   add(order: EvictionOrder, enqueue: () => void): void;
-  /** The pod is gone. */
+  /** The pod is deleted. */
   forget(uid: string): void;
-  /** Orders that were not answered. */
+  /** Number of evictions without a response. */
   readonly depth: number;
-  /** Sends nothing more and resolves when everything that was sent is answered. */
+  /** Sends no more requests and resolves when all sent ones have a response. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ const DEFAULT_PARALLEL = 20;
 
 const strength: Readonly<Record<EvictionOrder["kind"], number>> = { evict: 0, delete: 1, kill: 2 };
 
-/** A budget is asked again soon, as the cache shows room before that; errors come less often, for the server has trouble. */
+/** After a rejection by a budget the retry is soon, since the cache shows room before it; after errors it is later, to relieve the server. */
 const budgetBackoff = { initialMs: 1_000, maxMs: 20_000 };
 const errorBackoff = { initialMs: 2_000, maxMs: 60_000 };
 
@@ -61,7 +61,7 @@ interface Entry {
   view: EvictionView;
 }
 
-/** Makes an {@link EvictionQueue}. What it holds is a convenience: after a restart the drains, which go by the objects, say everything again. */
+/** Makes an {@link EvictionQueue}. Its state is kept in memory only: after a restart the drains request their evictions again. */
 export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueue {
   const { api, clock, random } = options;
   const intervalMs = 1_000 / (options.perSecond ?? DEFAULT_PER_SECOND);
@@ -103,7 +103,7 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
       await send(entry.order);
       view = { state: "accepted" };
     } catch (error) {
-      // No such pod: it went by itself. Of another one of its name the cache will tell; until then a conflict may also be a race within the API server.
+      // The pod does not exist. A new pod of its name will be in the cache; until then a conflict may also be a race within the API server.
       view = isNotFound(error) ? { state: "accepted" } : rejection(error, entry.failures);
     }
     entry.view = view;

@@ -1,16 +1,16 @@
-/** Why the API server did not do as it was told. */
+/** Why the API server rejected an eviction. */
 export interface Rejection {
-  /** In its words, with the budget that it names. */
+  /** Its message, with the name of the budget. */
   readonly message: string;
-  /** Whether a budget refused; otherwise it is an error. */
+  /** Whether a budget rejected it; otherwise it is an error. */
   readonly isBudget: boolean;
 }
 
-/** What became of an order to a pod to go, an eviction or a deletion. */
+/** State of the eviction or deletion of a pod. */
 export type EvictionView =
-  /** It waits for its turn, or the API server has not answered. `rejection`: how the last try ended; absent for the first one. */
+  /** Waiting to be sent, or for the response. `rejection`: of the previous attempt; absent for the first one. */
   | { readonly state: "queued"; readonly rejection?: Rejection }
-  /** The pod was told to go; the cache will show it. */
+  /** The eviction was accepted; the cache will show it. */
   | { readonly state: "accepted" }
-  /** `retryAt`: wall clock, milliseconds; not asked again before. */
+  /** `retryAt`: wall clock, milliseconds; not retried before. */
   | ({ readonly state: "rejected"; readonly retryAt: number } & Rejection);

@@ -25,10 +25,10 @@ describe("the causes that a text names", () => {
   });
 
   it("are the same however many pods they concern and however the numbers stand", () => {
-    const one = causesOf(budget("waiting", "budget default/web waits for 1 more healthy pod (1 of 2)"));
+    const one = causesOf(budget("waiting", "PodDisruptionBudget default/web needs 1 more healthy pod (1 of 2)"));
     const more = causesOf(
-      budget("waiting", "budget default/web waits for 2 more healthy pods (0 of 2)"),
-      budget("waiting", "budget default/web waits for 2 more healthy pods (0 of 2)", "default/b"),
+      budget("waiting", "PodDisruptionBudget default/web needs 2 more healthy pods (0 of 2)"),
+      budget("waiting", "PodDisruptionBudget default/web needs 2 more healthy pods (0 of 2)", "default/b"),
     );
     expect(one).toEqual(["budget"]);
     expect(more).toEqual(one);
@@ -39,14 +39,17 @@ describe("the causes that a text names", () => {
       causesOf(
         budget(
           "misconfigured",
-          "budget default/web can never be met: maxUnavailable is 0; change it, or run more pods",
+          "PodDisruptionBudget default/web can never be met: maxUnavailable is 0; change it, or run more pods",
         ),
         budget(
           "ambiguous",
-          "budgets default/x and default/y both select it, and the API server evicts no pod with more than one",
+          "PodDisruptionBudgets default/x and default/y both select the pod, and the API server evicts no pod with more than one",
         ),
       ).toSorted(),
-    ).toEqual(["budget default/web can never be met", "budgets default/x and default/y both select it"]);
+    ).toEqual([
+      "PodDisruptionBudget default/web can never be met",
+      "PodDisruptionBudgets default/x and default/y both select the pod",
+    ]);
   });
 
   it.each([

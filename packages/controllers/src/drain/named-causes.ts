@@ -1,10 +1,10 @@
-/** A line of {@link describeBlockers}: pods, and what is said of them. */
+/** A line of {@link describeBlockers}: pods, and their cause. */
 const line = /^\* Pods? [^:]*: (?<phrase>.*)$/;
 
-/** What says the same of a cause, whichever pods it concerns and however the numbers stand; `undefined` for mere progress. */
+/** Identifies a cause, regardless of its pods and numbers; `undefined` for progress. */
 function causeOf(phrase: string): string | undefined {
   if (phrase.startsWith("cannot evict pod as it would violate the pod's disruption budget."))
-    return /budgets? .*?(?:can never be met|both select it)/.exec(phrase)?.[0] ?? "budget";
+    return /PodDisruptionBudgets? .*?(?:can never be met|both select the pod)/.exec(phrase)?.[0] ?? "budget";
   if (phrase.startsWith("deletionTimestamp set, but still not removed from the Node")) {
     if (phrase.includes(": finalizers ")) return phrase;
     return phrase.includes("although its grace period is over") ? "overdue" : undefined;
@@ -17,8 +17,8 @@ function causeOf(phrase: string): string | undefined {
 }
 
 /**
- * The causes that a text of `describeBlockers` names, as it stands in a status, with whatever stands behind it. Progress is not among them: that pods leave, volumes move and
- * others wait for their turn is what a drain is.
+ * The causes in a text of `describeBlockers`, as it is in a status, followed by `end`. Pods that terminate, volumes that move and pods
+ * that wait for others are progress, not causes.
  */
 export function namedCauses(text: string, end = ""): ReadonlySet<string> {
   const bare = text.endsWith(end) ? text.slice(0, text.length - end.length) : text;

@@ -5,7 +5,7 @@ import type { DrainView } from "./drain-view.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import { createAttachments, type TrackedVolume, type VolumeLookup, volumesOf } from "./volume-accounting.ts";
 
-/** Where a drain's view is read from: the caches of a controller, or lists that a command has made. */
+/** Sources of a drain's view: the caches of a controller, or lists of a command. */
 export interface DrainSources extends VolumeLookup {
   readonly podsOn: (nodeName: string) => readonly Pod[];
   readonly budgetsIn: (namespace: string) => readonly Budget[];
@@ -14,21 +14,21 @@ export interface DrainSources extends VolumeLookup {
   /** Pods that use a claim (`namespace/name`), on any node or none. */
   readonly podsWithClaim: (claim: string) => readonly Pod[];
   /**
-   * Until when the driver's answer about a PersistentVolume is waited for, wall clock in milliseconds: in the past when it has answered, or none will; `undefined`
-   * when it was not asked. Absent: there is no driver to ask.
+   * Until when the drain waits for the driver's id of a PersistentVolume, wall clock in milliseconds: in the past when it is known, or will not be; `undefined`
+   * when it was not requested. Absent: there is no driver.
    */
   readonly volumeIdUntil?: (volumeName: string) => number | undefined;
-  /** What became of the order to a pod, by its UID. */
+  /** State of the eviction of a pod, by its UID. */
   readonly eviction: (uid: string) => EvictionView | undefined;
 }
 
-/** Whether a pod will use no volume any more, or never will: one that is deleted before it has a node gets none. */
+/** Whether a pod does not use volumes any longer, or never will: one that is deleted before it has a node gets none. */
 const isOver = ({ metadata, spec, status }: Pod): boolean =>
   status?.phase === "Succeeded" ||
   status?.phase === "Failed" ||
   (metadata.deletionTimestamp != null && (spec?.nodeName ?? "") === "");
 
-/** Whether the scheduler finds no node for a pod. Source: Kubernetes API reference, PodCondition, reasons of PodScheduled. */
+/** Whether the scheduler found no node for a pod. Source: Kubernetes API reference, PodCondition, reasons of PodScheduled. */
 const isUnplaced = ({ spec, status }: Pod): boolean =>
   (spec?.nodeName ?? "") === "" &&
   status?.conditions?.some(
@@ -36,9 +36,9 @@ const isUnplaced = ({ spec, status }: Pod): boolean =>
   ) === true;
 
 /**
- * Reads what a drain of the node looks at.
+ * Reads the inputs of the drain of a node.
  *
- * @param machine whose annotation holds what an earlier pass stored; absent for a node without machine
+ * @param machine whose annotation has the record of earlier reconciles; absent for a node without machine
  */
 export function observeDrain(
   node: Node,

@@ -8,34 +8,34 @@ import type { Rejection } from "./eviction-view.ts";
 import type { StayingPod } from "./staying-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
-/** Which pods are told to go in a pass, and why the others are not. */
+/** Which pods are evicted in a reconcile, and why the others are not. */
 export interface EvictionPlan {
-  /** What the driver is asked, before a pod whose volumes it may know is told to go. */
+  /** Driver lookups, before pods with volumes are evicted. */
   readonly lookups: readonly DrainAction[];
   readonly actions: readonly DrainAction[];
-  /** Pods told to go whose volumes have to be followed. */
+  /** Evicted pods whose volumes must be moved. */
   readonly moves: readonly Move[];
   readonly blockers: readonly Blocker[];
-  /** Wall clock, milliseconds: when a pod may be asked for again. */
+  /** Wall clock, milliseconds: when evictions may be retried. */
   readonly requeueTimes: readonly number[];
 }
 
-/** Seconds that a pod without a grace period of its own gets. Source: Kubernetes API reference, PodSpec. */
+/** Default grace period of a pod, seconds. Source: Kubernetes API reference, PodSpec. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** A pod that came to a cordoned node comes again: it is told to go at this pace, not as fast as it can be made, milliseconds. */
+/** A pod that was created on a cordoned node is recreated there: it is evicted only this often, milliseconds. */
 const RETURN_PAUSE_MS = 30_000;
 
-/** What the API server says of a budget that stands in the way; the same is said of every budget already. */
+/** The API server's message about a budget; the phrase of the blocker contains it already. */
 const budgetSentence = /^Cannot evict pod as it would violate the pod's disruption budget\.\s*/;
 
-/** A budget that the API server saw in the way, and the cache did not, is waited for like any other. */
+/** A rejection by a budget, when the cached budget still had room. */
 const rejectionBlocker = (pod: string, { message, isBudget }: Rejection): Blocker =>
   isBudget
     ? { kind: "budget", pod, cause: "waiting", message: message.replace(budgetSentence, "") }
     : { kind: "rejected", pod, message };
 
-/** What to do about one pod. */
+/** Whether to evict one pod. */
 type Verdict = { readonly action: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
 
 function verdictOn(
@@ -46,7 +46,7 @@ function verdictOn(
   now: Date,
 ): Verdict {
   const eviction = view.evictions.get(uid);
-  // An order that is tried again is no news until it succeeds: what is told would flap.
+  // A retry is reported only when it succeeds: otherwise the message would flap.
   if (eviction?.state === "queued" && eviction.rejection !== undefined)
     return { blocker: rejectionBlocker(key, eviction.rejection) };
   if (eviction !== undefined && eviction.state !== "rejected") return { blocker: { kind: "leaving", pod: key } };
@@ -80,12 +80,12 @@ function moveOf({ pod, uid, key }: StayingPod, volumes: readonly TrackedVolume[]
   };
 }
 
-/** Important pods first: they are to serve again soonest. */
+/** Pods of high priority first, so that they are back in service soonest. */
 const byPriority = (a: StayingPod, b: StayingPod): number => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0);
 
 /**
- * Chooses the pods that may go now: of the lowest order those without volumes at once, as far as their budgets let them, and those with volumes by priority, as long as there
- * are `slots`. A pod that its budget holds does not hold up the next one.
+ * Chooses the pods to evict now: of the lowest order those without volumes at once, as their budgets allow, and those with volumes by priority, as long as there
+ * are `slots`. A pod that is blocked by its budget does not delay the next one.
  */
 export function planEvictions(
   view: DrainView,

@@ -2,26 +2,26 @@ import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
 
-/** Why a drain leaves a pod where it is. */
+/** Why a drain skips a pod. */
 export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule";
 
-/** Why a drain waits for a pod without doing anything about it. */
+/** Why a drain waits for a pod without evicting it. */
 export type WaitReason = "terminating" | "overdue" | "waitCompleted";
 
 /** What the eviction of a pod means for its owner. */
 export type EvictReason = "managed" | "unmanaged" | "localStorage";
 
-/** What a drain does about a pod, and why. */
+/** How a drain treats a pod, and why. */
 export type PodVerdict =
   | { readonly behaviour: "skip"; readonly reason: SkipReason }
-  /** `order`: pods of a greater order stay until this one is gone. */
+  /** `order`: pods of a higher order are not evicted before this one is deleted. */
   | { readonly behaviour: "wait"; readonly reason: WaitReason; readonly order: number }
   | { readonly behaviour: "evict"; readonly reason: EvictReason; readonly order: number };
 
-/** A pod that is still there so long after its grace period is held by something: a finalizer, a dead kubelet. */
+/** A pod that exists this long after its grace period is stuck: by a finalizer, or a dead kubelet. */
 const OVERDUE_MS = 30_000;
 
-/** Wall clock, milliseconds: from then on a terminating pod is overdue; `undefined` for one that is not terminating. Its timestamp lies in the future by the grace period. */
+/** Wall clock, milliseconds, after which a terminating pod is overdue; `undefined` for a pod that is not terminating. Its timestamp includes the grace period. */
 export function overdueAfter({ metadata: { deletionTimestamp } }: Pod): number | undefined {
   return deletionTimestamp == null ? undefined : Date.parse(deletionTimestamp) + OVERDUE_MS;
 }
@@ -33,7 +33,7 @@ const isCompleted = ({ status }: Pod): boolean => status?.phase === "Succeeded" 
 const hasLocalStorage = ({ spec }: Pod): boolean =>
   spec?.volumes?.some(({ emptyDir }) => emptyDir !== undefined) === true;
 
-/** The rule that holds for a pod: the pod's own label beats the list, in which the first match counts. */
+/** The rule for a pod: its own label overrides the list, in which the first match counts. */
 function ruleFor(
   { metadata }: Pod,
   rules: readonly DrainRule[],
@@ -50,9 +50,9 @@ function ruleFor(
 }
 
 /**
- * Sorts a pod for a drain. The filters, in this order: mirror pods and pods of DaemonSets stay, for the kubelet and the DaemonSet controller would bring them
- * back; completed pods hold nothing up; then come the rules of the people who run the pods; a pod that is terminating needs no second eviction. Everything
- * else is evicted, also with local storage (which is lost) and without a controller (nobody brings it back), as the Go implementation does.
+ * Classifies a pod for a drain. The filters, in this order: mirror pods and pods of DaemonSets stay, since the kubelet and the DaemonSet controller would recreate
+ * them; completed pods do not matter; then the rules of users; a terminating pod needs no second eviction. Everything
+ * else is evicted, also with local storage (which is lost) and without a controller (which is not recreated), as in MCM.
  */
 export function judgePod(pod: Pod, rules: readonly DrainRule[], now: Date): PodVerdict {
   if (isMirror(pod)) return { behaviour: "skip", reason: "mirror" };

@@ -12,35 +12,35 @@ export interface PodPreview {
   readonly namespace: string;
   readonly name: string;
   readonly verdict: PodVerdict;
-  /** What its budgets say now; absent for pods that are not evicted. */
+  /** The verdict of its budgets; absent for pods that are not evicted. */
   readonly budget?: BudgetVerdict;
-  /** Volumes that leave with it. */
+  /** Volumes to detach with it. */
   readonly volumes: readonly (TrackedVolume & { readonly isAttachedHere: boolean })[];
 }
 
-/** Pods that leave at once. */
+/** Pods that are evicted at once. */
 export interface DrainStep {
-  /** `evict`: asked, budgets respected. `delete`: past its budget. `kill`: without a grace period as well. */
+  /** `evict`: budgets respected. `delete`: regardless of its budget. `kill`: without a grace period as well. */
   readonly how: "evict" | "delete" | "kill";
   /** Namespaces and names. */
   readonly pods: readonly string[];
-  /** Only when something has to give way before: the time at which it does, RFC 3339. */
+  /** When the step has to wait for a deadline: its time, RFC 3339. */
   readonly at?: string;
 }
 
-/** What a drain that began now, or went on, would do. */
+/** The result of a drain that started, or continued, now. */
 export interface DrainPreview {
-  /** `completes`: by itself. `blocked`: not before a deadline, unless somebody mends what blocks it. `forced`: nothing is asked. */
+  /** `completes`: by itself. `blocked`: not before a deadline, unless a user fixes what blocks it. `forced`: without evictions. */
   readonly outcome: "completes" | "blocked" | "forced";
   readonly pods: readonly PodPreview[];
   readonly steps: readonly DrainStep[];
-  /** What holds it up until a deadline. */
+  /** What blocks it until a deadline. */
   readonly blockedBy: readonly Blocker[];
-  /** The same for people, line by line, in the words of the machine's status. */
+  /** The same for people, one line each, as in the machine's status. */
   readonly because: readonly string[];
 }
 
-/** The world of a rehearsal: what is left of the view when everything that may go went. */
+/** The simulated state: the view without the evicted pods. */
 interface Scene {
   view: DrainView;
   nowMs: number;
@@ -49,11 +49,11 @@ interface Scene {
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 const uidOf = ({ metadata }: Pod): string => metadata.uid ?? "";
 
-/** Whether it waits for a change by a person, or for the deadline. */
+/** Whether it waits for a user, or for the deadline. */
 const isForGood = (blocker: Blocker): boolean =>
   blocker.kind === "overdue" || (blocker.kind === "budget" && blocker.cause !== "waiting");
 
-/** Nobody brings a pod without a controller back: its budget has one pod less. */
+/** A pod without a controller is not recreated: its budget has one pod less. */
 const withoutPod = (budget: Budget): Budget => {
   const { disruptionsAllowed = 0, currentHealthy = 0, expectedPods = 0 } = budget.status ?? {};
   return {
@@ -67,13 +67,13 @@ const withoutPod = (budget: Budget): Budget => {
   };
 };
 
-/** Pods that are coming up have come. */
+/** The budget after its pods became healthy. */
 const withRoom = (budget: Budget): Budget => ({
   ...budget,
   status: { ...budget.status, disruptionsAllowed: Math.max(1, budget.status?.disruptionsAllowed ?? 0) },
 });
 
-/** The pods are gone, and what they used is attached where their successors are. */
+/** The view without the deleted pods, their volumes attached to other nodes. */
 function leave(view: DrainView, deleted: ReadonlySet<string>): DrainView {
   const pods = view.pods.filter((pod) => !deleted.has(uidOf(pod)));
   const moved = view.pods.filter((pod) => deleted.has(uidOf(pod)));
@@ -99,7 +99,7 @@ function leave(view: DrainView, deleted: ReadonlySet<string>): DrainView {
   };
 }
 
-/** Time passes until the drain would look again: pods that end by themselves have ended, and budgets that wait for pods have them. */
+/** Advances the simulation to the next requeue: terminating pods are deleted, and budgets have the pods that they wait for. */
 function moveOn(
   scene: Scene,
   evicted: ReadonlySet<string>,
@@ -121,7 +121,7 @@ function moveOn(
   );
   const budgets = view.budgets.map((budget) => (concerned.has(budget) ? withRoom(budget) : budget));
   scene.view = leave({ ...view, budgets }, deleted);
-  // What holds it up for good gives way only at a deadline.
+  // What is blocked permanently changes only at a deadline.
   if (deleted.size === 0 && concerned.size === 0) scene.nowMs += requeueAfterMs;
 }
 
@@ -136,7 +136,7 @@ function previewPod(pod: Pod, view: DrainView, now: Date): PodPreview {
   return { namespace, name, verdict, ...budget, volumes };
 }
 
-/** What each pod's own budget says, for those that an earlier step would reach only after a deadline. */
+/** Budgets that block pods which an earlier step would reach only after a deadline. */
 const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
   pods.flatMap(({ namespace, name, budget }): readonly Blocker[] =>
     budget === undefined || budget.state === "free" || budget.state === "waiting"
@@ -145,11 +145,11 @@ const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
   );
 
 /**
- * Plays a drain through by asking the decide function again and again, in a world where everything goes as well as it can: pods that are told to go are gone, their successors
- * healthy and their volumes attached at once, jobs complete, budgets that wait for pods get them. What still holds the drain up then needs a person, or a deadline.
+ * Simulates a drain by repeated decisions, in the best case: evicted pods are deleted at once, their replacements
+ * healthy and their volumes attached, jobs complete, and budgets have the pods that they wait for. What still blocks the drain requires a user, or a deadline.
  */
 export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
-  // Nobody asks a driver here: its answers are those that there are.
+  // No driver is called here: only known volume ids are used.
   const scene: Scene = { view: { ...view, unknownVolumes: [], volumeIdsUntil: 0 }, nowMs: now.getTime() };
   const pods = view.pods
     .map((pod) => previewPod(pod, view, now))

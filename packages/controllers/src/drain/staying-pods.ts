@@ -2,7 +2,7 @@ import type { Pod } from "../model/node-objects.ts";
 import type { DrainView } from "./drain-view.ts";
 import { judgePod, type PodVerdict } from "./pod-verdict.ts";
 
-/** A pod that a drain has to see leave, with what is to be done about it. */
+/** A pod that a drain waits for, with its verdict. */
 export interface StayingPod {
   readonly pod: Pod;
   readonly uid: string;
@@ -11,7 +11,7 @@ export interface StayingPod {
   readonly verdict: Extract<PodVerdict, { readonly order: number }>;
 }
 
-/** The pods that are still to leave a node, by name. */
+/** The pods that must still leave a node, by name. */
 export function stayingPods({ pods, rules }: Pick<DrainView, "pods" | "rules">, now: Date): readonly StayingPod[] {
   return pods
     .flatMap((pod) => {

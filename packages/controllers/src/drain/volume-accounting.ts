@@ -1,27 +1,27 @@
 import { claimNames } from "../model/pod-claims.ts";
 import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 
-/** A volume that a pod uses by a claim. Name and id travel together, so that they cannot be mixed up. */
+/** A volume that a pod uses by a claim. */
 export interface TrackedVolume {
   /** Name of the PersistentVolume. */
   readonly name: string;
   /** Namespace and name of the claim. */
   readonly claim: string;
-  /** What the infrastructure calls it; absent when neither the driver nor the volume says. */
+  /** Its id in the infrastructure; absent when neither the driver nor the volume has one. */
   readonly volumeId?: string;
 }
 
-/** Where a drain looks volumes up; all of it from caches. */
+/** Looks up volumes in caches. */
 export interface VolumeLookup {
   readonly claim: (namespace: string, name: string) => Claim | undefined;
   readonly volume: (name: string) => Volume | undefined;
-  /** The driver's answer for a volume: its id, `null` for a volume that is not of this infrastructure, `undefined` when it was not asked. */
+  /** The driver's id of a volume, `null` for a volume of another infrastructure, `undefined` when it is unknown. */
   readonly volumeId: (name: string) => string | null | undefined;
 }
 
 /**
- * The volumes of a pod that have to leave the node with it. A claim or volume that does not exist, an unbound claim and a volume that is not of this infrastructure
- * (such as NFS) hold nothing up. Each volume comes once, also when two claims of the pod lead to it.
+ * The volumes to detach with a pod. A missing claim or volume, an unbound claim and a volume of another infrastructure
+ * (such as NFS) do not delay a drain. Each volume is listed once, even when two claims of the pod refer to it.
  */
 export function volumesOf(pod: Pod, lookup: VolumeLookup): readonly TrackedVolume[] {
   const namespace = pod.metadata.namespace ?? "";
@@ -42,14 +42,14 @@ function idOfAttached(name: string): string {
   return hat >= 0 ? name.slice(hat + 1) : name.slice(name.lastIndexOf("/") + 1);
 }
 
-/** What tells whether a volume is still attached to the node. */
+/** Where volumes are attached. */
 export interface Attachments {
   readonly isAttachedHere: (volume: TrackedVolume) => boolean;
   readonly isAttachedElsewhere: (volume: TrackedVolume) => boolean;
 }
 
 /**
- * Looks at where volumes are attached, by level: VolumeAttachments and what the node reports. Ids are compared for equality: as a part or a pattern `vol-1` would also be
+ * Reads where volumes are attached, level-based: from VolumeAttachments and the node's status. Ids are compared for equality: as a substring `vol-1` would match
  * `vol-12`.
  *
  * @param attachmentsOf VolumeAttachments of a PersistentVolume, on any node

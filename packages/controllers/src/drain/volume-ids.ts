@@ -1,46 +1,46 @@
 import type { Clock } from "@millwright/core";
 import type { DriverOutcome } from "../model/driver-port.ts";
 
-/** One entry per volume that was asked for, in the same order: its id, or `null` for a volume of another infrastructure. */
+/** One entry per requested volume, in the same order: its id, or `null` for a volume of another infrastructure. */
 export type VolumeIdAnswer = readonly (string | null)[];
 
-/** A question to a driver. */
+/** A lookup by a driver. */
 export interface VolumeIdLookup {
   /** Names of the PersistentVolumes. */
   readonly volumes: readonly string[];
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<VolumeIdAnswer>>;
-  /** Called once, when the driver has answered or failed. */
+  /** Called once, when the driver has returned or failed. */
   readonly enqueue: () => void;
 }
 
-/** Remembers what drivers say about PersistentVolumes: one question for all volumes of a node, asked beside the queue, and never twice for the same volume. */
+/** Caches the ids of PersistentVolumes: one lookup for all volumes of a node, in the background, and one result per volume. */
 export interface VolumeIds {
-  /** The id by which nodes report the volume, `null` for one that is not of this driver's infrastructure, `undefined` when the driver has not said. */
+  /** The id by which nodes report the volume, `null` for one of another infrastructure, `undefined` when it is unknown. */
   idOf(driver: string, volume: string): string | null | undefined;
-  /** Until when an answer is waited for, wall clock in milliseconds: in the past when there is one, or will be none; `undefined` when nobody has asked. */
+  /** Until when a drain waits for the id, wall clock in milliseconds: in the past when it is known, or will not be; `undefined` when it was not requested. */
   waitUntil(driver: string, volume: string): number | undefined;
   lookUp(driver: string, lookup: VolumeIdLookup): void;
-  /** The volume is gone. */
+  /** The volume is deleted. */
   forget(volume: string): void;
-  /** Aborts the questions under way; resolves when they have ended. */
+  /** Aborts the lookups in flight; resolves when they have ended. */
   close(): Promise<void>;
 }
 
-/** A drain does not wait longer than this for a driver: it goes by the handle of the volume then, milliseconds. */
+/** A drain waits at most this long for a driver; then it uses the handle of the volume, milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** A driver that failed is asked anew after this time, if a drain still wants to know, milliseconds. */
+/** A failed lookup may be repeated after this time, milliseconds. */
 const RETRY_MS = 5 * 60_000;
 
-/** `until`: when the wait for an answer ends. `retryAt`: when a driver that failed may be asked again. */
+/** `until`: when the wait for a result ends. `retryAt`: when a failed lookup may be repeated. */
 type Entry =
   | { readonly state: "asked"; readonly until: number }
   | { readonly state: "answered"; readonly id: string | null }
   | { readonly state: "failed"; readonly retryAt: number };
 
-/** Makes an empty {@link VolumeIds}. It holds nothing that a restart would not ask again. */
+/** Makes an empty {@link VolumeIds}. A restart repeats the lookups. */
 export function createVolumeIds(clock: Clock): VolumeIds {
-  /** By volume, then by driver: a volume that goes takes all answers with it. */
+  /** By volume, then by driver: a deleted volume is removed with all ids. */
   const entries = new Map<string, Map<string, Entry>>();
   const running = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -52,10 +52,10 @@ export function createVolumeIds(clock: Clock): VolumeIds {
   const answer = async (driver: string, { volumes, run, enqueue }: VolumeIdLookup): Promise<void> => {
     const outcome = await run(closing.signal);
     volumes.forEach((volume, index) => {
-      // A volume that went meanwhile stays forgotten.
+      // The volume was deleted meanwhile.
       if (!entries.has(volume)) return;
       const id = outcome.ok ? outcome.value[index] : undefined;
-      // A driver that knows no volumes will not learn it: the handle has to do, once and for all.
+      // A driver that does not support volumes is not called again: the handle is used.
       const isFinal = !outcome.ok && outcome.error.code === "Unimplemented";
       const retryAt = isFinal ? Number.POSITIVE_INFINITY : clock.now().getTime() + RETRY_MS;
       set(driver, volume, id === undefined ? { state: "failed", retryAt } : { state: "answered", id });
@@ -83,7 +83,7 @@ export function createVolumeIds(clock: Clock): VolumeIds {
     },
     forget: (volume) => void entries.delete(volume),
     async close() {
-      closing.abort(new Error("the controller stops"));
+      closing.abort(new Error("the controller is stopping"));
       await Promise.allSettled(running);
     },
   };

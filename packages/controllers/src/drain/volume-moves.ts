@@ -1,7 +1,7 @@
 import type { Move } from "./drain-record.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
-/** Where volumes are and who wants them, as far as moves go. */
+/** Where volumes are attached, and which pods use them. */
 export interface VolumeView {
   /** UIDs of the pods that are on the node. */
   readonly podsHere: ReadonlySet<string>;
@@ -11,21 +11,21 @@ export interface VolumeView {
   readonly attachedElsewhere: ReadonlySet<string>;
   /** Claims (`namespace/name`) that pods elsewhere use or wait for. */
   readonly wantedClaims: ReadonlySet<string>;
-  /** Claims that only pods wait for which fit on no node, as the scheduler says. */
+  /** Claims whose pods are all unschedulable. */
   readonly unplacedClaims: ReadonlySet<string>;
-  /** Names of volumes that other pods on the node use as well: they stay as long as those do. */
+  /** Names of volumes that other pods on the node use as well: they stay attached as long as those pods run. */
   readonly sharedHere: ReadonlySet<string>;
 }
 
-/** How long volumes may take, milliseconds. */
+/** Time limits of moves, milliseconds. */
 export interface VolumeLimits {
   /** From the end of the grace period until the volumes have left the node. */
   readonly detachMs: number;
-  /** From then until they are attached where their pod is now; 0: not waited for. */
+  /** From then until they are attached to the node of the replacement pod; 0: no wait. */
   readonly reattachMs: number;
 }
 
-/** How far a move is. `overdue` ones are no longer waited for, but they are named. */
+/** Progress of a move. An `overdue` one no longer blocks, but is reported. */
 export type MoveProgress =
   | { readonly state: "leaving"; readonly until: number; readonly isOverdue: boolean }
   | {
@@ -34,7 +34,7 @@ export type MoveProgress =
       readonly until: number;
       readonly isOverdue: boolean;
     }
-  /** The volumes have left; from `since` on it is waited for their arrival. */
+  /** The volumes are detached; the wait for their attachment counts from `since`. */
   | {
       readonly state: "reattaching";
       readonly volumes: readonly TrackedVolume[];
@@ -43,16 +43,16 @@ export type MoveProgress =
     }
   | { readonly state: "done" };
 
-/** Controllers make the successor of a pod within this time; before, a volume that nobody wants may only look like it, milliseconds. */
+/** Controllers create a replacement within this time; before, a volume may only seem to be unused, milliseconds. */
 const SUCCESSOR_MS = 5_000;
 
 /**
- * A successor that fits on no node is waited for no longer than this, milliseconds: the scheduler tries again within ten seconds, so that what passes has passed; a node
- * that is to be made first takes longer than any wait for volumes.
+ * An unschedulable replacement is waited for at most this long, milliseconds: the scheduler retries within ten seconds, which resolves temporary causes; a new
+ * node would take longer than any wait for volumes.
  */
 const UNPLACED_MS = 15_000;
 
-/** How long the arrival of volumes is worth waiting for, however long the limit allows. */
+/** Maximum wait for attachments, regardless of the limit. */
 function longestWaitMs({ isReplaced }: Move, missing: readonly TrackedVolume[], view: VolumeView): number {
   if (missing.some(({ claim }) => view.wantedClaims.has(claim))) return Number.POSITIVE_INFINITY;
   if (missing.some(({ claim }) => view.unplacedClaims.has(claim))) return UNPLACED_MS;
@@ -60,8 +60,8 @@ function longestWaitMs({ isReplaced }: Move, missing: readonly TrackedVolume[], 
 }
 
 /**
- * How far a pod and its volumes are, by level. Detaching is waited for because the successor cannot start before; attaching elsewhere only as long as some pod wants the
- * volume and has a place to go to, so that the next pod goes when this one serves again. Both are bounded: a drain must go on. How many pods may be away is for budgets to say.
+ * Progress of a pod and its volumes, level-based. The drain waits for detaching because the replacement cannot start before; for attaching only as long as some pod uses the
+ * volume and can be scheduled, so that the next pod is evicted when this one is back in service. Both waits are limited. Budgets decide how many pods may be unavailable.
  */
 export function progressOf(move: Move, view: VolumeView, limits: VolumeLimits, now: Date): MoveProgress {
   const nowMs = now.getTime();

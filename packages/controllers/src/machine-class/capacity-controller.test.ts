@@ -83,7 +83,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     const cluster = await start(driver);
     expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(medium, { architecture: "amd64" }));
     expect(cluster.events).toEqual([
-      "FilledNodeTemplate nodeTemplate was filled in with what the cloud says of m: cpu 2, gpu 0, memory 8Gi",
+      "FilledNodeTemplate Set nodeTemplate to the values of the cloud for m: cpu 2, gpu 0, memory 8Gi",
     ]);
     await cluster.settle(24 * 60 * MINUTE);
     expect(driver.asked).toHaveLength(1);

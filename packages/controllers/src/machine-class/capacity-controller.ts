@@ -16,14 +16,14 @@ import { createCapacityLookups } from "./capacity-lookups.ts";
 import { type CapacityAction, decideCapacity } from "./decide-capacity.ts";
 import { secretNamesOf } from "../model/class-references.ts";
 
-/** The controller of capacities and the questions that it has under way. */
+/** The controller of capacities and its driver lookups. */
 export interface CapacityController {
   readonly controller: Controller;
-  /** Aborts questions; resolves when they have ended. */
+  /** Aborts lookups; resolves when they have ended. */
   close(): Promise<void>;
 }
 
-/** The annotation and the template, for the version of the class that was read: what somebody writes meanwhile is never lost. */
+/** The patch of annotation and template; requires the version of the class that was read, so that no concurrent change is lost. */
 function patchFor(machineClass: MachineClass, nodeTemplate: NodeTemplate | undefined, mark: string | null): object {
   const { resourceVersion } = machineClass.metadata;
   const template =
@@ -40,8 +40,8 @@ function patchFor(machineClass: MachineClass, nodeTemplate: NodeTemplate | undef
 }
 
 /**
- * Makes the controller that fills in the `nodeTemplate` of classes that have none, where a driver can say what it would be: without it the cluster-autoscaler cannot tell
- * what a node would have of which there is none yet.
+ * Makes the controller that sets the `nodeTemplate` of classes without one, for drivers that can determine it: the cluster-autoscaler needs it
+ * to scale up from zero nodes.
  */
 export function createCapacityController(context: ControllerContext, driver: CapacityDriver): CapacityController {
   const { caches, namespace, control, clock, log, events } = context;
@@ -51,14 +51,14 @@ export function createCapacityController(context: ControllerContext, driver: Cap
   const filled = new Map<string, { readonly version: string; readonly at: number }>();
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
-  /** What a question is asked with, secrets included; an answer to other inputs is of no use, and a failure may be over. */
+  /** The inputs of a lookup, including secrets; a result for other inputs is obsolete. */
   const inputsOf = (machineClass: MachineClass): string =>
     JSON.stringify([
       capacityVersionOf(machineClass),
       ...secretNamesOf(machineClass).map((name) => caches.secrets.store.getByRef({ namespace, name })?.digest ?? null),
     ]);
 
-  /** Asks with the values of the secrets as they are now. */
+  /** Looks up with the current values of the secrets. */
   const lookup = async (machineClass: MachineClass, signal: AbortSignal): ReturnType<CapacityDriver["capacityOf"]> => {
     const { name } = machineClass.metadata;
     const failWith = (code: "FailedPrecondition" | "Unavailable", message: string) =>
@@ -66,7 +66,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     try {
       await caches.secrets.read(secretNamesOf(machineClass));
     } catch (error) {
-      return failWith("Unavailable", `the Secrets of MachineClass "${name}" cannot be read: ${messageOf(error)}`);
+      return failWith("Unavailable", `failed to read the Secrets of MachineClass "${name}": ${messageOf(error)}`);
     }
     const { view, secret } = resolveNamedClass(name, caches, namespace, driver);
     if (view.state === "unusable") return failWith("FailedPrecondition", view.problem);

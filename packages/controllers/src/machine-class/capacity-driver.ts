@@ -1,17 +1,17 @@
 import type { MachineClass, NodeTemplate, SecretData } from "@millwright/core";
 import type { DriverOutcome, MachineDriver } from "../model/driver-port.ts";
 
-/** What a question about a class is about, as the caches hold it. */
+/** The objects of a lookup, from the caches. */
 export interface ClassCall {
   readonly machineClass: MachineClass;
   /** Data of `secretRef` overlaid with that of `credentialsSecretRef`. */
   readonly secret: SecretData;
 }
 
-/** The drivers as the controller of capacities sees them. The runtime implements it. */
+/** The drivers as the capacity controller uses them. The runtime implements it. */
 export interface CapacityDriver extends Pick<MachineDriver, "refusalOf"> {
-  /** Whether the driver of a class can say what its nodes will have. Makes no calls. */
+  /** Whether the driver of a class can report the capacity of its nodes. Makes no calls. */
   reportsCapacity(machineClass: MachineClass): boolean;
-  /** Asks the cloud what a node of a class will have; the answer can stand in the class as it is. */
+  /** Requests the capacity of a class's nodes from the cloud; the result is a valid `nodeTemplate`. */
   capacityOf(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<NodeTemplate>>;
 }

@@ -3,26 +3,26 @@ import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";
 
-/** A question to ask. */
+/** A lookup to start. */
 export interface CapacityLookup {
-  /** Which answer it leads to; see {@link CapacityLookups.answerTo}. */
+  /** Version of the inputs; see {@link CapacityLookups.answerTo}. */
   readonly inputs: string;
   readonly lookUp: (signal: AbortSignal) => Promise<DriverOutcome<NodeTemplate>>;
-  /** Called once when the answer is there. */
+  /** Called once when the lookup has ended. */
   readonly enqueue: () => void;
 }
 
-/** Questions to drivers about capacity, at most one at a time for a class, and their last answers. */
+/** Driver lookups of capacity, at most one at a time per class, and their last results. */
 export interface CapacityLookups {
-  /** What is known for these inputs: version of the class and its secrets. */
+  /** The result for these inputs: version of the class and its secrets. */
   answerTo(uid: string, inputs: string): CapacityAnswer;
-  /** Asks, unless a question of the class is under way. */
+  /** Starts a lookup, unless one of the class is in progress. */
   start(uid: string, lookup: CapacityLookup): void;
-  /** The failure has been told. The same words are not told again. */
+  /** The failure has been reported; it is reported again only when its message changes. */
   markReported(uid: string): void;
-  /** The class is gone. */
+  /** The class is deleted. */
   forget(uid: string): void;
-  /** Aborts what is under way; resolves when it has ended. */
+  /** Aborts lookups; resolves when they have ended. */
   close(): Promise<void>;
 }
 
@@ -34,12 +34,12 @@ interface Entry {
   readonly abort: AbortController;
 }
 
-/** Questions under way at once: they are many when the process starts, and never urgent. */
+/** Maximum concurrent lookups: there are many when the process starts, and none is urgent. */
 const mostAtOnce = 4;
 
 const textOf = ({ code, message }: CapacityAnswer & { readonly state: "failed" }): string => `${code}: ${message}`;
 
-/** Keeps driver calls about classes out of the queue: a call may take minutes, a worker must not. After a restart everything is asked anew that is not written down. */
+/** Runs driver calls about classes outside of the queue: a call may take minutes and must not block a worker. A restart repeats lookups whose results are not stored. */
 export function createCapacityLookups(clock: Clock): CapacityLookups {
   const entries = new Map<string, Entry>();
   const running = new Set<Promise<void>>();
@@ -50,7 +50,7 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
     const { signal } = entry.abort;
     const outcome = await limit(signal, () => lookUp(signal)).catch((cause: unknown): DriverOutcome<NodeTemplate> => ({
       ok: false,
-      error: new MachineError("Internal", "the question ended without an answer", { cause }),
+      error: new MachineError("Internal", "the lookup failed without a result", { cause }),
     }));
     if (signal.aborted || entries.get(uid) !== entry) return;
     if (outcome.ok) {
@@ -75,7 +75,7 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
     answerTo(uid, inputs) {
       const entry = entries.get(uid);
       if (entry === undefined) return { state: "notRequested" };
-      // Its answer is of no use, but it has to end before the next one begins.
+      // Its result is obsolete, but it has to end before the next one starts.
       if (entry.answer.state === "inProgress") return entry.answer;
       return entry.inputs === inputs ? entry.answer : { state: "notRequested" };
     },
@@ -100,12 +100,12 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
       entry.answer = { ...entry.answer, isReported: true };
     },
     forget(uid) {
-      entries.get(uid)?.abort.abort(new Error("the class is gone"));
+      entries.get(uid)?.abort.abort(new Error("the class is deleted"));
       entries.delete(uid);
     },
     async close() {
       isClosed = true;
-      for (const { abort } of entries.values()) abort.abort(new Error("the process stops"));
+      for (const { abort } of entries.values()) abort.abort(new Error("the process is stopping"));
       await Promise.all(running);
     },
   };

@@ -1,9 +1,9 @@
 import { annotationKeys, type MachineClass, type NodeTemplate } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
 
-/** What a class says about the `nodeTemplate` that was filled in. */
+/** Records how the `nodeTemplate` of a class was set. */
 export interface CapacityMark {
-  /** Hash of what the driver was asked about. */
+  /** Hash of the inputs of the lookup. */
   readonly asked: string;
   /** Hash of the template that was written. */
   readonly template: string;
@@ -11,11 +11,11 @@ export interface CapacityMark {
 
 const hashOf = (value: unknown): string => stableHash(value).slice(0, 16);
 
-/** What the capacity of a class follows from, as a hash: everything that the driver reads of it. */
+/** The version of the inputs of a class's capacity: a hash of everything that the driver reads. */
 export const capacityVersionOf = ({ provider = "", providerSpec }: MachineClass): string =>
   hashOf([provider.toLowerCase(), providerSpec]);
 
-/** The mark of a template that was made of an answer, as an annotation holds it. */
+/** The mark of a template, as it is stored in an annotation. */
 export const markFor = (asked: string, nodeTemplate: NodeTemplate): string =>
   JSON.stringify({ asked, template: hashOf(nodeTemplate) } satisfies CapacityMark);
 
@@ -27,7 +27,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The mark of a class; `undefined` for one without, or with one that cannot be read. */
+/** The mark of a class; `undefined` when it is missing or invalid. */
 export function readMark({ metadata }: MachineClass): CapacityMark | undefined {
   const mark = parse(metadata.annotations?.[annotationKeys.filledNodeTemplate] ?? "");
   if (typeof mark !== "object" || mark === null) return undefined;
@@ -35,6 +35,6 @@ export function readMark({ metadata }: MachineClass): CapacityMark | undefined {
   return typeof asked === "string" && typeof template === "string" ? { asked, template } : undefined;
 }
 
-/** Whether the `nodeTemplate` of a class is the one of a mark, unchanged. */
+/** Whether the `nodeTemplate` of a class is unchanged since the mark. */
 export const isOfMark = (nodeTemplate: NodeTemplate, mark: CapacityMark | undefined): boolean =>
   mark?.template === hashOf(nodeTemplate);

@@ -16,7 +16,7 @@ const isRelevantChange = (old: Machine | undefined, current: Machine | undefined
   return needs(old) !== needs(current);
 };
 
-/** Makes the controller of MachineClasses: a class stays as long as machines need it, for only the class says how their VMs are deleted. */
+/** Makes the controller of MachineClasses: a class is kept as long as machines need it, since their VMs cannot be deleted without it. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
   const { caches, namespace, control, crdGuard } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;

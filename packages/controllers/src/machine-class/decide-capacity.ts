@@ -9,7 +9,7 @@ import {
 import type { Decision } from "../model/decision.ts";
 import { capacityVersionOf, isOfMark, readMark } from "./capacity-mark.ts";
 
-/** What is known of the answer to a question about the capacity of a class. */
+/** State of the lookup of a class's capacity. */
 export type CapacityAnswer =
   | { readonly state: "notRequested" }
   | { readonly state: "inProgress" }
@@ -19,31 +19,31 @@ export type CapacityAnswer =
       readonly code: MachineErrorCode;
       readonly message: string;
       readonly retryAfterMs: number | undefined;
-      /** Failures in a row. */
+      /** Consecutive failures. */
       readonly failures: number;
       /** Milliseconds since 1970. */
       readonly endedAt: number;
-      /** Whether these very words were told before. */
+      /** Whether this message was reported before. */
       readonly isReported: boolean;
     };
 
-/** A class, and what is known of its capacity. */
+/** A class, and the state of its capacity. */
 export interface CapacitySnapshot {
   readonly machineClass: MachineClass;
-  /** Whether its driver can say what a node will have. */
+  /** Whether its driver can report the capacity of nodes. */
   readonly isSupported: boolean;
-  /** Whether class and secrets are fit to be handed to the driver. */
+  /** Whether class and secrets are valid. */
   readonly isResolvable: boolean;
   /** Of this version of the class and its secrets. */
   readonly answer: CapacityAnswer;
-  /** When this process filled in the template last, with the version of the class, milliseconds since 1970. */
+  /** When this process set the template last, with the version of the class, milliseconds since 1970. */
   readonly filled: { readonly version: string; readonly at: number } | undefined;
 }
 
-/** Everything that is done about the capacity of a class. */
+/** All actions of the capacity controller. */
 export type CapacityAction =
   | { readonly kind: "LookUpCapacity" }
-  /** The template stays as it is from now on: somebody has changed it. */
+  /** Stops managing the template: another client has changed it. */
   | { readonly kind: "RemoveMark" }
   | { readonly kind: "Fill"; readonly nodeTemplate: NodeTemplate };
 
@@ -51,12 +51,12 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Whoever takes away what was filled in, such as a tool that replaces the object, gets it back not more often than this. */
+/** Minimum time before a removed template is set again: another tool may replace the object. */
 const REFILL_MS = 10 * MINUTE;
 
 const nothing: Decision<CapacityAction, never> = { actions: [], because: [] };
 
-/** Milliseconds after a failure until the question is asked again: what lasts is asked about rarely, and a change of class or secret ends the wait. */
+/** Backoff after a failure, milliseconds: long for permanent failures, and a change of class or secret ends it. */
 function retryDelay({ code, failures, retryAfterMs = 0 }: CapacityAnswer & { readonly state: "failed" }): number {
   const [first, longest] = retryClassOf(code) === "transient" ? [5 * SECOND, 5 * MINUTE] : [MINUTE, HOUR];
   return Math.max(retryAfterMs, Math.min(longest, first * 2 ** Math.min(20, failures - 1)));
@@ -69,8 +69,8 @@ const describe = ({ instanceType, capacity }: NodeTemplate): string =>
     .join(", ")}`;
 
 /**
- * Fills the `nodeTemplate` of a class that has none with what its driver says, and renews it when the class changes, as long as nobody else has changed it. What
- * somebody wrote there is never asked about and never touched.
+ * Sets the `nodeTemplate` of a class without one to the values of its driver, and updates it when the class changes, until another client changes it. A template
+ * of another client is never overwritten.
  */
 export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<CapacityAction, never> {
   const { machineClass, isSupported, isResolvable, answer, filled } = snapshot;
@@ -95,7 +95,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
     case "known": {
       const waitMs = filled?.version === version ? filled.at + REFILL_MS - time : 0;
       if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
-      const message = `nodeTemplate was filled in with what the cloud says of ${describe(answer.nodeTemplate)}`;
+      const message = `Set nodeTemplate to the values of the cloud for ${describe(answer.nodeTemplate)}`;
       return {
         actions: [{ kind: "Fill", nodeTemplate: answer.nodeTemplate }],
         because: [{ type: "Normal", reason: eventReasons.filledNodeTemplate, message }],
@@ -103,7 +103,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
     }
     case "failed": {
       const waitMs = answer.endedAt + retryDelay(answer) - time;
-      const message = `${answer.code}: ${answer.message}; set nodeTemplate, or mend what the driver refuses: until then the autoscaler knows nothing of the nodes of this class`;
+      const message = `${answer.code}: ${answer.message}; set nodeTemplate or fix the class: the autoscaler needs it to scale up from zero`;
       return {
         actions: waitMs > 0 ? [] : [{ kind: "LookUpCapacity" }],
         because: answer.isReported ? [] : [{ type: "Warning", reason: eventReasons.nodeTemplateUnknown, message }],

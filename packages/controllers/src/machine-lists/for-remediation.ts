@@ -4,8 +4,8 @@ import { isToBePreserved, preserveAnnotationsOf } from "../model/preserve-value.
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 
 /**
- * Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does, the node's before the
- * machine's, just as the machine controller will read it. MCM replaces a machine whose node is gone whatever its own annotation says.
+ * Whether a Failed machine is to be replaced. Its preserve expiry decides, if it is set; before, the preserve annotations do, the node's before the
+ * machine's, as in the machine controller. MCM replaces a machine without a node regardless of its own annotation.
  */
 export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
   if (!isFailed(machine)) return false;

@@ -2,17 +2,17 @@ import { labelKeys, type Machine, phaseOf } from "@millwright/core";
 import { isAvailable, isDeleting, isPreservedFailure } from "../model/phase.ts";
 import { countWhere, type Question } from "./machines-where.ts";
 
-/** How many machines of a list there are of each sort. */
+/** Counts of the machines of a list. */
 export interface MachineCounts {
-  /** Not on their way out. */
+  /** Not terminating. */
   readonly present: number;
   /** Present, in phase Running. */
   readonly ready: number;
-  /** Present and serving, for however short a time. */
+  /** Present and in service, for however short a time. */
   readonly available: number;
-  /** Present, with the mark of an update in place that handed them over. */
+  /** Present, with the mark of the in-place update that moved them to this set. */
   readonly received: number;
-  /** Failed, and kept for a look at them. */
+  /** Failed, and preserved. */
   readonly preserved: number;
 }
 
@@ -20,11 +20,11 @@ const isPresent: Question = (machine) => !isDeleting(machine);
 
 const isReady: Question = (machine) => isPresent(machine) && phaseOf(machine) === "Running";
 
-/** Whether the machine is present, with the mark of an update in place that handed it over. */
+/** Whether the machine is present, with the mark of the in-place update that moved it to this set. */
 export const isReceived: Question = (machine) =>
   isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;
 
-/** Lists never change, and a pass asks many times about thousands of machines. */
+/** Lists are immutable, and each reconcile counts thousands of machines many times. */
 const counted = new WeakMap<readonly Machine[], MachineCounts>();
 
 /** Counts machines, each list once. */

@@ -2,18 +2,18 @@ import type { Machine } from "@millwright/core";
 import { type Track, trackOf } from "./tracked-machines.ts";
 
 /**
- * Something that a machine is or is not. Of a tracked list it is asked again only about machines that have changed, so it must be the same function each time, and
- * its answer must follow from the machine, from what its list is touched for, and from what the question was made of.
+ * A predicate of a machine. In a tracked list it is evaluated again only for changed machines, so it must be the same function each time, and
+ * depend only on the machine, on what its list is touched for, and on what the predicate was made of.
  */
 export type Question = (machine: Machine) => boolean;
 
-/** What a question was answered for a track so far. */
+/** The results of a predicate for a track so far. */
 interface Answers {
-  /** Changes of the track that have been looked at. */
+  /** Number of changes of the track that are included. */
   seen: number;
   /** The machines for which it holds, by place. */
   readonly holding: Map<number, Machine>;
-  /** These in the order of the list, unless that has to be found anew. */
+  /** The same in the order of the list; `undefined` when it must be computed again. */
   inOrder: readonly Machine[] | undefined;
 }
 
@@ -43,8 +43,8 @@ function answersOf(track: Track, question: Question): Answers {
 }
 
 /**
- * The machines of a list for which a question holds, in its order; the list itself when it holds for all. Of a tracked list this costs what has changed since the
- * question was last asked, and what is found; of any other, the whole list.
+ * The machines of a list for which a predicate holds, in its order; the list itself when it holds for all. For a tracked list the cost is proportional to the changes since the
+ * last call, and the result; for others, to the whole list.
  */
 export function machinesWhere(list: readonly Machine[], question: Question): readonly Machine[] {
   const track = trackOf(list);
@@ -58,7 +58,7 @@ export function machinesWhere(list: readonly Machine[], question: Question): rea
   return answers.inOrder;
 }
 
-/** For how many machines of a list a question holds; see {@link machinesWhere}. */
+/** The number of machines of a list for which a predicate holds; see {@link machinesWhere}. */
 export function countWhere(list: readonly Machine[], question: Question): number {
   const track = trackOf(list);
   if (track !== undefined) return answersOf(track, question).holding.size;
@@ -67,7 +67,7 @@ export function countWhere(list: readonly Machine[], question: Question): number
   return count;
 }
 
-/** Makes questions that are the same one for the same subject, be that a template or a selector. */
+/** Caches predicates by their subject, such as a template or a selector. */
 export function questionAbout<Subject extends object>(
   make: (subject: Subject) => Question,
 ): (subject: Subject) => Question {

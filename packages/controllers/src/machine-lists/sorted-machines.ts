@@ -1,11 +1,11 @@
 import type { Machine } from "@millwright/core";
 import { type Track, trackOf } from "./tracked-machines.ts";
 
-/** A total order of machines. Of a tracked list only machines that have changed are put in their place again, so it must be the same function each time. */
+/** A total order of machines. In a tracked list only changed machines are sorted again, so it must be the same function each time. */
 export type MachineOrder = (a: Machine, b: Machine) => number;
 
 interface Sorted {
-  /** Changes of the track that have been looked at. */
+  /** Number of changes of the track that are included. */
   seen: number;
   readonly byPlace: Map<number, Machine>;
   inOrder: readonly Machine[];
@@ -42,7 +42,7 @@ function follow({ changes, machines }: Track, sorted: Sorted, order: MachineOrde
   sorted.inOrder = inOrder;
 }
 
-/** The machines of a list in an order; for a tracked list at the cost of what has changed since they were last put in that order. */
+/** The machines of a list in an order; for a tracked list the cost is proportional to the changes since the last call. */
 export function sortedMachines(list: readonly Machine[], order: MachineOrder): readonly Machine[] {
   const track = trackOf(list);
   if (track === undefined) return list.toSorted(order);

@@ -1,37 +1,37 @@
 import type { Machine } from "@millwright/core";
 
 /**
- * The memory of a list of machines: which of its places have changed, so that what was found about the others need not be found again. A place is a number; a
+ * Tracks the changes of a list of machines, so that results about unchanged machines can be reused. A place is a number; a
  * machine keeps its place as long as it is in the list, and the list is in the order of the places.
  */
 export interface Track {
-  /** Places that were filled, changed or emptied, in the order of time. It grows, and what is in it stays. */
+  /** Places that were added, changed or removed, in chronological order. Append-only. */
   readonly changes: readonly number[];
   /** The machines of the list by place, in its order. */
   readonly machines: ReadonlyMap<number, Machine>;
 }
 
-/** Machines that change, and lists of them that know what has changed. */
+/** A changing collection of machines, with lists that track their changes. */
 export interface TrackedMachines {
-  /** The machines as they are. A list never changes; it is the same one as long as nothing does. */
+  /** The current machines. Lists are immutable; the same one is returned until something changes. */
   list(): readonly Machine[];
-  /** Adds a machine behind all others, or replaces the one of its name. */
+  /** Appends a machine, or replaces the one of its name. */
   put(machine: Machine): void;
   take(name: string): void;
-  /** Notes that something changed by which a machine is judged beside the machine itself: its node. */
+  /** Marks a machine as changed although its object is not: its node has changed. */
   touch(name: string): void;
 }
 
-/** Tracks of the lists that are still up to date. */
+/** Tracks of the current lists. */
 const tracks = new WeakMap<readonly Machine[], Track>();
 
-/** The memory of a list; `undefined` for one that has none, or that is not up to date any more. */
+/** The track of a list; `undefined` for one that has none, or is outdated. */
 export const trackOf = (list: readonly Machine[]): Track | undefined => tracks.get(list);
 
-/** Makes a collection without machines. */
+/** Makes an empty collection. */
 export function trackMachines(): TrackedMachines {
   const places = new Map<string, number>();
-  // A place is higher than all before it, and a map keeps the order in which its keys came: that of the places.
+  // Places increase, and a map keeps the order of insertion: that of the places.
   const machines = new Map<number, Machine>();
   const changes: number[] = [];
   const track: Track = { changes, machines };

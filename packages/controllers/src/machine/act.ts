@@ -16,22 +16,22 @@ import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import { createVolumeIdLookup } from "./drain/volume-id-lookup.ts";
 
-/** What carries out the actions of machines. */
+/** Carries out the actions of machines. */
 export interface MachineExecutor {
   readonly machines: Writer<Machine>;
   act(machine: Machine, resolved: ResolvedClass, action: MachineAction): Promise<void>;
 }
 
-/** What machines are acted on with. */
+/** Dependencies of {@link createMachineExecutor}. */
 export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
   readonly remediations: Pick<RemediationWatch, "start" | "cancel">;
-  /** Orders to pods; absent where there is no target cluster. */
+  /** Evictions and deletions of pods; absent without a target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
   readonly volumeIds: Pick<VolumeIds, "lookUp">;
-  /** Brings a machine back to the queue. */
+  /** Enqueues a machine. */
   readonly enqueue: (machine: Machine) => void;
 }
 
@@ -44,7 +44,7 @@ export function createMachineExecutor(
   const store = caches.machines.store;
   const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
 
-  /** Decisions about nodes are only made where there is a target cluster. */
+  /** Decisions about nodes require a target cluster. */
   const onTarget = (): Target => {
     if (target === undefined) throw new Error("there is no target cluster");
     return target;
@@ -53,7 +53,7 @@ export function createMachineExecutor(
     const { api, caches: targetCaches } = onTarget();
     return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store });
   };
-  /** Does what nothing depends on: a failure is told in the log. */
+  /** Carries out what nothing depends on: a failure is only logged. */
   const tolerate = async (promise: Promise<unknown>, what: string, subject: object): Promise<void> => {
     try {
       await promise;
@@ -72,13 +72,13 @@ export function createMachineExecutor(
           extraGroups: settings.bootstrapTokenExtraGroups,
         });
   const start = createStarter(context, { operations, driver, settings, tokens, enqueue });
-  /** A token that stays does no harm: it expires. */
+  /** A token that is not removed expires. */
   const removeToken = async (machine: Machine): Promise<void> => {
     try {
       await tokens?.remove(machine);
     } catch (error) {
       const because = error instanceof Error ? error.message : String(error);
-      context.log("warn", "A bootstrap token could not be removed; it will expire", {
+      context.log("warn", "Failed to remove a bootstrap token; it will expire", {
         machine: machine.metadata.name,
         because,
       });
@@ -89,8 +89,8 @@ export function createMachineExecutor(
     { name, mayFail = false }: { readonly name: string; readonly mayFail?: boolean },
     write: Promise<void>,
   ): Promise<void> =>
-    mayFail ? tolerate(write, "A node could not be patched; the deletion goes on without it", { node: name }) : write;
-  /** Nobody waits for an order: its answer wakes the machine. */
+    mayFail ? tolerate(write, "Failed to patch a node; its deletion continues", { node: name }) : write;
+  /** Does not wait for the response, which enqueues the machine. */
   const order = (
     machine: Machine,
     kind: EvictionOrder["kind"],
@@ -138,7 +138,7 @@ export function createMachineExecutor(
         case "DeleteVolumeAttachment":
           return tolerate(
             ignoreNotFound(onTarget().api.delete(volumeAttachmentResource, { name: action.name }, { uid: action.uid })),
-            "A VolumeAttachment could not be deleted; Kubernetes will detach the volume later",
+            "Failed to delete a VolumeAttachment; Kubernetes will detach the volume later",
             { attachment: action.name },
           );
       }

@@ -173,7 +173,7 @@ describe("a machine whose class was taken away", () => {
   it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
     const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
     expect(machine()?.status?.lastOperation?.description).toContain(
-      'it was made by driver "mock" from MachineClass "small" with Secret "small": restore them',
+      'its VM was created by driver "mock" from MachineClass "small" with Secret "small": restore them',
     );
     expect(driver.vms.size).toBe(1);
     api.seed(machineClassResource, aMachineClass({ metadata: { uid: "uid-of-the-next" } }));

@@ -28,28 +28,28 @@ import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
-/** The controller of machines and the driver calls that it has under way. */
+/** The controller of machines and its driver calls. */
 export interface MachineController {
   readonly controller: Controller;
   readonly operations: Operations;
-  /** Orders to pods that the API server has not answered, over all drains. */
+  /** Evictions and deletions of pods that the API server has not answered, over all drains. */
   readonly pendingEvictions: () => number;
-  /** Aborts driver calls and sends no more orders; resolves when everything that was under way has ended. */
+  /** Aborts driver calls and sends no more evictions; resolves when all calls have ended. */
   close(): Promise<void>;
 }
 
-/** What the controller of machines needs besides what all controllers share. */
+/** Options of {@link createMachineController}, besides the shared context. */
 export interface MachineControllerOptions {
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
   readonly workers: number;
 }
 
-/** What has to be read before anything can be decided. */
+/** Whether more has to be read before a decision. */
 const isIncomplete = ({ resolved, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
   resolved.unread.length > 0 || deletionVerdict?.verdict === "unknown";
 
-/** Secrets that changed while they were read are read again, so often. */
+/** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
 
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
@@ -118,7 +118,7 @@ export function createMachineController(
         await caches.secrets.read(seen.resolved.unread);
         if (seen.deletionVerdict?.verdict === "unknown")
           await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
-        // Observed and decided in one turn of the event loop: of two machines that both saw a replacement allowed, one would see it too late.
+        // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
         seen = observe(key);
       }
       interests.note(key, seen?.snapshot.drain);
@@ -129,7 +129,7 @@ export function createMachineController(
       const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
       const act = (action: MachineAction): Promise<void> => executor.act(machine, resolved, action);
       const result = await carryOut(decision, act, subject).catch(async (error: unknown) => {
-        // A conflict is over with the next pass; what the API server refuses may last, and people look at the machine.
+        // A conflict is resolved by the next reconcile; other rejections may persist and are reported on the machine.
         if (isDeleting(machine) && isApiError(error) && !isConflict(error) && !isUnanswered(error)) {
           const reported = interruptedDeletion(snapshot, decision, messageOf(error), clock.now());
           await carryOut(reported, act, subject).catch(() => undefined);
@@ -155,17 +155,17 @@ export function createMachineController(
   };
 }
 
-/** Without a target cluster nobody is told to go. */
+/** Without a target cluster no pod is evicted. */
 const noEvictions = { view: () => undefined };
 
-/** Machines, their classes and the secrets of those wake machines. */
+/** Enqueues machines when they, their classes or the secrets of their classes change. */
 function wireControlCluster(
   { caches, namespace, crdGuard }: ControllerContext,
   controller: Controller,
   operations: Operations,
   reported: ReportedStates,
 ): void {
-  // Another class than its own may stand in for the deletion of a machine.
+  // A machine may be deleted through a fallback class.
   const keysOfClass = (name: string): string[] =>
     [
       ...caches.machines.store.byIndex("class", name),

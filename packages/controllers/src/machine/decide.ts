@@ -17,12 +17,12 @@ import { decidePreservation } from "./preservation/decide-preservation.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /**
- * Decides the next step of a Machine. One of three things is going on: it is being taken apart, it is being created, or it lives and follows its
- * node. The finalizer comes before everything that could leave a VM behind.
+ * Decides the next step of a Machine, which is being deleted, is being created, or follows its
+ * node. The finalizer is added before anything that could orphan a VM.
  */
 export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine } = snapshot;
-  // Whether there is a VM, and where the deletion stands, cannot be known: any step could leave a VM behind or make a second one.
+  // Neither the VM nor the stage of the deletion is known: any step could orphan a VM or create a second one.
   if (!snapshot.isReadable) {
     return {
       actions: [],
@@ -46,7 +46,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   return withTokenRemoval(snapshot, decision);
 }
 
-/** Whether a creation that waits for its turn is still wanted: meanwhile the machine may have been deleted or given up, or may have got a VM from elsewhere. */
+/** Whether a throttled creation is still needed: meanwhile the machine may have been deleted, have failed, or have got a VM. */
 function mayStillBeMade(snapshot: MachineSnapshot): boolean {
   const { machine } = snapshot;
   return (
@@ -57,7 +57,7 @@ function mayStillBeMade(snapshot: MachineSnapshot): boolean {
   );
 }
 
-/** The finalizer, and in the same write, where the machine can be created, what is going to be asked of its driver. */
+/** Adds the finalizer and, where the machine can be created, the intent in the same write. */
 function firstPatch(snapshot: MachineSnapshot): object {
   const { machine } = snapshot;
   const patch = addFinalizerPatch(machine, finalizers.machine);
@@ -66,7 +66,7 @@ function firstPatch(snapshot: MachineSnapshot): object {
   return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
 }
 
-/** A node that is healthy already proves more than a driver that fails to initialize its VM (row 6 of the phase transitions). */
+/** A healthy node proves that its VM is initialized, whatever the driver reports (row 6 of the phase transitions). */
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")

@@ -37,7 +37,7 @@ import type { ClassView } from "../cluster/class-view.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import type { ReportedStates } from "./state/reported-problems.ts";
 
-/** Where a machine's snapshot is read from. */
+/** Sources of a machine's snapshot. */
 export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
@@ -45,19 +45,19 @@ export interface MachineSources {
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
-  /** What is remembered of drains. */
+  /** State of drains that is kept in memory. */
   readonly evictions: Pick<EvictionQueue, "view">;
   readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
 }
 
-/** Whether the ids prove the node to be another machine's, while only names link it to this one. */
+/** Whether ids prove that the node belongs to another machine, while only names link it to this one. */
 const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCaches, match: MatchNode): boolean =>
   match(machine, node) !== "same" &&
   machinesMatching(node, caches).some(
     (other) => other.metadata.uid !== machine.metadata.uid && match(other, node) === "same",
   );
 
-/** The class of a machine; for one that goes and has lost its own, another through which its VM can be deleted. */
+/** The class of a machine; for a terminating machine without a usable class, a fallback class. */
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
   if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
@@ -66,7 +66,7 @@ function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, 
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
 }
 
-/** The node of the name that the driver's last reply gives to the VM, and whether it is that VM's. */
+/** The node with the name that the driver's last result contains, and whether it belongs to that VM. */
 function sameNameNodeOf(
   machine: Machine,
   operation: OperationView | undefined,
@@ -93,7 +93,7 @@ const noRules: DrainRulesView = { rules: [] };
 const classOf = ({ spec }: Machine, { caches, namespace }: ControllerContext): ObjectMeta | undefined =>
   caches.classes.store.getByRef({ namespace, name: spec.class?.name ?? "" })?.metadata;
 
-/** Reads what the drain of the machine's node looks at. A driver that cannot be asked is not waited for. */
+/** Reads the inputs of a drain. Without a driver there is no wait for volume ids. */
 function drainOf(
   machine: Machine,
   node: Node,
@@ -132,7 +132,7 @@ export function observeMachine(
   const resolved = resolveFor(machine, context, driver);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
   const found = target === undefined ? noNode : findNode(machine, target, match);
-  // A deletion takes along only the machine's own node.
+  // A deletion affects only the machine's own node.
   const isKept =
     found.node !== undefined &&
     isDeleting(machine) &&

@@ -3,15 +3,15 @@ import type { Reason } from "../model/decision.ts";
 import type { MachineAction, MachineDecision } from "./state/decision.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
-/** One concern of a machine that lives, such as its health or the labels of its node. */
+/** One aspect of a machine that has a VM, such as its health or the labels of its node. */
 export type Step = (snapshot: MachineSnapshot, now: Date) => MachineDecision;
 
 const isNodeWrite = ({ kind }: MachineAction): boolean => kind === "PatchNode" || kind === "PatchNodeStatus";
 
 /**
- * Makes one decision of several steps. Each sees the status as the steps before it leave it. A change of phase ends the turn: it is written before
- * anything is built on it, and a node that refuses a patch cannot keep the machine from its phase. So does a change of the node: the steps that follow
- * would be built on a version of it that is not there any more; the write wakes the machine, and they have their turn.
+ * Merges the decisions of several steps. Each step sees the status as the previous steps leave it. A change of phase ends the run: it is written before
+ * anything depends on it, and a failed patch of the node cannot prevent it. A change of the node ends it as well: the next steps
+ * would be based on an outdated version; the write enqueues the machine, and they run then.
  */
 export function runSteps(snapshot: MachineSnapshot, now: Date, steps: readonly Step[]): MachineDecision {
   const actions: MachineAction[] = [];

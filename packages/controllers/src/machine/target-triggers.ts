@@ -12,14 +12,14 @@ import type { VolumeIds } from "../drain/volume-ids.ts";
 import { isDraining, isLeaving } from "./drain/draining.ts";
 import { isSameHealth } from "../model/node-health.ts";
 
-/** What drains look at and remember. */
+/** What drains read and keep in memory. */
 export interface DrainMemory {
   readonly interests: DrainInterests;
   readonly evictions: Pick<EvictionQueue, "forget">;
   readonly volumeIds: Pick<VolumeIds, "forget">;
 }
 
-/** A heartbeat is no news: only what a decision reads wakes the machine of a node. */
+/** Ignores heartbeats: only changes of fields that a decision reads enqueue the machine of a node. */
 const isRelevantChange = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
   current === undefined ||
@@ -35,13 +35,13 @@ const isRelevantChange = (old: Node | undefined, current: Node | undefined): boo
 const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): boolean =>
   !equalJson(old?.status?.volumesAttached, current?.status?.volumesAttached);
 
-/** Whether a machine claims another node than before, or none any more. */
+/** Whether a machine claims another node than before, or none. */
 const isOtherClaim = (old: Machine, current: Machine | undefined): boolean =>
   old.metadata.labels?.[labelKeys.node] !== current?.metadata.labels?.[labelKeys.node] ||
   old.spec.providerID !== current?.spec.providerID ||
   old.metadata.deletionTimestamp !== current?.metadata.deletionTimestamp;
 
-/** Nodes wake their machines; what drains look at wakes the machines that are being drained, and no others. */
+/** Enqueues machines when their nodes change, and draining machines when an input of their drain changes. */
 export function wireTargetCluster(
   context: Pick<ControllerContext, "caches" | "namespace">,
   target: TargetCaches,
@@ -63,7 +63,7 @@ export function wireTargetCluster(
           const machine = machines.store.get(machineKey);
           return machine !== undefined && matches(machine, node);
         });
-  // By the node, not by the label alone: a machine without label drains the node that its id or name leads to.
+  // By the node, not only by the label: a machine without the label drains the node that its id or name matches.
   const leaving = (nodeName = ""): string[] => those(target.nodes.store.get(nodeName), isLeaving);
   const claimsOf = (pod: Pod): string[] => claimNames(pod).map((name) => `${pod.metadata.namespace ?? ""}/${name}`);
 
@@ -77,7 +77,7 @@ export function wireTargetCluster(
   watchTriggers({
     store: target.pods.store,
     controller,
-    // A pod elsewhere may want the volume that one here has left.
+    // A pod on another node may use the volume of a drained pod.
     keys: (pod) => [...leaving(pod.spec?.nodeName), ...claimsOf(pod).flatMap((claim) => [...interests.ofClaim(claim)])],
   });
   watchTriggers({
@@ -101,7 +101,7 @@ export function wireTargetCluster(
         .byIndex("claim", `${metadata.namespace ?? ""}/${metadata.name}`)
         .flatMap((pod) => leaving(pod.spec?.nodeName)),
   });
-  // Who claims a node as well has it to itself when another machine lets go of it.
+  // Other claimants of a node have it to themselves when a machine releases it.
   const claimantsBeside = ({ metadata, spec }: Machine): string[] => {
     const [node = "", vm = ""] = [metadata.labels?.[labelKeys.node], providerIdKey(spec.providerID)];
     return [

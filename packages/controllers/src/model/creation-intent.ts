@@ -1,13 +1,13 @@
 import { annotationKeys, isRecord, type Machine, type MachineClass } from "@millwright/core";
 
 /**
- * What is remembered on a machine before its driver is asked for a VM: enough to find and delete that VM when the answer, this process or the class
+ * What is stored on a machine before a VM is requested from its driver: enough to find and delete that VM when the response, this process or the class
  * is lost. Names only, never credentials.
  */
 export interface CreationIntent {
-  /** The idempotency token of the attempt, from UID and attempt: the same for every try, also of another process. */
+  /** The idempotency token of the attempt, from UID and attempt: the same for each retry, also of another process. */
   readonly token: string;
-  /** Counts from 1. Grows when a token is spent: no VM of it is left or will come. */
+  /** Counts from 1. Incremented when a token is spent: no VM of it exists or will exist. */
   readonly attempt: number;
   readonly class: string;
   readonly provider: string;
@@ -15,13 +15,13 @@ export interface CreationIntent {
   readonly zone?: string;
   readonly secretRef?: string;
   readonly credentialsSecretRef?: string;
-  /** The user data asks for a bootstrap token: one may exist in the target cluster. */
+  /** Whether the user data contains the placeholder of a bootstrap token: one may exist in the target cluster. */
   readonly bootstrapToken?: true;
-  /** The existing Node under whose name the VM came up: the VM is to be deleted, and the machine Failed then. */
+  /** The existing Node under whose name the VM came up: the VM will be deleted, then the machine is Failed. */
   readonly staleNode?: string;
 }
 
-/** Longest annotation that is read: one of ours has a few hundred characters. */
+/** Longest annotation that is read: ours have a few hundred characters. */
 const MAX_LENGTH = 8192;
 
 /** The token has room for 64 characters, a UID has 36. */
@@ -37,7 +37,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** The intent of a machine; `undefined` when there is none, or none that can be read. */
+/** The intent of a machine; `undefined` when there is none, or it cannot be read. */
 export function readIntent(machine: Machine): CreationIntent | undefined {
   const text = machine.metadata.annotations?.[annotationKeys.creationIntent];
   if (text === undefined || text.length > MAX_LENGTH) return undefined;
@@ -52,7 +52,7 @@ export function readIntent(machine: Machine): CreationIntent | undefined {
     return own === undefined ? {} : { [key]: own };
   };
   return {
-    // By the machine's own UID, whatever is written: an annotation that was copied to another machine must not share its token.
+    // From the machine's own UID, whatever is stored: a copied annotation must not share the token of another machine.
     token: tokenOf(machine, attempt),
     attempt,
     class: name,
@@ -66,7 +66,7 @@ export function readIntent(machine: Machine): CreationIntent | undefined {
   };
 }
 
-/** What is about to be asked of the driver. `isSpent`: the token of the attempt before is of no use any more. */
+/** The intent of the next driver call. `isSpent`: the token of the previous attempt cannot be used again. */
 export function intentFor(
   machine: Machine,
   machineClass: MachineClass,
@@ -90,7 +90,7 @@ export function intentFor(
   };
 }
 
-/** An intent as it is written. The token is left out: it follows from UID and attempt, and a machine that is only about to be declared has no UID. */
+/** An intent as it is stored. The token is omitted: it follows from UID and attempt, and a machine that is not created yet has no UID. */
 const textOfIntent = (intent: CreationIntent): string => JSON.stringify({ ...intent, token: undefined });
 
 /** The annotation that holds an intent. */
@@ -98,6 +98,6 @@ export const intentAnnotation = (intent: CreationIntent): Readonly<Record<string
   [annotationKeys.creationIntent]: textOfIntent(intent),
 });
 
-/** Whether a machine says this already. */
+/** Whether the machine has this intent already. */
 export const isStored = (machine: Machine, intent: CreationIntent): boolean =>
   machine.metadata.annotations?.[annotationKeys.creationIntent] === textOfIntent(intent);

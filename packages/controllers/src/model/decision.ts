@@ -1,22 +1,22 @@
 /**
- * Why something was decided. A reason is written when a state *changes*, in the same words as event, log line and condition:
- * a pass that finds everything as the last pass left it has none.
+ * Why something was decided. A reason is reported when a state *changes*, in the same words as event, log line and condition:
+ * a reconcile that changes nothing has none.
  */
 export interface Reason {
   readonly type: "Normal" | "Warning";
-  /** Stable word in CamelCase; what programs match. */
+  /** Stable reason in CamelCase; programs match it. */
   readonly reason: string;
   /** One sentence for people. */
   readonly message: string;
 }
 
-/** What a pure `decide*` function answers. The executor carries it out: actions in order, then the status. */
+/** The result of a pure `decide*` function. The executor carries it out: actions in order, then the status. */
 export interface Decision<Action, Status> {
   readonly actions: readonly Action[];
-  /** The status as it should read; the executor writes the difference, or nothing. Absent: leave the status alone. */
+  /** The desired status; the executor writes the difference, if any. Absent: the status is kept. */
   readonly status?: Status;
   /**
-   * Milliseconds until a deadline wants another pass although nothing changed. Absent: changes of the objects that were
+   * Milliseconds until a deadline requires another reconcile without any change. Absent: changes of the objects that were
    * read are enough.
    */
   readonly requeueAfterMs?: number;

@@ -1,14 +1,14 @@
 import type { LastOperation, MachineHistoryEntry, MachineStatus } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 
-/** Entries that are kept: enough for a night of trouble, little enough for thousands of machines. */
+/** Number of entries: enough for a night of failures, affordable for thousands of machines. */
 const maxEntries = 10;
 
-/** Characters of a message that are kept; all of it is in the events, and the last one in `lastOperation`. */
+/** Characters of a message that are kept; the events and `lastOperation` have all of it. */
 const maxMessage = 160;
 
 /**
- * Whether something is worth remembering: what came to an end, good or bad, and what the health check noticed. Steps on the way are not, or a deletion alone
+ * Whether an operation is recorded in the history: those that ended, and findings of the health check. Intermediate steps are not: a deletion alone
  * would fill the list.
  */
 export const isRemembered = ({ state, type }: LastOperation): boolean =>
@@ -26,7 +26,7 @@ export function entryOf({ type, state, errorCode, description = "" }: LastOperat
 }
 
 /**
- * The status with one more entry in its history, the oldest gone when there are too many. An annotation would cost a request of its own: the status
+ * The status with one more entry in its history, without the oldest when there are too many. An annotation would cost another request: the status
  * subresource takes no metadata. With MCM's CustomResourceDefinition the API server drops the field, and nothing else changes.
  */
 export const withHistory = (status: MachineStatus, entry: MachineHistoryEntry): MachineStatus => ({

@@ -11,18 +11,18 @@ import {
 import type { Node } from "./node-objects.ts";
 import { conditionOf } from "./node-condition.ts";
 
-/** How far the update of a node is, as its condition says. */
+/** The state of a node's update, from its condition. */
 export type InPlaceReason = keyof typeof inPlaceUpdateMessages;
 
-/** Phases in which the report of the agent is waited for; the second hopes for a late one. */
+/** Phases that wait for the report of the agent; the second for a late one. */
 export const isUnderUpdate = (phase: MachinePhase | undefined): boolean =>
   phase === "InPlaceUpdating" || phase === "InPlaceUpdateFailed";
 
-/** The reason of the node's condition, also one that this version does not know; `undefined` without condition. */
+/** The reason of the node's condition, including ones unknown to this version; `undefined` without condition. */
 export const inPlaceReasonOf = (node: Node | undefined): string | undefined =>
   conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.reason;
 
-/** Whether the node is to be emptied for an update: it is selected, and the machine is neither new, nor given up, nor under update already. */
+/** Whether the node must be drained for an update: it is selected, and the machine is neither new, nor Failed, nor being updated. */
 export function isInPlaceDrainDue(machine: Machine, node: Node | undefined): boolean {
   const phase = phaseOf(machine);
   return (
@@ -30,7 +30,7 @@ export function isInPlaceDrainDue(machine: Machine, node: Node | undefined): boo
   );
 }
 
-/** What the agent's report means for an update that is at `reason`. Reports count once the node was handed to the agent, and success is final. */
+/** The next reason after a report of the agent. Reports count once the node was handed to the agent, and success is final. */
 function reported(reason: InPlaceReason, result: string | undefined): InPlaceReason | undefined {
   if (result === updateResults.successful) return inPlaceUpdateReasons.updateSuccessful;
   if (result === updateResults.failed && reason !== inPlaceUpdateReasons.updateFailed)
@@ -39,8 +39,8 @@ function reported(reason: InPlaceReason, result: string | undefined): InPlaceRea
 }
 
 /**
- * The reason that comes next for a node, by its labels and its machine's phase; `undefined` while nothing changes. A report counts only after the
- * drain: one that is early, or left of an older update, would pass a node for updated that nobody has touched (unlike in MCM, `machine_util.go` inPlaceUpdate).
+ * The next reason for a node, by its labels and its machine's phase; `undefined` while nothing changes. A report counts only after the
+ * drain: an early one, or one of an earlier update, would mark a node as updated that was not (unlike in MCM, `machine_util.go` inPlaceUpdate).
  */
 export function nextReason(node: Node, phase: MachinePhase | undefined): InPlaceReason | undefined {
   const labels = node.metadata.labels ?? {};

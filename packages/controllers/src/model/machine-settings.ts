@@ -1,25 +1,25 @@
 import { defaultNodeConditions, type IntOrPercent } from "@millwright/core";
 
-/** When many machines that turn Unknown are taken for an outage. */
+/** When machines that become Unknown count as an outage. */
 export interface OutageRule {
   /** Share of the machines that have joined, 0 to 1. */
   readonly outageThreshold: number;
   /** Fewer machines than this are never an outage: in a small pool each machine is a large share. */
   readonly outageMinMachines: number;
   /**
-   * Machines that have been Unknown for longer no longer count, milliseconds. This bounds the suspension: what is still broken when it is over is replaced, one
-   * machine of a deployment after the other.
+   * Machines that have been Unknown for longer no longer count, milliseconds. This limits the pause: machines that are still unhealthy afterwards are remediated, one
+   * per deployment at a time.
    */
   readonly outageWindowMs: number;
 }
 
-/** How long a node must hold still before anything is written about its coming back. */
+/** How long a flapping node must be stable before its recovery is written. */
 export interface FlapRule {
-  /** Flaps that are longer ago are forgotten, milliseconds. */
+  /** Older flaps are ignored, milliseconds. */
   readonly flapWindowMs: number;
-  /** After the second flap within the window, milliseconds; doubled with each further one. The first return is believed at once. */
+  /** After the second flap within the window, milliseconds; doubled with each further one. The first recovery counts at once. */
   readonly stabilizationMs: number;
-  /** Longest time to hold still, milliseconds. */
+  /** Maximum time to be stable, milliseconds. */
   readonly maxStabilizationMs: number;
 }
 
@@ -29,27 +29,27 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly creationTimeoutMs: number;
   /** From a node that is missing or unhealthy to phase Failed, milliseconds. */
   readonly healthTimeoutMs: number;
-  /** How many unhealthy machines of a deployment may be replaced at once, where its annotation says nothing else. */
+  /** How many unhealthy machines of a deployment may be remediated at once, unless its annotation sets another number. */
   readonly maxInFlightRemediations: IntOrPercent;
-  /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and timeouts of nodes start anew afterwards. */
+  /** After this time without a response an API server counts as unreachable, milliseconds: remediation is paused, and node timeouts restart afterwards. */
   readonly unreachableAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
-  /** How often MCM asks for an eviction, once in 20 s; for as long budgets are respected. */
+  /** MCM's number of eviction attempts, one every 20 s; budgets are respected for as long. */
   readonly maxEvictRetries: number;
   /** From the end of a pod's grace period until its volumes have left the node, milliseconds. */
   readonly pvDetachTimeoutMs: number;
-  /** From then until they are attached where the pod is wanted, milliseconds; 0: not waited for. */
+  /** From then until they are attached to the node of the replacement pod, milliseconds; 0: no wait. */
   readonly pvReattachTimeoutMs: number;
   /** From a drained node to the report of the agent on it, milliseconds. */
   readonly inPlaceUpdateTimeoutMs: number;
   /** From the start of a preservation to its end, milliseconds. */
   readonly preserveTimeoutMs: number;
-  /** Longest time between two tries after ResourceExhausted, milliseconds. */
+  /** Maximum backoff after ResourceExhausted, milliseconds. */
   readonly resourceExhaustedRetryMs: number;
-  /** How many machines that ask for the same (class, instance type, zone, annotations of the node) are made at once. */
+  /** Maximum number of concurrent machine creations in one launch group (class, instance type, zone, annotations of the node). */
   readonly maxConcurrentCreationsPerClass: number;
-  /** How many machines are made at once, all classes together. */
+  /** Maximum number of concurrent machine creations, over all classes. */
   readonly maxConcurrentCreations: number;
   /** Groups that bootstrap tokens give a node besides `system:bootstrappers`, separated by commas. */
   readonly bootstrapTokenExtraGroups: string;
@@ -57,7 +57,7 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly nodeConditions: readonly string[];
 }
 
-/** MCM's defaults (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout; MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy); it has none for how many machines are made at once but its 50 workers. */
+/** MCM's defaults (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout; MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy); it limits concurrent creations only by its 50 workers. */
 export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
   healthTimeoutMs: 10 * 60_000,
@@ -84,8 +84,8 @@ export const defaultMachineSettings: MachineSettings = {
 
 /** How Cluster API's conditions of sets and deployments are computed. */
 export interface ConditionOptions {
-  /** `false` takes them away, for readers that know MCM's only, and before MCM takes over. Default: true. */
+  /** `false` removes them, for clients that only know MCM's, and before a change back to MCM. Default: true. */
   readonly clusterApi?: boolean;
-  /** What the controller of machines runs with. Default: {@link defaultMachineSettings}. */
+  /** Settings of the machine controller. Default: {@link defaultMachineSettings}. */
   readonly settings?: MachineSettings;
 }

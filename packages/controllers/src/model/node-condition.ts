@@ -2,7 +2,7 @@ import type { NodeCondition } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 import { apiTime, findCondition } from "@millwright/kube";
 
-/** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: what follows is done all the same. */
+/** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: a failure does not stop the next actions. */
 export interface PatchNodeStatus {
   readonly kind: "PatchNodeStatus";
   readonly name: string;
@@ -10,7 +10,7 @@ export interface PatchNodeStatus {
   readonly mayFail?: boolean;
 }
 
-/** What a condition of a node is to say; the times follow from what it said before. */
+/** Desired condition of a node; its times follow from the current one. */
 export interface NodeConditionState {
   readonly type: string;
   readonly status: "True" | "False";
@@ -23,8 +23,8 @@ export const conditionOf = (node: Node | undefined, type: string): NodeCondition
   findCondition(node?.status?.conditions, type);
 
 /**
- * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
- * counted from it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates).
+ * Sets a condition of a node; no action when it is up to date. The transition time is kept while status and reason are: deadlines
+ * count from it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates).
  */
 export function setNodeCondition(node: Node, state: NodeConditionState, now: Date): readonly PatchNodeStatus[] {
   const before = conditionOf(node, state.type);

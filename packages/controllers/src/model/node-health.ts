@@ -10,14 +10,14 @@ export function unhealthyConditions(
   const ready = conditions.find(({ type }) => type === "Ready");
   const bad = conditions.filter(({ type, status }) => badUnlessFalse.includes(type) && status !== "False");
   return [
-    // A node that never reported Ready is not healthy either, unlike in the Go implementation.
+    // Unlike in MCM, a node that never reported Ready is unhealthy.
     ...(ready?.status === "True" ? [] : [`Ready is ${ready?.status ?? "missing"}`]),
     ...bad.map(({ type, status }) => `${type} is ${status}`).toSorted(),
   ];
 }
 
 /**
- * Since when a node has been unhealthy without a pause, as far as its conditions tell: since the oldest of those that are bad now turned bad. Wall clock, milliseconds;
+ * Since when a node has been continuously unhealthy: the oldest transition time of its currently bad conditions. Wall clock, milliseconds;
  * `undefined` for a node that is healthy, or whose conditions have no times.
  */
 export function unhealthySince(
@@ -51,7 +51,7 @@ export const unhealthySinceOf = (
   settings: Pick<MachineSettings, "nodeConditions">,
 ): number | undefined => unhealthySince(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
 
-/** Whether two lists of conditions say the same: heartbeats, messages and reasons are no news, except the stage of an in-place update. */
+/** Whether two lists of conditions describe the same health: heartbeats, messages and reasons do not count, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {
   const key = ({ type, status, reason = "" }: NodeCondition): string =>
     type === nodeConditionTypes.inPlaceUpdate ? `${type}=${status}/${reason}` : `${type}=${status}`;

@@ -30,7 +30,7 @@ export const nodeIdentityOf = ({ metadata, spec, status }: Node): NodeIdentity =
   addresses: status?.addresses ?? [],
 });
 
-/** The rule of drivers that have none of their own; for callers without drivers. */
+/** The default rule; for callers without drivers. */
 export const matchByProviderId: MatchNode = (machine, node) =>
   matchNodeByProviderId(vmIdentityOf(machine), nodeIdentityOf(node));
 
@@ -49,7 +49,7 @@ export interface FoundNode {
   readonly node: Node | undefined;
   /** `same`: the ids prove that `node` is the Machine's; `unknown`: only names do, or there is none. */
   readonly match: Exclude<NodeMatch, "different">;
-  /** The Node that the Machine names, where it is certainly that of another VM. */
+  /** The Node that the Machine names, when it belongs to another VM. */
   readonly foreignNode: Node | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface Node {
   };
 }
 
-/** A Pod as far as a drain reads it. Caches keep no more than this: what is added here has to be added to `trimPod`. */
+/** A Pod as far as a drain reads it. Caches keep only these fields: new ones must be added to `trimPod`. */
 export interface Pod {
   readonly metadata: ObjectMeta;
   readonly spec?: {
@@ -33,7 +33,7 @@ export interface Pod {
   };
 }
 
-/** A volume of a Pod, as far as a drain cares: by claim, by a claim of its own, or gone with the pod. */
+/** A volume of a Pod, as far as a drain reads it: of a claim, of a generated claim, or deleted with the pod. */
 export interface PodVolume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string };
@@ -66,7 +66,7 @@ export interface Claim {
   readonly spec?: { readonly volumeName?: string };
 }
 
-/** A PersistentVolume as far as a drain reads it; its spec goes to the driver as it is. */
+/** A PersistentVolume as far as a drain reads it; its spec is passed to the driver. */
 export interface Volume {
   readonly metadata: ObjectMeta;
   readonly spec?: { readonly csi?: { readonly driver: string; readonly volumeHandle: string } };
@@ -83,10 +83,10 @@ export interface VolumeAttachment {
   readonly status?: { readonly attached?: boolean };
 }
 
-/** A Secret; its values are base64 text and leave this shape only as `Secret` values that do not print. */
+/** A Secret; its base64 values are only converted to `Secret` values, which do not print. */
 export interface SecretObject {
   readonly metadata: ObjectMeta;
   readonly data?: Readonly<Record<string, string>>;
-  /** In the cache, in place of the values: differs when they do. */
+  /** In the cache instead of the values: differs when they do. */
   readonly digest?: string;
 }

@@ -1,24 +1,24 @@
 import { type Machine, phaseOf } from "@millwright/core";
 
-/** Whether the object is on its way out, whatever its phase says: the timestamp is the API server's word, the phase lags. */
+/** Whether the object is terminating, whatever its phase: the deletion timestamp is set by the API server, the phase follows later. */
 export const isDeleting = (machine: Machine): boolean =>
   machine.metadata.deletionTimestamp != null || machine.status?.currentStatus?.phase === "Terminating";
 
-/** Whether the machine serves: Running, or Available where there is no target cluster to join. */
+/** Whether the machine is in service: Running, or Available without a target cluster. */
 export const isAvailable = (machine: Machine): boolean => {
   const phase = machine.status?.currentStatus?.phase;
   return (phase === "Running" || phase === "Available") && machine.metadata.deletionTimestamp == null;
 };
 
-/** Whether a preservation is in force at `now`, so that the machine is kept although it is broken or surplus. */
+/** Whether the machine is preserved at `now`, and so is kept although it is Failed or surplus. */
 export const isPreserved = (machine: Machine, now: Date): boolean => {
   const expiry = machine.status?.currentStatus?.preserveExpiryTime;
   return expiry != null && Date.parse(expiry) > now.getTime();
 };
 
-/** Whether the machine is broken for good, and is to be replaced or kept for a look at it. */
+/** Whether the machine is Failed, and is to be replaced or preserved. */
 export const isFailed = (machine: Machine): boolean => phaseOf(machine) === "Failed";
 
-/** Whether the machine is Failed and was kept for a look at it; the preservation may be over by now. */
+/** Whether the machine is Failed and was preserved; the preservation may have expired. */
 export const isPreservedFailure = (machine: Machine): boolean =>
   isFailed(machine) && machine.status?.currentStatus?.preserveExpiryTime != null;

@@ -1,22 +1,22 @@
 import { annotationKeys, type Machine, preserveValues } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 
-/** What someone asks for by the annotation `preserve`. */
+/** A supported value of the annotation `preserve`. */
 export type PreserveValue = (typeof preserveValues)[keyof typeof preserveValues];
 
 const allowed: readonly PreserveValue[] = Object.values(preserveValues);
 
 const isPreserveValue = (text: string): text is PreserveValue => allowed.some((value) => value === text);
 
-/** What machine and node ask for, in the words of their annotations. */
+/** The values of the preserve annotations of machine and node. */
 export interface PreserveAnnotations {
   /** `preserve` of the machine. */
   readonly machine: string | undefined;
-  /** `preserve` of the node; an empty one is a wish too: to stop. */
+  /** `preserve` of the node; an empty value ends the preservation. */
   readonly node: string | undefined;
-  /** The value of the node that was acted on last, as the machine remembers it; empty when there is none. */
+  /** The last effective value of the node, as recorded on the machine; empty when there is none. */
   readonly lastApplied: string;
-  /** Whether there is a node at all. Without one only the machine can be asked. */
+  /** Without a node only the machine's annotation counts. */
   readonly hasNode: boolean;
 }
 
@@ -27,11 +27,11 @@ export const preserveAnnotationsOf = ({ metadata }: Machine, node: Node | undefi
   hasNode: node !== undefined,
 });
 
-/** Whether the node's value counts and the machine's does not: it is there, or was there when the machine was looked at last. */
+/** Whether the node's value overrides the machine's: it is set, or was set at the last reconcile. */
 export const isNodeInControl = ({ node, lastApplied, hasNode }: PreserveAnnotations): boolean =>
   hasNode && (node !== undefined || lastApplied !== "");
 
-/** What is asked for; empty for nothing, `undefined` for a value of the node that means nothing, about which nothing is done. */
+/** The effective value; empty for none, `undefined` for an invalid value of the node, which changes nothing. */
 export function preserveValueOf(requested: PreserveAnnotations): PreserveValue | "" | undefined {
   if (isNodeInControl(requested)) {
     const value = requested.node ?? "";
@@ -41,18 +41,18 @@ export function preserveValueOf(requested: PreserveAnnotations): PreserveValue |
   return isPreserveValue(value) ? value : "";
 }
 
-/** Whether a Failed machine is to be kept, as far as the annotations go. */
+/** Whether the annotations request the preservation of a Failed machine. */
 export function isToBePreserved(requested: PreserveAnnotations): boolean {
   const value = preserveValueOf(requested);
   return value === preserveValues.now || value === preserveValues.whenFailed || value === preserveValues.autoPreserved;
 }
 
-/** What is wrong with the value that counts, in one sentence; `undefined` when it can be followed. */
+/** Why the effective annotation is invalid, as one sentence; `undefined` when it is valid. */
 export function preserveValueProblem(requested: PreserveAnnotations, machineName: string): string | undefined {
   const isOfNode = isNodeInControl(requested);
   const value = (isOfNode ? requested.node : requested.machine) ?? "";
   if (value === "" || isPreserveValue(value)) return undefined;
   const whose = isOfNode ? `the Node of machine ${machineName}` : `machine ${machineName}`;
-  // The value is text from outside: its beginning will do to find it.
-  return `Annotation ${annotationKeys.preserve} of ${whose} is ${JSON.stringify(value.slice(0, 63))}, expected one of ${allowed.join(", ")}; ${isOfNode ? "nothing is done until it is mended or removed" : "it is ignored"}`;
+  // The value is untrusted: its beginning is enough to find it.
+  return `Annotation ${annotationKeys.preserve} of ${whose} is ${JSON.stringify(value.slice(0, 63))}, must be one of ${allowed.join(", ")}; ${isOfNode ? "preservation does not change until it is fixed or removed" : "it is ignored"}`;
 }

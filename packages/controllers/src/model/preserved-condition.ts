@@ -3,10 +3,10 @@ import type { Node } from "./node-objects.ts";
 import { conditionOf, type NodeConditionState } from "./node-condition.ts";
 import type { PreserveValue } from "./preserve-value.ts";
 
-/** How far the drain of a preserved machine's node is. `none`: the machine is not Failed, its pods stay. */
+/** Progress of the drain of a preserved machine's node. `none`: the machine is not Failed, its pods stay. */
 export type PreservationDrain = "none" | "draining" | "failing" | "drained";
 
-/** What the node of a preserved machine says. `expiry` as it is in the machine's status. */
+/** The condition of a preserved machine's node. `expiry` as it is in the machine's status. */
 export function preservedState(drain: PreservationDrain, value: PreserveValue, expiry: string): NodeConditionState {
   const until = preservedMessages.until(expiry);
   const message =
@@ -23,7 +23,7 @@ export function preservedState(drain: PreservationDrain, value: PreserveValue, e
   };
 }
 
-/** What the node says once preservation is over. */
+/** The condition after the preservation has ended. */
 export const stoppedState: NodeConditionState = {
   type: nodeConditionTypes.preserved,
   status: "False",
@@ -31,13 +31,13 @@ export const stoppedState: NodeConditionState = {
   message: "",
 };
 
-/** Whether the node says that it is drained for a preservation that goes on. MCM looks for the same words. */
+/** Whether the condition reports a completed drain of a current preservation. MCM looks for the same text. */
 export function isDrainedForPreservation(node: Node | undefined): boolean {
   const { status, message = "" } = conditionOf(node, nodeConditionTypes.preserved) ?? {};
   return status === "True" && message.includes(preservedMessages.drained);
 }
 
-/** Whether the node speaks of a preservation that nobody has ended. */
+/** Whether the condition reports a preservation that has not ended. */
 export function isMarkedPreserved(node: Node | undefined): boolean {
   const reason = conditionOf(node, nodeConditionTypes.preserved)?.reason;
   return reason === preservedReasons.byUser || reason === preservedReasons.byController;

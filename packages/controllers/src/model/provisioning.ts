@@ -1,6 +1,6 @@
 import { type Machine, phaseOf } from "@millwright/core";
 
-/** The phases that creation starts from. A machine in another one has lost nothing but its id, and keeps its phase. */
+/** The phases in which machines are created. In other phases a machine without id keeps its phase. */
 export function isProvisioning(machine: Machine): boolean {
   const phase = phaseOf(machine);
   return phase === "" || phase === "CrashLoopBackOff";

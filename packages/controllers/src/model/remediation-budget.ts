@@ -14,8 +14,8 @@ import { unhealthyConditions } from "./node-health.ts";
 import { isDeleting, isPreserved } from "./phase.ts";
 
 /**
- * What shares one replacement gate (MCM, `pkg/util/provider/machinecontroller/machine_util.go` tryMarkingMachineFailed): the machines of a deployment, by the label `name`, whichever set they belong to. A machine without that
- * label shares it with those of its set, one without set with those of its class, since a gate that nobody stands at protects nobody. The key is in words, for people read it.
+ * The group that shares a remediation budget (MCM, `pkg/util/provider/machinecontroller/machine_util.go` tryMarkingMachineFailed): the machines of a deployment, by the label `name`, whichever set they belong to. Machines without that
+ * label share the budget of their set, those without set that of their class, since a budget for a single machine protects nothing. The key is readable, since it is shown in messages.
  */
 export function remediationGroupOf({ metadata, spec }: Pick<Machine, "metadata" | "spec">): string {
   const deployment = metadata.labels?.[labelKeys.name] ?? "";
@@ -24,18 +24,18 @@ export function remediationGroupOf({ metadata, spec }: Pick<Machine, "metadata" 
   return owner?.kind === machineSetResource.kind ? `set ${owner.name}` : `class ${spec.class?.name ?? ""}`;
 }
 
-/** The machine does not come back by itself, or is not there yet: phases that count whatever else is known. */
+/** The machine is not in service yet: phases that always count. */
 const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "CrashLoopBackOff"]);
 
 /**
- * Whether a machine is part of a replacement that is going on, as far as the objects tell:
+ * Whether a machine is part of an in-flight remediation, as far as the objects show:
  *
  * - Failed: it is about to be deleted, unless it is preserved;
- * - on its way out, unless it was healthy when that began: then its deployment shrinks or is rolled out, and nothing is being repaired;
- * - in creation: whether what replaces a machine comes up is not known before it has joined. What makes up for a machine cannot be told from what a
- *   deployment grows by, so both count, as in MCM.
+ * - terminating, unless it was healthy before: then its deployment is scaled down or rolled out, which is not a remediation;
+ * - in creation: a replacement is unproven until it has joined. Replacements cannot be distinguished from machines of a
+ *   scale-up, so both count, as in MCM.
  *
- * MCM counts every phase but Running and Unknown: also Available, the phases of an update in place, and those that leave in good health.
+ * MCM counts every phase but Running and Unknown: also Available, the phases of an in-place update, and healthy machines that are terminating.
  */
 export function isInFlightRemediation(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
   if (isDeleting(machine)) return unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;
@@ -43,20 +43,20 @@ export function isInFlightRemediation(machine: Machine, nodeConditions: readonly
   return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase);
 }
 
-/** How many of `machines` may be replaced at once: a percentage is rounded down, but is at least one machine unless it is 0 %. */
+/** How many of `machines` may be remediated at once: a percentage is rounded down, but is at least one machine unless it is 0 %. */
 export function replacementsAllowed(limit: IntOrPercent, machines: number): number {
   const parsed = parseIntOrPercent(limit);
   if (parsed === undefined || parsed.amount <= 0) return 0;
   return parsed.unit === "count" ? parsed.amount : Math.max(1, Math.floor((parsed.amount * machines) / 100));
 }
 
-/** How many machines of a group may be replaced at once, and what is wrong with what somebody wrote about it. */
+/** How many machines of a group may be remediated at once, and why the annotation is invalid, if it is. */
 export interface RemediationLimit {
   readonly limit: IntOrPercent;
   readonly note: string | undefined;
 }
 
-/** The limit that a deployment asks for, else the one of the settings; with a note on what cannot be read. */
+/** The limit of a deployment, else the setting; with a note when the annotation is invalid. */
 export function remediationLimitOf(
   deployment: Pick<MachineDeployment, "metadata"> | undefined,
   setting: IntOrPercent,
@@ -70,16 +70,16 @@ export function remediationLimitOf(
   return { limit: setting, note };
 }
 
-/** Who wants to pass the gate, and who else is there. */
+/** The group of a machine to remediate. */
 export interface RemediationBudgetView {
   /** The other machines of the group. */
   readonly peers: readonly Machine[];
-  /** UIDs of peers that have passed the gate, and whose Failed phase the cache does not show yet. */
+  /** UIDs of peers whose remediation has started, and whose Failed phase is not in the cache yet. */
   readonly inFlight: readonly string[];
   readonly limit: IntOrPercent;
 }
 
-/** Whether one more machine of the group may be replaced now. */
+/** Whether one more machine of the group may be remediated now. */
 export function hasRemediationBudget(
   { peers, inFlight, limit }: RemediationBudgetView,
   nodeConditions: readonly string[],

@@ -4,13 +4,13 @@ import type { MatchedNode } from "./node-match.ts";
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
-/** The clocks of two API servers may differ: a node counts as older than the machine only from here on, milliseconds. */
+/** Tolerated clock skew between two API servers, milliseconds. */
 const clockSkewMs = 60_000;
 
 /**
- * Whether the node that has the name of a machine's VM is a leftover of another VM, so that this one must not join under it.
- * A VM may join before the driver replies, and has no provider id until the cloud controller manager has seen it: a node that ids or the machine's label prove to be
- * the machine's is its own, and so is one that is not older than the machine. A node of the machine's name is its own, too: on some clouds the VM bears that name.
+ * Whether the node with the name of a machine's VM belongs to another VM, so that the new VM must not join under it.
+ * A VM may join before the driver returns, and has no provider id until the cloud controller manager has set it: a node is the machine's when ids or labels prove
+ * it, or when it is not older than the machine. So is a node with the machine's name: on some clouds the VM has that name.
  */
 export function isStaleNode({ node, match }: MatchedNode, machine: Machine): boolean {
   const { name, labels, creationTimestamp } = node.metadata;

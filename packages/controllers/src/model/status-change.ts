@@ -2,11 +2,11 @@ import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millw
 import { apiTime } from "@millwright/kube";
 import { entryOf, isRemembered, withHistory } from "./history.ts";
 
-/** What a machine's status is to say about its last operation; the time follows. */
+/** Desired last operation; its time follows. */
 export type OperationText = Pick<LastOperation, "description" | "errorCode" | "state" | "type">;
 
 /**
- * The status with another phase. The time of the phase moves only with the phase, because health and in-place timeouts run from it, and a
+ * The status with another phase. The time changes only with the phase, because health and in-place timeouts count from it, and a
  * preservation outlives a change of phase.
  */
 export function withPhase(status: MachineStatus, phase: MachinePhase, now: Date, timeoutActive = false): MachineStatus {
@@ -23,7 +23,7 @@ export function withPhase(status: MachineStatus, phase: MachinePhase, now: Date,
   };
 }
 
-/** The status with another last operation; unchanged, its time included, when it says the same already. */
+/** The status with another last operation; the same status, including its time, when nothing changes. */
 export function withOperation(status: MachineStatus, operation: OperationText, now: Date): MachineStatus {
   const before = status.lastOperation;
   const isSame =
@@ -38,7 +38,7 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};
 
-/** Another text of the last operation; its type stays, as in MCM. */
+/** Replaces the text of the last operation; its type is kept, as in MCM. */
 export const withText = (
   status: MachineStatus,
   description: string,

@@ -1,6 +1,6 @@
 import type { MachineTemplate } from "@millwright/core";
 
-/** JSON with sorted keys, so that equal templates give equal text whatever order their fields came in. */
+/** JSON with sorted keys: equal templates give equal text in any order of fields. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
@@ -22,8 +22,8 @@ function fnv1a(text: string): number {
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
- * Hash of a template for labels and names: decimal FNV-1a of its content and the collision count. The value is opaque; a set that the Go
- * implementation made is found by comparing templates, never by hash (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet).
+ * Hash of a template for labels and names: decimal FNV-1a of its content and the collision count. The value is opaque; a set
+ * of MCM is found by comparing templates, never by hash (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet).
  */
 export const templateHash = (template: MachineTemplate | undefined, collisionCount: number | undefined): string =>
   String(fnv1a(canonicalJson(template) + (collisionCount === undefined ? "" : `#${collisionCount}`)));
@@ -32,10 +32,10 @@ export const templateHash = (template: MachineTemplate | undefined, collisionCou
 export const machineSetName = (deployment: string, hash: string): string =>
   `${deployment}-${Array.from(hash.slice(0, 5), (digit) => alphabet[digit.charCodeAt(0) % alphabet.length]).join("")}`;
 
-/** Templates do not change, and each pass compares those of all sets. */
+/** Templates are immutable, and each reconcile compares those of all sets. */
 const rollingParts = new WeakMap<MachineTemplate, { readonly hashLabel: string; readonly part: string }>();
 
-/** The parts of a template whose change asks for new machines; everything else is handed down in place (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
+/** The parts of a template whose change requires new machines; all others are updated in place (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
 function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
   if (template === undefined) return readRollingPart(template, hashLabel);
   const known = rollingParts.get(template);
@@ -50,18 +50,18 @@ function readRollingPart(template: MachineTemplate | undefined, hashLabel: strin
   const { [hashLabel]: _, ...ownLabels } = labels ?? {};
   const { class: machineClass, providerID } = template?.spec ?? {};
   const { kind: __, ...reference } = machineClass ?? {};
-  // Server-written noise of an embedded object is not a wish of anybody.
+  // Set by the server in an embedded object, not desired state.
   const { creationTimestamp: ___, ...desired } = metadata as Record<string, unknown>;
   return canonicalJson([ownLabels, dropEmpty(desired), dropEmpty({ ...reference, providerID })]);
 }
 
 const emptyJson: ReadonlySet<string> = new Set(["{}", "[]", '""', "null"]);
 
-/** What is empty and what is missing are the same wish: Go writes neither. */
+/** Empty and missing fields are equal: Go writes neither. */
 const dropEmpty = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !emptyJson.has(canonicalJson(value))));
 
-/** Whether two templates ask for the same machines, the hash label aside; symmetric, unlike the Go comparison. */
+/** Whether two templates describe the same machines, the hash label aside; symmetric, unlike the Go comparison. */
 export const isSameTemplate = (
   a: MachineTemplate | undefined,
   b: MachineTemplate | undefined,

@@ -10,7 +10,7 @@ interface MachineTerms {
 const durationOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseGoDuration(text);
 
-/** Time between two tries of MCM to evict a pod. */
+/** MCM's time between two eviction attempts of a pod. */
 const EVICT_RETRY_MS = 20_000;
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
@@ -21,15 +21,15 @@ export const creationTimeoutMs = ({ machine, settings }: MachineTerms): number =
   durationOf(machine.spec.creationTimeout) ??
   settings.creationTimeoutMs;
 
-/** Wall clock, milliseconds, after which a machine that has not joined is given up. */
+/** Wall clock, milliseconds, after which a machine that has not joined becomes Failed. */
 export const creationDeadline = (snapshot: MachineTerms): number =>
   timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
 
-/** Milliseconds that a drain may take, from whenever it starts, until it is forced. */
+/** Milliseconds from the start of a drain until it is forced. */
 export const drainTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
 
-/** How many milliseconds of a drain budgets are respected; never longer than the drain may take. MCM counts tries, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
+/** Milliseconds of a drain in which budgets are respected; at most the drain timeout. MCM counts attempts, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
 export const evictionTimeMs = (snapshot: MachineTerms): number =>
   Math.min(
     (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * EVICT_RETRY_MS,
@@ -40,7 +40,7 @@ export const evictionTimeMs = (snapshot: MachineTerms): number =>
 export const healthTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
 
-/** Wall clock, milliseconds: when the deletion was asked for, and with it its drain. A restart does not start it anew. */
+/** Wall clock, milliseconds: when the deletion, and with it the drain, was requested. Survives a restart. */
 export const deletionStart = ({ machine }: Pick<MachineTerms, "machine">): number =>
   timeOf(machine.metadata.deletionTimestamp);
 
@@ -51,7 +51,7 @@ export const drainDeadline = (snapshot: MachineTerms): number => deletionStart(s
 export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.inPlaceUpdateTimeout) ?? settings.inPlaceUpdateTimeoutMs;
 
-/** Milliseconds that a preservation lasts. */
+/** Duration of a preservation, milliseconds. */
 export const preserveTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.machinePreserveTimeout) ?? settings.preserveTimeoutMs;
 

@@ -17,8 +17,8 @@ const isRelevantChange = (old: MachineClass | undefined, current: MachineClass |
 };
 
 /**
- * Makes the controller of the Secrets of classes: one stays as long as a class refers to it. Secrets that nobody refers to, and that carry no finalizer
- * of ours, are never looked at.
+ * Makes the controller of the Secrets of classes: a Secret is kept as long as a class refers to it. Secrets without references and without our
+ * finalizer are ignored.
  */
 export function createSecretController(context: ControllerContext, workers: number): Controller {
   const { caches, namespace, control } = context;

@@ -82,7 +82,7 @@ describe("previewDrain", () => {
         volumes: [{ name: "pv", claim: "shop/data", volumeId: "vol-1", isAttachedHere: true }],
       },
     ]);
-    expect(result.because.join()).toContain("budget shop/web can never be met");
+    expect(result.because.join()).toContain("PodDisruptionBudget shop/web can never be met");
     expect(api.writes()).toEqual([]);
   });
 

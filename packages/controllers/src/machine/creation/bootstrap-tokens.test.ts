@@ -44,7 +44,7 @@ describe("a bootstrap token", () => {
     expect(verbs()).toEqual(["create"]);
     expect(api.peek(secretResource, ref(0))).toMatchObject({ type: "bootstrap.kubernetes.io/token" });
     expect(data(0)).toEqual({
-      description: "Token of machine machine, made by Millwright",
+      description: "Token of machine machine, created by Millwright",
       "token-id": tokenId(uid, 0),
       "token-secret": expect.stringMatching(/^[0-9a-z]{16}$/),
       expiration: "2026-01-01T00:20:00Z",

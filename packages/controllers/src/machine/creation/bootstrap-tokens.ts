@@ -23,16 +23,16 @@ import type { SecretObject } from "../../model/node-objects.ts";
 /** The bootstrap tokens with which new nodes join the target cluster (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Their values are never printed. */
 export interface BootstrapTokens {
   /**
-   * Makes the token of a machine, or finds the one that it has. One request as a rule.
+   * Creates the token of a machine, or returns the existing one; usually one request.
    *
-   * @throws MachineError Unavailable, or PermissionDenied where this process may not write such Secrets
+   * @throws MachineError Unavailable, or PermissionDenied when this process is not allowed to write such Secrets
    */
   ensure(machine: Machine, ttlMs: number): Promise<Secret>;
-  /** Removes the token of a machine. One that cannot be removed expires. */
+  /** Removes the token of a machine. One that is not removed expires. */
   remove(machine: Machine): Promise<void>;
 }
 
-/** What the tokens are made with. */
+/** Options of {@link createBootstrapTokens}. */
 export interface BootstrapTokenOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
@@ -46,13 +46,13 @@ const ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const ID_LENGTH = 6;
 const SECRET_LENGTH = 16;
 
-/** Ids that are tried for one machine: with two thousand million of them the second is hardly ever needed. */
+/** Maximum number of ids per machine; with two billion possible ids the second one is rarely needed. */
 const MAX_IDS = 4;
 
-/** Requests for one token, in the worst case. */
+/** Maximum number of requests for one token. */
 const MAX_STEPS = 12;
 
-/** The n-th id of a machine. Derived from the UID, so that every process finds the same, and spread over all ids. */
+/** The n-th id of a machine. Derived from the UID, so that every process computes the same ids, spread over all possible ones. */
 export function tokenId(uid: string, n: number): string {
   const digest = createHash("sha256").update(`${uid}/${n}`).digest();
   return [...digest.subarray(0, ID_LENGTH)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join("");
@@ -69,16 +69,16 @@ const isExpired = ({ data }: SecretObject, now: Date): boolean =>
 const valueOf = ({ data }: SecretObject): Secret =>
   Secret.of(`${decode(data?.["token-id"])}.${decode(data?.["token-secret"])}`);
 
-/** What went wrong, as the outcome of a creation. The API server's words hold no token. */
+/** The error of a creation. Messages of the API server contain no token. */
 function failureOf(error: unknown): MachineError {
   if (isMachineError(error)) return error;
-  const why = isApiError(error) ? error.message : "the API server of the target cluster did not answer";
+  const why = isApiError(error) ? error.message : "the API server of the target cluster is unreachable";
   const code = isForbidden(error) ? "PermissionDenied" : "Unavailable";
-  return new MachineError(code, `a bootstrap token cannot be made in namespace ${namespace}: ${why}`, { cause: error });
+  return new MachineError(code, `cannot create a bootstrap token in namespace ${namespace}: ${why}`, { cause: error });
 }
 
 export function createBootstrapTokens({ api, clock, random, extraGroups }: BootstrapTokenOptions): BootstrapTokens {
-  /** UIDs of the Secrets that this process made, by UID of their machine: their removal needs no look. */
+  /** UIDs of the Secrets that this process created, by UID of their machine: their removal needs no lookup. */
   const made = new Map<string, { readonly name: string; readonly uid: string }>();
 
   const refOf = (uid: string, n: number) => ({ namespace, name: `${secretNamePrefix}${tokenId(uid, n)}` });
@@ -88,7 +88,7 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
     metadata: { ...refOf(uid, n), annotations: { [annotationKeys.tokenOwner]: uid } },
     type: secretType,
     data: {
-      description: encode(`Token of machine ${name}, made by Millwright`),
+      description: encode(`Token of machine ${name}, created by Millwright`),
       "token-id": encode(tokenId(uid, n)),
       "token-secret": encode(
         Array.from({ length: SECRET_LENGTH }, () => ALPHABET.charAt(Math.floor(random.next() * ALPHABET.length))).join(
@@ -125,7 +125,7 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
     try {
       await api.delete(secretResource, { namespace, name }, { uid });
     } catch (error) {
-      // Gone, or made anew by somebody: neither is ours to remove.
+      // Deleted, or replaced by another client: nothing to remove.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   };
@@ -149,7 +149,7 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
       }
       throw new MachineError(
         "Unavailable",
-        `a bootstrap token cannot be made in namespace ${namespace}: Secret "${refOf(uid, 0).name}" and the next ${MAX_IDS - 1} belong to others; delete those that are not needed`,
+        `cannot create a bootstrap token in namespace ${namespace}: Secret "${refOf(uid, 0).name}" and the next ${MAX_IDS - 1} belong to other machines; delete unused ones`,
       );
     },
     async remove({ metadata: { uid = "" } }) {

@@ -14,18 +14,18 @@ import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
 import { beginCreation } from "./start-creation.ts";
 
 /**
- * Whether the machine still has no VM, or its VM is not in its status yet. A Failed machine gets no VM any more: it is replaced, and a VM
- * made now could live on unseen.
+ * Whether the machine has no VM yet, or its VM is not in its status yet. A Failed machine gets no VM: it is replaced, and a VM
+ * created now could be orphaned.
  */
 export function needsCreation({ machine }: MachineSnapshot): boolean {
   const phase = phaseOf(machine);
-  // A phase of another version may mean that there is a VM.
+  // An unknown phase of another version may mean that there is a VM.
   return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isProvisioning(machine));
 }
 
 /**
- * Brings the VM of a machine into being. What cannot work is refused by name; what is about to be asked of the driver is on the machine before; what the
- * driver answered is recorded before anything else is asked of it; a failed call waits for its time or for a change of what it was made from.
+ * Creates the VM of a machine. Unmet preconditions are reported by name; the intent is stored on the machine before the driver is called; the
+ * result of the driver is recorded before its next call; a failed call is retried after its backoff, or when its inputs change.
  */
 export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, operation, inputs, settings } = snapshot;

@@ -7,7 +7,7 @@ import { recordFailure } from "./record-failure.ts";
 import { statusWithVm } from "./record-vm.ts";
 import { rejectMachine } from "./reject-machine.ts";
 
-/** The VM is as it should be: the machine waits for its node now. What was not asked for again is on the object. */
+/** The VM is initialized: the machine waits for its node. Values that were not requested again are already on the object. */
 function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
   const nodeName = result.nodeName ?? snapshot.machine.metadata.labels?.[labelKeys.node];
   const known = nodeName === undefined ? result : { ...result, nodeName };
@@ -19,9 +19,9 @@ function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): 
 }
 
 /**
- * Takes a machine whose VM has an id to the end of its creation. Who stored the id may be gone: the driver is asked whether the VM is initialized. A driver
- * that finds no VM, or cannot tell, is not believed against the id (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow): its cloud may show VMs late, so the VM is initialized, which does
- * nothing where that was done, and nothing at all where the driver has no such step.
+ * Completes the creation of a machine whose VM has an id. The process that stored the id may have crashed, so the driver reports whether the VM is initialized.
+ * `NotFound` and `Unimplemented` do not override the id (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow): the cloud may list VMs late. Initialization then runs,
+ * which is a no-op for initialized VMs and for drivers without such a step.
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { operation, classView, inputs, settings } = snapshot;
@@ -36,7 +36,7 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
   if (operation?.state === "failed" && isAsking) {
     if (!isUnseen && !operation.isAcknowledged) return recordFailure(snapshot, operation, now);
   }
-  // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
+  // An invalid machine spec or invalid user data does not affect a VM that exists.
   if (classView.state === "unusable") return rejectMachine(snapshot, classView, now);
   if (isUnseen || (operation?.state === "done" && operation.kind === "find"))
     return {

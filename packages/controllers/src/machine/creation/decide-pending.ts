@@ -8,8 +8,8 @@ import { bounded, failingPhase, isSameFailure, withFailure } from "./record-fail
 import { beginCreation } from "./start-creation.ts";
 
 /**
- * A creation that the infrastructure has accepted is checked again when its time has come, with the same idempotency token. The status has the driver's words and no error; its phase stays, so that MCM,
- * too, would go on with it (`triggerCreationFlow` in pkg/util/provider/machinecontroller/machine.go). The creation timeout counts as for any other machine, however often the driver was called.
+ * Checks an accepted creation again when it is due, with the same idempotency token. The status contains the driver's message and no error; the phase is kept, so that MCM
+ * would continue it, too (`triggerCreationFlow` in pkg/util/provider/machinecontroller/machine.go). The creation timeout applies as for any other machine, however often the driver was called.
  */
 export function decidePending(snapshot: MachineSnapshot, pending: PendingView, now: Date): MachineDecision {
   const { machine } = snapshot;
@@ -30,7 +30,7 @@ export function decidePending(snapshot: MachineSnapshot, pending: PendingView, n
   const text = provisioningVm(message);
   const description = wasProvisioning && isSameFailure(old, text) ? old : text;
   const status = withOperation(before, { description, state: "Processing", type: "Create" }, now);
-  // One event for the creation, and none for each step of it.
+  // One event per creation, not one per check.
   const because = wasProvisioning
     ? []
     : [{ type: "Normal", reason: machineEventReasons.provisioningVm, message: text } as const];

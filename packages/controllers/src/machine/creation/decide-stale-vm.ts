@@ -7,7 +7,7 @@ import { hasId, isProvisioning } from "../../model/provisioning.ts";
 import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 import { rejectMachine } from "./reject-machine.ts";
 
-/** The machine is given up; its set makes another one. */
+/** The machine becomes Failed; its set creates another one. */
 function failMachine(
   snapshot: MachineSnapshot,
   nodeName: string,
@@ -20,8 +20,8 @@ function failMachine(
 }
 
 /**
- * Gets rid of a VM that came up under the name of another's node, and gives the machine up then (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow). Its id stays on the machine
- * until the driver says that it is gone: a deletion that fails is tried again, at last by the deletion of the machine.
+ * Deletes a VM that came up under the name of an existing node of another VM; then the machine fails (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow). Its id stays on the machine
+ * until the driver reports that the VM does not exist: a failed deletion is retried, at last by the deletion of the machine.
  */
 export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: Date): MachineDecision {
   const { machine, operation, classView, inputs, settings } = snapshot;
@@ -51,14 +51,14 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
     if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
-    // The deletion of the machine goes on with it.
+    // The deletion of the machine continues it.
     if (failingPhase(snapshot, now) === "Failed") return failMachine(snapshot, nodeName, [], now);
     const leftMs = operation.checkAt - now.getTime();
     const description = staleVmDeletionPending(nodeName, bounded(operation.message));
     const status = withOperation(statusOf(machine), { description, state: "Processing", type: "Create" }, now);
     if (leftMs > 0) return { actions: [], status, because: [], requeueAfterMs: leftMs };
   }
-  // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
+  // An invalid machine spec or invalid user data does not affect a VM that exists.
   if (classView.state === "unusable") return rejectMachine(snapshot, classView, now);
   return { actions: [{ kind: "StartOperation", operation: "delete" }], because: [] };
 }

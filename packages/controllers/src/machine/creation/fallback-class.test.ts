@@ -82,11 +82,11 @@ describe("a class that stands in for a lost one", () => {
 describe("what a person can do", () => {
   it("is to restore what the machine was made from", () => {
     expect(remedyFor(machine)).toBe(
-      '; it was made by driver "mock" in region eu from MachineClass "lost" with Secret "small": restore them',
+      '; its VM was created by driver "mock" in region eu from MachineClass "lost" with Secret "small": restore them',
     );
     const both = intentFor(aMachine(), aMachineClass({ credentialsSecretRef: { name: "c" } }), { wantsToken: false });
     expect(remedyFor(aMachine(annotated(intentAnnotation(both))))).toBe(
-      '; it was made by driver "mock" from MachineClass "small" with Secret "small" and "c": restore them',
+      '; its VM was created by driver "mock" from MachineClass "small" with Secret "small" and "c": restore them',
     );
   });
 

@@ -34,14 +34,14 @@ function isFallbackFor(machineClass: MachineClass, intent: CreationIntent): bool
   );
 }
 
-/** Whether a machine is on its way out and has a VM that could be deleted through another class than its own; see {@link fallbackClassFor}. */
+/** Whether a machine is terminating and has a VM that could be deleted through another class; see {@link fallbackClassFor}. */
 export const mayNeedFallbackClass = (machine: Machine): boolean =>
   isDeleting(machine) && hasId(machine) && readIntent(machine) !== undefined;
 
 /**
- * The class through which the VM of a machine can be deleted although its own class is gone: one of the same driver, region and credentials, the same zone first.
- * Only for a VM whose id is stored: a driver that looks for it by anything else could look in the wrong place, find nothing, and have it forgotten. `undefined` when
- * there is none; then the class has to be restored by whoever deleted it. One whose secrets have to be read first says so in `unread`.
+ * The class through which the VM of a machine can be deleted when its own class does not exist: one of the same driver, region and credentials, preferably of the same zone.
+ * Requires the id of the VM: a driver that searches by other criteria could search in the wrong place, find nothing and orphan the VM. `undefined` when
+ * there is none; then a user has to restore the class. A class whose secrets have to be read first lists them in `unread`.
  */
 export function fallbackClassFor(
   machine: Machine,
@@ -64,12 +64,12 @@ export function fallbackClassFor(
   return undefined;
 }
 
-/** What a person can do about a VM whose class is gone: names what the machine was made from. */
+/** What a user can do about a VM whose class does not exist: names what the VM was created from. */
 export function remedyFor(machine: Machine): string {
   const intent = readIntent(machine);
   if (intent === undefined) return "";
   const { class: name, provider, region, secretRef, credentialsSecretRef } = intent;
   const secrets = [secretRef, credentialsSecretRef].filter((each) => each !== undefined).map((each) => `"${each}"`);
   const where = region === undefined ? "" : ` in region ${region}`;
-  return `; it was made by driver "${provider}"${where} from MachineClass "${name}" with Secret ${secrets.join(" and ")}: restore them`;
+  return `; its VM was created by driver "${provider}"${where} from MachineClass "${name}" with Secret ${secrets.join(" and ")}: restore them`;
 }

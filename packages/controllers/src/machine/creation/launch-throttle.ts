@@ -2,26 +2,26 @@ import type { LaunchRequest, ClassBackoff } from "../../model/operation.ts";
 import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
 import { backoffMs, jitterOf } from "../../model/retry.ts";
 
-/** How many machines may be made at once. */
+/** How many machines may be created concurrently. */
 export interface LaunchLimits {
-  /** Of one lane. */
+  /** Per launch group. */
   readonly perGroup: number;
-  /** Of all together. */
+  /** Over all groups. */
   readonly inAll: number;
-  /** Longest time between two tries of a class that is out of quota or capacity, milliseconds. */
+  /** Maximum backoff of a class that is out of quota or capacity, milliseconds. */
   readonly exhaustedRetryMs: number;
 }
 
-/** A call that wants to begin. */
+/** A creation call to throttle. */
 export interface LaunchEntry extends Omit<LaunchRequest, "name"> {
   readonly uid: string;
   /** See {@link LaunchRequest.name}. */
   readonly group: string;
-  /** Version of class and secrets; a new one is worth a try at once. */
+  /** Version of class and secrets; a new one resets the backoff. */
   readonly inputs: string;
-  /** Called once, when the call may begin. */
+  /** Called once, when the call may start. */
   readonly begin: () => void;
-  /** Called while it waits, when what it waits for has changed. */
+  /** Called while the call waits, when the reason for the wait has changed. */
   readonly changed: () => void;
 }
 
@@ -29,69 +29,69 @@ export interface LaunchEntry extends Omit<LaunchRequest, "name"> {
 export type LaunchOutcome =
   | { readonly kind: "success" }
   | { readonly kind: "failure"; readonly backoff: ClassBackoff; readonly retryAfterMs?: number | undefined }
-  /** The infrastructure has accepted the creation: the machine comes again to see how it ends, and others need not wait for that. */
+  /** The infrastructure has accepted the creation: the machine checks it later, and others do not wait for it. */
   | { readonly kind: "accepted" }
-  /** It says nothing about the class. */
+  /** The outcome is unrelated to the class. */
   | { readonly kind: "ended" };
 
-/** The order in which machines are made. */
+/** Limits concurrent creations, and backs off from classes whose creations fail. */
 export interface LaunchThrottle {
-  /** Lets the call begin, now or later. At most one of a machine at a time. */
+  /** Starts the call now or later. At most one per machine at a time. */
   enter(entry: LaunchEntry): void;
   /** The call has ended. */
   leave(uid: string, outcome: LaunchOutcome): void;
-  /** The call is not wanted any more; nothing happens when one has begun, unless it only looks after an accepted creation. */
+  /** The call is no longer needed; no-op for a call that has started, unless it only checks an accepted creation. */
   cancel(uid: string): void;
-  /** What is wrong with a lane, if anything. */
+  /** Why a group is backed off, if it is. */
   classBackoffOf(group: string): ClassBackoff | undefined;
   close(): void;
 }
 
-/** Codes that are about one machine and say nothing about the others. */
+/** Codes that concern one machine and not its class. */
 const ownCodes: ReadonlySet<MachineErrorCode> = new Set(["AlreadyExists", "OutOfRange", "NotFound", "Uninitialized"]);
 
-/** So many failures in a row, without a success in between, are those of the class and not of a machine. */
+/** This many consecutive failures concern the class and not a machine. */
 const FAILURES_IN_A_ROW = { none: 3, persistent: 3, transient: 5, exhausted: 1 } as const;
 
-/** So long after a new version came, what waits with another one does not begin: it is told, and comes again with the new one; milliseconds. */
+/** For this long after a new version was seen, calls with another version do not start: they are notified and return with the new one; milliseconds. */
 const RETURN_WITHIN_MS = 5_000;
 
-/** What is known of a lane that nobody has used for so long is forgotten, milliseconds. */
+/** The state of an unused group is dropped after this time, milliseconds. */
 const FORGET_AFTER_MS = 3_600_000;
 
 interface LaunchGroup {
   readonly name: string;
-  /** How many calls may run at once: one while the class is in trouble, doubled by each success. */
+  /** Maximum concurrent calls: one during a backoff, doubled by each success. */
   limit: number;
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly waiting: Map<string, LaunchEntry>;
-  /** UID and era of each call under way. */
+  /** UID and era of each running call. */
   readonly running: Map<string, number>;
-  /** UID and era of each creation that was accepted and has not ended. Disjoint from `waiting` and `running`: calls about it begin at once and take no place. */
+  /** UID and era of each creation that was accepted and has not ended. Disjoint from `waiting` and `running`: their calls start at once and do not count. */
   readonly accepted: Map<string, number>;
-  /** Grows with each failure that counts: what began before it proves nothing about the time after. */
+  /** Incremented by each failure that counts: outcomes of earlier calls are ignored. */
   era: number;
   failuresInARow: number;
-  /** Failed tries since the trouble began. */
+  /** Failed attempts since the backoff began. */
   failedAttempts: number;
   backoff: ClassBackoff | undefined;
-  /** Monotonic clock, milliseconds: no call begins before. */
+  /** Monotonic clock, milliseconds: no call starts before. */
   notBefore: number;
   inputs: string;
-  /** Monotonic clock, milliseconds: until then only calls made from `inputs` begin. */
+  /** Monotonic clock, milliseconds: until then only calls made from `inputs` start. */
   renewedUntil: number;
-  /** Monotonic clock, milliseconds: when a call came last. */
+  /** Monotonic clock, milliseconds: when a call arrived last. */
   usedAt: number;
   timer: Timer | undefined;
 }
 
 /**
- * Keeps classes from each other's way: each has its own number of calls at a time, and takes turns with the others. A class that fails, whichever of
- * its machines tries, is tried by one machine at a time with growing pauses; the first success lets the others follow, two, four, and so on.
- * What is known here is a convenience: after a restart it is found out anew, by one machine that failed before.
+ * Isolates classes from each other: each has its own limit of concurrent calls, and groups start calls round-robin. When creations of a class fail, one machine
+ * at a time retries with exponential backoff; the first success lets two others follow, then four, and so on.
+ * The state is kept in memory only: after a restart a machine that failed before probes the class again.
  */
 export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): LaunchThrottle {
-  /** In the order of their turns: a lane goes to the end when one of its calls begins. */
+  /** In round-robin order: a group moves to the end when one of its calls starts. */
   const groups = new Map<string, LaunchGroup>();
   const groupByUid = new Map<string, LaunchGroup>();
   let total = 0;
@@ -124,14 +124,14 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     return group;
   };
 
-  /** The first that waits and may begin now, as far as the version goes that it was made from. */
+  /** The first waiting call whose version may start now. */
   const firstOf = ({ waiting, inputs, renewedUntil }: LaunchGroup): LaunchEntry | undefined => {
     const isRenewing = nowMs() < renewedUntil;
     for (const entry of waiting.values()) if (!isRenewing || entry.inputs === inputs) return entry;
     return undefined;
   };
 
-  /** Accepted creations take no place, except after a failure of the class: until it is over, those that were accepted since are the attempts that others wait for. */
+  /** Accepted creations do not count, except after a failure of the class: until it recovers, those accepted since then are the attempts that others wait for. */
   const placesTaken = ({ running, accepted, backoff, limit, era }: LaunchGroup): number => {
     const isRecovering = backoff !== undefined || (era > 0 && limit < limits.perGroup);
     const attempts = isRecovering ? [...accepted.values()].filter((since) => since === era).length : 0;
@@ -148,7 +148,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     return undefined;
   };
 
-  /** Drops the lanes of which there is nothing to remember: classes come and go. */
+  /** Drops groups without state. */
   const tidy = (): void => {
     for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of groups.values()) {
       if (waiting.size > 0 || running.size > 0 || accepted.size > 0) continue;
@@ -205,7 +205,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     } as const;
     group.notBefore = nowMs() + backoffMs(failedAttempt, limits.exhaustedRetryMs);
     const isNewCode = group.backoff?.code !== backoff.code;
-    // The words of the first failure stay as long as the code does: who waits need not write each variant down.
+    // The first message is kept as long as the code is the same: waiting machines need not write each variant.
     if (!isNewCode) return;
     group.backoff = backoff;
     for (const entry of group.waiting.values()) entry.changed();

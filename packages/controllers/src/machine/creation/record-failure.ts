@@ -16,20 +16,20 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { creationDeadline } from "../../model/timeouts.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 
-/** Longest text of a provider in a status: enough for a person, and for ten thousand machines in a cache. */
+/** Longest provider message in a status: readable, and affordable in the cache for ten thousand machines. */
 const MAX_MESSAGE = 1000;
 
 export const bounded = (message: string): string =>
   message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 
-/** What changes from try to try although the failure is the same: ids of requests, times. */
+/** Parts that differ between attempts although the failure is the same: request ids, times. */
 const fleeting =
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\dZ]*/gi;
 
-/** Whether two texts tell of the same failure. */
+/** Whether two messages describe the same failure. */
 export const isSameFailure = (a: string, b: string): boolean => a.replace(fleeting, "#") === b.replace(fleeting, "#");
 
-/** What the driver wants to remember: what it said now, else what it said before, unless the failure is for good (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
+/** The driver's state of the last call: the new one, else the previous one unless the failure is permanent (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState(status: MachineStatus, { kind, code, lastKnownState }: FailedOperation): MachineStatus {
   if (lastKnownState !== undefined) return { ...status, lastKnownState };
   const retry = retryClassOf(code);
@@ -38,13 +38,13 @@ function withLastKnownState(status: MachineStatus, { kind, code, lastKnownState 
   return rest;
 }
 
-/** The phase of a machine whose creation fails; `undefined` for one that is past creation and keeps its phase. */
+/** The phase of a machine whose creation fails; `undefined` for one that was created before and keeps its phase. */
 export function failingPhase(snapshot: MachineSnapshot, now: Date): MachinePhase | undefined {
   if (!isProvisioning(snapshot.machine)) return undefined;
   return now.getTime() > creationDeadline(snapshot) ? "Failed" : "CrashLoopBackOff";
 }
 
-/** A status that tells of a failure; the words of the last time stay where they tell of the same. */
+/** The status with a failure; the previous description is kept when it describes the same failure. */
 export function withFailure(
   snapshot: MachineSnapshot,
   { description, errorCode }: { readonly description: string; readonly errorCode: string },
@@ -60,7 +60,7 @@ export function withFailure(
   return phase === undefined ? updated : withPhase(updated, phase, now);
 }
 
-/** A driver call of a creation failed: the machine says how, and after the creation timeout it is given up and replaced. */
+/** Records a failed driver call of a creation. After the creation timeout the machine is Failed and is replaced. */
 export function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): MachineDecision {
   const { inputs, settings } = snapshot;
   const { code, kind } = failed;

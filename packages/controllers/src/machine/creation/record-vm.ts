@@ -6,7 +6,7 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 
-/** Pending until the node joins, or Available at once where there is no cluster to join. */
+/** Pending until the node joins, or Available without a target cluster. */
 export function statusWithVm(
   { machine, hasTarget }: MachineSnapshot,
   result: OperationResult,
@@ -28,15 +28,15 @@ export function statusWithVm(
   return sorted.length === 0 ? status : { ...status, addresses: sorted };
 }
 
-/** The VM is there and wants to be initialized, which is a call of its own: its id is stored by then, whatever becomes of this process. */
+/** Initialization is a call of its own, after the id of the VM is stored: a crash does not lose the VM. */
 const initialize: MachineAction = { kind: "StartOperation", operation: "initialize" };
 
-/** The VM exists: its id and node name go to the object first, then the phase, so that a crash in between loses neither. */
+/** The VM exists: first its id and node name are stored, then the phase, so that a crash in between loses neither. */
 export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
   const { providerId = "", nodeName = "" } = result;
   const actions = recordIds(snapshot, result);
   if (isVmOfStaleNode(snapshot)) {
-    const message = `${staleNode(nodeName)}: VM ${providerId} is deleted, the machine fails`;
+    const message = `${staleNode(nodeName)}: deleting VM ${providerId}; the machine fails`;
     return { actions, because: [{ type: "Warning", reason: machineEventReasons.staleNode, message }] };
   }
   const isAdopted = result.isAdopted === true;
@@ -47,7 +47,7 @@ export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now
       message: isAdopted ? `Found VM ${providerId} of an earlier attempt` : `Created VM ${providerId}`,
     },
   ] as const;
-  // Without its class nothing can be asked of the driver: the next pass says so.
+  // The driver cannot be called without the class; the next reconcile reports that.
   if (result.needsInitialization === true)
     return { actions: snapshot.classView.state === "usable" ? [...actions, initialize] : actions, because };
   return {

@@ -5,13 +5,13 @@ import type { ClassProblem } from "../../cluster/class-view.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 
-/** Why a machine cannot be made as it is declared: its own spec first, then its class. */
+/** Why a machine cannot be created as specified: its own spec first, then its class. */
 export function unmetPrecondition({ problems, classView }: MachineSnapshot): ClassProblem | undefined {
   if (problems.length > 0) return { reason: machineEventReasons.invalidMachine, problem: formatProblems(problems) };
   return classView.state === "unusable" ? classView : classView.unmetPrecondition;
 }
 
-/** The machine cannot be followed as it is declared; only a change of the named object helps, so time does not make it Failed. */
+/** The spec or the class is invalid; only a change of the named object helps, so the creation timeout does not make the machine Failed. */
 export function rejectMachine(
   snapshot: MachineSnapshot,
   { reason, problem }: ClassProblem,

@@ -4,8 +4,8 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../../model/creation-intent.ts";
 
 /**
- * The lane of a machine, shared by those that ask the cloud for the same and so run out of the same quota and capacity: class, instance type, zone, and the annotations of the node, by which MCM's driver of AWS
- * is asked for another zone, host or tenancy (`placement` in providers/aws/README.md).
+ * The launch group of a machine: machines that share quota and capacity, by class, instance type, zone, and the node annotations by which MCM's AWS driver
+ * selects another zone, host or tenancy (`placement` in providers/aws/README.md).
  */
 export function launchGroupOf({ spec }: Machine, { metadata, nodeTemplate }: MachineClass): string {
   const annotations = Object.entries(spec.nodeTemplate?.metadata?.annotations ?? {}).map(
@@ -16,7 +16,7 @@ export function launchGroupOf({ spec }: Machine, { metadata, nodeTemplate }: Mac
   );
 }
 
-/** The intent that a creation begun now would have; `undefined` while its class cannot be used. */
+/** The intent of a creation that would start now; `undefined` while the class is unusable. */
 export function plannedIntent({
   machine,
   classView,
@@ -28,7 +28,7 @@ export function plannedIntent({
   return intentFor(machine, classView.machineClass, { wantsToken, isSpent });
 }
 
-/** Asks the driver for a VM. What is about to be asked is on the machine before: in the same decision, and in its own write only when it is not there yet. */
+/** Requests a VM from the driver. The intent is stored first, in the same decision, and only written when it is not stored yet. */
 export function startCreation(
   snapshot: MachineSnapshot,
   machineClass: MachineClass,
@@ -51,7 +51,7 @@ export function startCreation(
   ];
 }
 
-/** Asks for the VM of a machine whose class can be used; of another one nothing is asked. */
+/** Requests the VM of a machine with a usable class; no actions otherwise. */
 export function beginCreation(snapshot: MachineSnapshot): readonly MachineAction[] {
   const intent = plannedIntent(snapshot);
   const { classView } = snapshot;

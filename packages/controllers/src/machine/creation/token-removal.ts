@@ -4,8 +4,8 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { readIntent } from "../../model/creation-intent.ts";
 
 /**
- * Adds the end of a bootstrap token to the decision that ends its use: the node has joined, or the machine goes (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Where that
- * decision is lost the token expires by itself.
+ * Adds the removal of the bootstrap token to the decision after which it is unused: the node joined, or the machine is terminating (MCM, `pkg/util/provider/machinecontroller/userdata.go`). When that
+ * decision is lost, the token expires.
  */
 export function withTokenRemoval(snapshot: MachineSnapshot, decision: MachineDecision): MachineDecision {
   const { machine, hasTarget } = snapshot;
@@ -13,8 +13,8 @@ export function withTokenRemoval(snapshot: MachineSnapshot, decision: MachineDec
   if (!hasTarget || status === undefined || readIntent(machine)?.bootstrapToken !== true) return decision;
   const [from, to] = [phaseOf(machine), phaseOf({ status })];
   const isJoined = to === "Running" && (from === "Pending" || from === "CrashLoopBackOff");
-  const isGoing = to === "Terminating" && from !== "Terminating";
-  return isJoined || isGoing
+  const isTerminating = to === "Terminating" && from !== "Terminating";
+  return isJoined || isTerminating
     ? { ...decision, actions: [...decision.actions, { kind: "RemoveBootstrapToken" }] }
     : decision;
 }

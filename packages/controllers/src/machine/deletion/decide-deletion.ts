@@ -22,7 +22,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { recordIds } from "../state/vm-ids.ts";
 
-/** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
+/** The stages of the deletion flow, in order. Each stage returns the next one. */
 const stages: Readonly<Record<DeletionStage, Stage>> = {
   GetVmStatus: getVmStatus,
   Drain: drain,
@@ -33,8 +33,8 @@ const stages: Readonly<Record<DeletionStage, Stage>> = {
 };
 
 /**
- * One reason when something happened that was not said before; a stage that was merely entered is in the status, and so is a drain that came to its end by
- * itself, until the last words repeat it.
+ * One event for each new result; an entered stage without a result is only in the status, and so is a completed drain
+ * that was not forced, until the final event repeats it.
  */
 function reasonsOf(
   snapshot: MachineSnapshot,
@@ -57,26 +57,26 @@ function reasonsOf(
   ];
 }
 
-/** What happened at the end, for who looks for a machine that is not there any more, and how long it took where a node was drained or there are none. */
+/** The final event: it outlives the machine, and contains the duration when a node was drained or there is no target cluster. */
 function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now: Date): readonly Reason[] {
   if (completed.length === 0) return [];
   const { machine, node, hasTarget } = snapshot;
   const drained = deletionEvents.drained();
   const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
   const events = isDrained && !completed.includes(drained) ? [drained, ...completed] : completed;
-  // A cloud's own controller may have deleted the node meanwhile.
+  // The cloud controller manager may have deleted the node meanwhile.
   const hadNode = isDrained || node !== undefined;
   const tookMs = hadNode || !hasTarget ? now.getTime() - deletionStart(snapshot) : undefined;
   return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineDeleted(events, tookMs) }];
 }
 
 /**
- * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
- * nothing has to be waited for; the Go implementation pauses five seconds after each.
+ * Deletes a machine, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one reconcile as long as
+ * there is nothing to wait for; MCM requeues after five seconds for each.
  */
 export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
   if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
-  // A VM that is being made must be known before it can be deleted.
+  // A VM that is being created must be known before it can be deleted.
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "running") return nothing;
 
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
@@ -89,7 +89,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   for (;;) {
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
-    // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
+    // Removing the finalizer deletes the object: there is no status left to write, only the event.
     if (result.next === "gone") return { actions, because: finalEvent(snapshot, completed, now) };
     if (result.happened !== undefined) completed.push(result.happened);
     happened = result.happened ?? happened;

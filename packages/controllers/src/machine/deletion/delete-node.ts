@@ -6,13 +6,13 @@ import { leftoverResources } from "./leftover-resources.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { Stage } from "./stage.ts";
 
-/** Since when the deletion is at this stage, wall clock in milliseconds. */
+/** Start of this stage, wall clock in milliseconds. */
 const since = (snapshot: MachineSnapshot): number | undefined =>
   markedStage(snapshot) === "DeleteNode"
     ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "1970-01-01T00:00:00Z")
     : undefined;
 
-/** Deletes the node object, when the VM has left nothing on it that Kubernetes still has to free; once the API server has accepted that, the machine need not wait for other finalizers on it. */
+/** Deletes the node object once Kubernetes has released its pods and volumes; other finalizers on the node do not delay the machine. */
 export const deleteNode: Stage = (snapshot, now) => {
   const { node } = snapshot;
   if (node === undefined) return { next: "RemoveFinalizer" };

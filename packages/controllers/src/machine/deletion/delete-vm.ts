@@ -5,7 +5,7 @@ import { msUntilRetry } from "../../model/retry.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
-/** Lets the driver delete the VM. Only its word that there is none any more ends the stage. */
+/** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
 export const deleteVm: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
   if (operation?.state === "running") return { next: "stay" };
@@ -33,14 +33,14 @@ export const deleteVm: Stage = (snapshot, now) => {
   }
   if (classView.state === "unusable") {
     const { providerID = "" } = machine.spec;
-    // Without an intent no driver was ever asked for a VM, whatever became of the class since.
+    // Without an intent no VM was ever requested from a driver.
     const wasAsked = readIntent(machine) !== undefined;
     const neverHadVm = providerID === "" && ((classView.isMissing && !wasAsked) || isForceDeletion(machine));
     if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
     const happened =
       providerID === ""
-        ? `A VM that may exist cannot be deleted: ${classView.problem}; ${forceWhereNoVm}`
-        : `VM ${providerID} cannot be deleted: ${classView.problem}`;
+        ? `Cannot delete a VM that may exist: ${classView.problem}; ${forceWhereNoVm}`
+        : `Cannot delete VM ${providerID}: ${classView.problem}`;
     return { next: "stay", happened, state: "Failed" };
   }
   return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };

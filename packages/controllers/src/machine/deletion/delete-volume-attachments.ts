@@ -1,6 +1,6 @@
 import type { Stage } from "./stage.ts";
 
-/** Deletes what a forced drain left attached, so that volumes are free for other nodes once the VM is gone. */
+/** Deletes VolumeAttachments after a forced drain, so that other nodes can attach the volumes once the VM is deleted. */
 export const deleteVolumeAttachments: Stage = ({ node, attachments }) => {
   const left = attachments.filter(({ metadata }) => metadata.deletionTimestamp == null);
   if (node === undefined || left.length === 0) return { next: "DeleteVm" };

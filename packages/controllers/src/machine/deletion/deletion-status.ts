@@ -3,7 +3,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 
-/** The status with what the driver's last deletion wants to remember; an answer without it clears it (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
+/** The status with the driver's state of the last deletion call; a result without one clears it (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
   if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
     return statusOf(machine);
@@ -13,8 +13,8 @@ function withLastKnownState({ machine, operation }: MachineSnapshot): MachineSta
 }
 
 /**
- * The status says where the flow stands, in words that end with the marker that both implementations read. A pass that finds the flow where the last
- * one left it, with nothing new to say, leaves those words alone.
+ * The description ends with the stage's marker, which both implementations read. It is kept when the stage
+ * is the same and there is no new result.
  */
 export function statusAt(
   snapshot: MachineSnapshot,

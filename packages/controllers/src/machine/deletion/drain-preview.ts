@@ -6,17 +6,17 @@ import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 
-/** What the drain before a deletion would do, and under which terms. */
+/** What the drain before a deletion would do, and its deadlines. */
 export interface DeletionDrainPreview {
   readonly terms: DrainTerms;
   readonly preview: DrainPreview;
 }
 
 /**
- * Rehearses the drain that a deletion of the machine begins with; of one that is not being deleted, as if it were from now on. Timeouts that the machine does not set are taken to be the
- * defaults: what flags the controllers run with cannot be seen from outside.
+ * Simulates the drain of a deletion; when the machine is not being deleted, as if the deletion started now. Timeouts that the machine does not set are the
+ * defaults: the flags of the controllers are unknown here.
  *
- * @param machine absent for a node that has none
+ * @param machine absent for a node without a machine
  */
 export function previewDeletionDrain(machine: Machine | undefined, view: DrainView, now: Date): DeletionDrainPreview {
   const snapshot = {

@@ -14,7 +14,7 @@ function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
 }
 
-/** Empties the node. After a forced drain the volume attachments are dealt with in a stage of their own. */
+/** Drains the node. After a forced drain the next stage deletes the volume attachments. */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
   if (view === undefined) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };

@@ -3,16 +3,16 @@ import { labelKeys, type Machine, type MachineErrorCode } from "@millwright/core
 /** Go's boolean texts, which the label `force-deletion` accepts. */
 const goTrue: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 
-/** Whether someone asked to have the machine deleted whatever stands in the way (label `force-deletion`). */
+/** Whether the label `force-deletion` requests the deletion in spite of failures. */
 export const isForceDeletion = ({ metadata }: Machine): boolean =>
   goTrue.has(metadata.labels?.[labelKeys.forceDeletion] ?? "");
 
-/** What a person can do where nobody can tell whether there is a VM. */
-export const forceWhereNoVm = `where there is none, set the label ${labelKeys.forceDeletion} to "True"`;
+/** What a user can do when the existence of a VM is unknown. */
+export const forceWhereNoVm = `if there is no VM, set the label ${labelKeys.forceDeletion} to "True"`;
 
 /**
- * Whether a driver that refuses the class, so that it cannot even look, leaves a machine for good: no VM is known of it. Its class is to be mended, or
- * somebody says that there is no VM.
+ * Whether a driver that rejects the class cannot delete the machine at all: no id of a VM is known to it. A user has to fix the class, or
+ * to confirm by the label that there is no VM.
  */
 export const isBeyondDriver = ({ spec }: Machine, code: MachineErrorCode): boolean =>
   code === "InvalidArgument" && (spec.providerID ?? "") === "";

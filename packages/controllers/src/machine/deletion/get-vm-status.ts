@@ -5,19 +5,19 @@ import { recordIds } from "../state/vm-ids.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
-/** Finds the node of the machine: by what the objects say, else by asking the driver. */
+/** Finds the node of the machine: from the objects, else from the driver. */
 export const getVmStatus: Stage = (snapshot, now) => {
   const { machine, node, hasTarget, operation, classView } = snapshot;
   if (!hasTarget) return { next: "DeleteVm", happened: deletionEvents.noTargetCluster() };
-  // Under that name there is only the node of something else, which must not be drained.
+  // The node of that name belongs to another VM and must not be drained.
   const { staleNode } = readIntent(machine) ?? {};
   if (staleNode !== undefined) return { next: "DeleteVm", happened: staleNodeText(staleNode) };
   if (node !== undefined || (machine.metadata.labels?.[labelKeys.node] ?? "") !== "") return { next: "Drain" };
-  // Without a class nothing can be asked of a driver; a machine without an id under a class that never was has no VM.
+  // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
   if (operation?.state === "running") return { next: "stay" };
   if (operation?.kind === "find" && operation.state === "done") {
-    // The node can only be looked for, and drained, by its name: that is another pass.
+    // The node is found by its name in the next reconcile.
     if ((operation.result.nodeName ?? "") === "") return { next: "Drain" };
     return { next: "stay", actions: recordIds(snapshot, operation.result) };
   }
@@ -29,7 +29,7 @@ export const getVmStatus: Stage = (snapshot, now) => {
     const isBeyond = isBeyondDriver(machine, operation.code);
     const failure = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
     if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
-    const happened = isBeyond ? `${failure}. Mend the class; or, ${forceWhereNoVm}` : failure;
+    const happened = isBeyond ? `${failure}. Fix the MachineClass, or ${forceWhereNoVm}` : failure;
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };

@@ -6,7 +6,7 @@ import { markedStage } from "../../model/marked-stage.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 
-/** The stage to repeat: where the flow stood, or the drain, if the pass came as far: nothing fails before it that the status must not pass over. */
+/** The stage to repeat: the stored one, or the drain when this reconcile reached it; the status must not skip the stages after it. */
 function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): DeletionStage {
   const marked = markedStage(snapshot) ?? "GetVmStatus";
   const reached = stageOf(status?.lastOperation?.description) ?? marked;
@@ -15,8 +15,8 @@ function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): 
 }
 
 /**
- * What is left of a pass of the deletion whose writes were refused: the status says why nothing goes on, in MCM's words where it has some, and the stage is repeated. `why` is
- * what the API server said.
+ * The decision after a reconcile of the deletion whose writes failed: the status contains why, in MCM's words where it has some, and the stage is repeated. `why` is
+ * the message of the API server.
  */
 export function interruptedDeletion(
   snapshot: MachineSnapshot,

@@ -6,12 +6,12 @@ import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
- * Kubernetes needs a minute to see that a node is dead, and lets go of what is on it then. The node object does not wait longer than that: without it, pods are collected and
- * volumes detached as well, only later. Milliseconds.
+ * Kubernetes needs about a minute to notice that a node is dead and to release its pods and volumes. The deletion of the node object waits no longer: without
+ * the node, pods are still garbage collected and volumes detached, only later. Milliseconds.
  */
 const RELEASE_MS = 60_000;
 
-/** Whether the driver's final word is that there is no VM: of this process, or as it stands in the machine. Otherwise pods may still run and write. */
+/** Whether the driver reported that the VM does not exist, to this process or in the status of the machine. Otherwise pods may still run and write. */
 function isVmDeleted({ machine, operation }: MachineSnapshot): boolean {
   if (operation?.kind === "delete" && operation.state === "done") return true;
   if (operation?.kind === "delete" && operation.state === "failed") return operation.code === "NotFound";
@@ -19,7 +19,7 @@ function isVmDeleted({ machine, operation }: MachineSnapshot): boolean {
   return [deletionEvents.vmDeleted(), deletionEvents.vmNotFound()].some((text) => description.startsWith(text));
 }
 
-/** The taint that says so; Kubernetes asks for it before it frees volumes that a dead kubelet cannot unmount. */
+/** The out-of-service taint; Kubernetes requires it before it releases volumes that a dead kubelet cannot unmount. */
 function taint(node: Node, now: Date): readonly MachineAction[] {
   const taints = node.spec?.taints ?? [];
   if (taints.some(({ key }) => key === taintKeys.outOfService)) return [];
@@ -30,22 +30,22 @@ function taint(node: Node, now: Date): readonly MachineAction[] {
     timeAdded: apiTime(now),
   };
   const { name, resourceVersion } = node.metadata;
-  // A list is replaced whole: the patch holds for the version that was seen.
+  // A merge patch replaces lists: it requires the observed version.
   const metadata = resourceVersion === undefined ? {} : { resourceVersion };
   const patch = { metadata, spec: { taints: [...taints, outOfService] } };
   return [{ kind: "PatchNode", name, patch, mayFail: true }];
 }
 
-/** What a dead node still holds, and what is done about it; `undefined` when it holds nothing, or has been waited for long enough. */
+/** Resources on a dead node, and what to do about them; `undefined` when there are none, or the wait is over. */
 export interface LeftoverResources {
   readonly actions: readonly MachineAction[];
   readonly requeueAfterMs: number;
 }
 
 /**
- * Looks for pods and volumes that a VM left behind when it was deleted under them.
+ * Finds pods and volumes on a node whose VM was deleted.
  *
- * @param since wall clock, milliseconds: since when the deletion is at this stage; `undefined` when it only just gets there
+ * @param since wall clock, milliseconds: start of this stage; `undefined` when the deletion has just reached it
  */
 export function leftoverResources(
   snapshot: MachineSnapshot,

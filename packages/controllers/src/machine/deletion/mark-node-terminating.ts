@@ -5,8 +5,7 @@ import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
- * Whether the machine was given up, not just not wanted any more. Before the flow has begun the phase says so, afterwards what the health check found last
- *.
+ * Whether the machine was unhealthy, not just surplus: by its phase before the deletion flow started, afterwards by the last health check
  */
 function wasUnhealthy({ machine }: MachineSnapshot): boolean {
   const phase = phaseOf(machine);
@@ -15,7 +14,7 @@ function wasUnhealthy({ machine }: MachineSnapshot): boolean {
   return checked !== undefined && checked.outcome !== "Successful";
 }
 
-/** Lets the node say, once, that it goes, and why: the cluster autoscaler and people look at it. A node that cannot be told is drained all the same. */
+/** Sets the condition Terminating of the node once, with its reason: the cluster autoscaler and users read it. When that fails, the node is drained nevertheless. */
 export function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): readonly MachineAction[] {
   if (conditionOf(node, nodeConditionTypes.terminating)?.status === "True") return [];
   const state = {

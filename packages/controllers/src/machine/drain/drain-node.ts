@@ -6,7 +6,7 @@ import { conditionOf } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { drainTimeoutMs, evictionTimeMs } from "../../model/timeouts.ts";
 
-/** A node that has been unusable for so long is not asked any more. */
+/** Drains of a node that has been unusable for this long are forced, milliseconds. */
 const UNUSABLE_MS = 5 * 60_000;
 
 const sinceOf = (condition: NodeCondition | undefined, good: string): number => {
@@ -15,7 +15,7 @@ const sinceOf = (condition: NodeCondition | undefined, good: string): number => 
   return Number.isNaN(since) ? Number.POSITIVE_INFINITY : since;
 };
 
-/** Wall clock, milliseconds, after which nothing on a node can be expected to end in order: not ready, or its disk read-only, for too long. */
+/** Wall clock, milliseconds, after which the node has been not ready, or its disk read-only, for too long to terminate pods gracefully. */
 const unusableAfter = (node: Node): number =>
   UNUSABLE_MS +
   Math.min(
@@ -26,14 +26,14 @@ const unusableAfter = (node: Node): number =>
 /** How the node of a machine is drained. */
 export interface NodeDrain {
   readonly view: DrainView;
-  /** Wall clock, milliseconds, from an object: the deadlines count from it. */
+  /** Wall clock, milliseconds, stored in an object: start of the deadlines. */
   readonly startedAt: number;
-  /** Whether somebody asked to force it. */
+  /** Whether a user requested to force it. */
   readonly isDemanded: boolean;
   readonly cordon: boolean;
 }
 
-/** Under which terms a node is drained: forced when somebody asks for it, and when the node itself, as it is now, has been unusable for too long. */
+/** The terms of a drain: forced when a user requests it, or when the node has been unusable for too long. */
 export function drainTerms(
   snapshot: Pick<MachineSnapshot, "machine" | "settings">,
   node: Node,
@@ -52,8 +52,8 @@ export function drainTerms(
 }
 
 /**
- * Drains the node of a machine: before its VM is deleted, for an update in place or a preservation. Forced when somebody asks for it, after the drain timeout, and when the
- * node itself, as the cache has it now, has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
+ * Drains the node of a machine: before its VM is deleted, for an in-place update or a preservation. Forced when a user requests it, after the drain timeout, and when the
+ * node has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
  */
 export function drainNode(
   snapshot: Pick<MachineSnapshot, "machine" | "settings">,

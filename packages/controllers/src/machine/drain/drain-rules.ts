@@ -9,16 +9,16 @@ import {
 import type { Reason } from "../../model/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
-/** The rules of an ordered drain that hold for a machine. */
+/** The drain rules of a machine. */
 export interface DrainRulesView {
   readonly rules: readonly DrainRule[];
-  /** Why rules that somebody wrote are not followed, as one sentence. */
+  /** Why the rules are ignored, as one sentence. */
   readonly problem?: string;
 }
 
 /**
- * Reads the rules of a machine's drain: its own annotation, else that of its class. Rules that cannot be read are ignored as a whole, those of the class included:
- * half of an order is no order.
+ * Reads the drain rules of a machine: its own annotation, else that of its class. Invalid rules are ignored as a whole, and those of the class with them:
+ * a part of the order could evict pods too early.
  */
 export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | undefined): DrainRulesView {
   const key = annotationKeys.drainRules;
@@ -31,11 +31,11 @@ export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | und
   if (result.ok) return { rules: result.rules };
   return {
     rules: [],
-    problem: `${owner.subject}: ${formatProblems(result.problems)}; drains ignore the rules until they are mended`,
+    problem: `${owner.subject}: ${formatProblems(result.problems)}; drains ignore the rules until they are fixed`,
   };
 }
 
-/** What is told of rules that are ignored: once, not in every pass of the drain. */
+/** The event about ignored rules, once per problem. */
 export const drainRuleEvents = ({
   drainRulesProblem: message,
   reported,

@@ -6,23 +6,23 @@ import { namedCauses } from "../../drain/named-causes.ts";
 import { drainRuleEvents } from "./drain-rules.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
-/** What is to be told of a drain that goes on. */
+/** What a drain in progress reports. */
 export interface DrainStatusUpdate {
-  /** What the status is to say; absent: what it says will do. */
+  /** The new description; absent: the current one is kept. */
   readonly message?: string;
   readonly because: readonly Reason[];
-  /** Until progress may be told, if that is held back. */
+  /** Until throttled progress may be written. */
   readonly requeueAfterMs: number;
 }
 
-/** Mere progress is written at most this often, milliseconds: a node of a hundred pods would cost as many writes as evictions. */
+/** Progress is written at most this often, milliseconds: otherwise a node with a hundred pods would cost as many writes as evictions. */
 const PROGRESS_MS = 10_000;
 
 const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocker.kind === "rejected";
 
 /**
- * An event of one line for each cause that the status will name and does not name yet, so that a cause is told once, whatever is tried meanwhile and by whichever process. Of
- * more causes than the status has room for, the rest is told when it has: nothing else says later that they were told.
+ * One event for each cause that the status is going to name and does not name yet, so that each cause is reported once, also across processes. Causes
+ * that do not fit into the status are reported when they do: only the status records which were reported.
  */
 function reasonsFor(
   blockers: readonly Blocker[],
@@ -38,11 +38,11 @@ function reasonsFor(
   return blockerLines(fresh).map((line) => ({
     type: "Warning",
     reason: machineEventReasons.drainBlocked,
-    message: `The drain of node ${nodeName} is held up: ${line.replace(/^\* /, "")}`,
+    message: `Drain of node ${nodeName} is blocked: ${line.replace(/^\* /, "")}`,
   }));
 }
 
-/** Says what is new of a drain, measured by what the machine's last operation says: causes at once, progress now and then. */
+/** Compares a drain with the machine's last operation: new causes are reported at once, progress is throttled. */
 export function drainStatusUpdate(
   snapshot: Pick<MachineSnapshot, "machine" | "node" | "drainRulesProblem" | "reported">,
   { blockers, message }: Extract<DrainProgress, { readonly state: "draining" }>,

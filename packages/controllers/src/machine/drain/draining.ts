@@ -5,16 +5,16 @@ import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { isPreservationDrainDue } from "../../model/preservation-drain.ts";
 
-/** Whether a deletion has not got past its drain. */
+/** Whether a deletion has not completed its drain. */
 function isBeforeVm(machine: Machine): boolean {
   const stage = markedStage({ machine }) ?? "GetVmStatus";
   return stage === "GetVmStatus" || stage === "Drain";
 }
 
-/** Whether the node of a machine is being emptied, for whatever reason: only then is looked at what a drain looks at. */
+/** Whether the node of a machine is being drained, for whatever reason: only then the inputs of a drain are read. */
 export const isDraining = (machine: Machine, node: Node | undefined): boolean =>
   isDeleting(machine) ? isBeforeVm(machine) : isInPlaceDrainDue(machine, node) || isPreservationDrainDue(machine, node);
 
-/** Whether pods and attachments of the node concern the machine: while the node is being emptied, and until a deletion has dealt with what is left on it. */
+/** Whether pods and attachments of the node matter to the machine: during a drain, and during the whole deletion. */
 export const isLeaving = (machine: Machine, node: Node | undefined): boolean =>
   isDeleting(machine) || isDraining(machine, node);

@@ -1,4 +1,4 @@
 import { capitalTrue, labelKeys, type Machine } from "@millwright/core";
 
-/** Whether someone asked to force the drain of a machine that stays (label `force-drain`). */
+/** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
 export const isForceDrain = ({ metadata }: Machine): boolean => metadata.labels?.[labelKeys.forceDrain] === capitalTrue;

@@ -4,7 +4,7 @@ import type { VolumeIds } from "../../drain/volume-ids.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { MachineDriver } from "../../model/driver-port.ts";
 
-/** Asks the driver of a machine's class about PersistentVolumes, beside the queue; `enqueue` is called with the answer. */
+/** Requests the ids of PersistentVolumes from the driver of a machine's class, in the background; `enqueue` is called when they are known. */
 export type LookUpVolumeIds = (
   machine: Machine,
   resolved: ResolvedClass,
@@ -12,11 +12,11 @@ export type LookUpVolumeIds = (
   enqueue: () => void,
 ) => void;
 
-/** Makes the function that asks, in one call for all volumes of a node. */
+/** Makes the lookup; one call for all volumes of a node. */
 export const createVolumeIdLookup =
   ({ target }: ControllerContext, driver: MachineDriver, volumeIds: Pick<VolumeIds, "lookUp">): LookUpVolumeIds =>
   (machine, { view, secret }, names, enqueue) => {
-    // Decided on the same snapshot: only a class that can be used is asked for.
+    // Decided on the same snapshot, so the class is usable.
     if (view.state !== "usable" || target === undefined) return;
     const { machineClass } = view;
     const found = names.flatMap((name) => target.caches.volumes.store.get(name) ?? []);

@@ -1,7 +1,7 @@
 import type { Reason } from "../../model/decision.ts";
 import type { OperationText } from "../../model/status-change.ts";
 
-/** A change of phase that the node calls for, with what is said about it. */
+/** A change of phase, with the description and event. */
 export interface Change {
   readonly phase: "Running" | "Unknown";
   readonly operation: OperationText;

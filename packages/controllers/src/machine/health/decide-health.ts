@@ -21,7 +21,7 @@ import { toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
-/** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */
+/** Phases in which a healthy node makes the machine Running. In-place updates have their own rules. */
 const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
   "CrashLoopBackOff",
   "Pending",
@@ -30,7 +30,7 @@ const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
   "InPlaceUpdateSuccessful",
 ]);
 
-/** A machine that was given up because its update in place failed does not come back by being as healthy as before the update. */
+/** A machine whose in-place update failed does not recover just because its node is as healthy as before. */
 const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
   status?.lastOperation?.type === "InPlaceUpdate" &&
   metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
@@ -43,7 +43,7 @@ function toUnknown(description: string, reason: string): Change {
   };
 }
 
-/** The change of phase that the node calls for, if any. `bad` is empty for a healthy node. */
+/** The change of phase for the health of the node, if any. `bad` is empty for a healthy node. */
 function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date): Change | undefined {
   const { machine, node } = snapshot;
   const { name, labels } = machine.metadata;
@@ -54,7 +54,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   }
   if (phase !== "Running") return undefined;
   if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);
-  // A machine that never saw a node has none to miss.
+  // A machine that never had a node is not missing one.
   if ((machine.status?.conditions ?? []).length === 0) return undefined;
   const foreign = foreignNodeText(snapshot);
   return foreign === undefined
@@ -62,7 +62,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
     : toUnknown(foreign, machineEventReasons.providerIdMismatch);
 }
 
-/** Milliseconds for which the node of a machine that is up and down must still hold as it is before anything is written about that. */
+/** Milliseconds for which the node of a flapping machine must still be stable before its status is written. */
 function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date): number {
   const phase = phaseOf(machine);
   if (phase !== "Unknown" && phase !== "Failed") return 0;
@@ -72,22 +72,22 @@ function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date)
     : Math.max(0, (history.steadySince ?? now.getTime()) + stabilizationMs - now.getTime());
 }
 
-/** The status with the conditions of the node, if they are news. */
+/** The status with the conditions of the node, if their health changed. */
 function withConditions(status: MachineStatus, node: Node | undefined): MachineStatus {
   const conditions = node?.status?.conditions ?? [];
   return node === undefined || isSameHealth(status.conditions ?? [], conditions) ? status : { ...status, conditions };
 }
 
-/** A machine whose node somebody deletes is deleted, too: the way in which users have a machine replaced (MCM, `pkg/util/provider/machinecontroller/node.go` triggerMachineDeletion). */
-function goWithNode({ machine }: MachineSnapshot, node: Node): MachineDecision {
-  const message = `Node ${node.metadata.name} is being deleted, and the machine with it`;
+/** A machine whose node is being deleted is deleted, too: users replace machines this way (MCM, `pkg/util/provider/machinecontroller/node.go` triggerMachineDeletion). */
+function deleteWithNode({ machine }: MachineSnapshot, node: Node): MachineDecision {
+  const message = `Node ${node.metadata.name} is being deleted; deleting the machine as well`;
   return {
     actions: [{ kind: "DeleteMachine", uid: machine.metadata.uid ?? "" }],
     because: [{ type: "Normal", reason: machineEventReasons.nodeDeleted, message }],
   };
 }
 
-/** The patch that makes the machine name its node. */
+/** The patch of the label `node`. */
 function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
   const label = nodeLabelOf(snapshot);
   return label === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, label) }];
@@ -95,12 +95,12 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
 
 /**
  * Follows the node of a machine (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth): its conditions are copied, a healthy node makes the machine Running, an unhealthy or missing
- * one makes a Running machine Unknown, and one that does not come, or does not recover, in time makes it Failed.
+ * one makes a Running machine Unknown, and one that does not join or recover in time makes it Failed.
  */
 export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node, hasTarget, remediation } = snapshot;
   if (!hasTarget) return nothing;
-  if (node?.metadata.deletionTimestamp != null) return goWithNode(snapshot, node);
+  if (node?.metadata.deletionTimestamp != null) return deleteWithNode(snapshot, node);
   const decision = followNode(snapshot, now);
   const isReplaced = decision.actions.some(({ kind }) => kind === "StartRemediation");
   return !remediation.isInFlight || isReplaced

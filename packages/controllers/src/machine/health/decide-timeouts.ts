@@ -20,7 +20,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../../model/timeouts.ts";
 
-/** Ways to end the wait for a node that is not healthy. */
+/** The timeouts of a machine whose node is not healthy. */
 export function decideTimeouts(
   snapshot: MachineSnapshot,
   status: MachineStatus,
@@ -31,20 +31,20 @@ export function decideTimeouts(
   if (phase === "Pending") return joinTimeout(snapshot, status, now);
   const isUnhealthy =
     ((phase === "Unknown" || phase === "InPlaceUpdateSuccessful") && bad.length > 0) ||
-    // The phase itself is the trouble, whatever the node says, until its agent reports that it came right after all.
+    // The phase itself is unhealthy, whatever the conditions of the node, until the agent reports success.
     (phase === "InPlaceUpdateFailed" &&
       snapshot.node?.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful);
   return isUnhealthy ? healthTimeout(snapshot, status, bad, now) : { ...nothing, status };
 }
 
 /**
- * A machine whose node did not join in time is given up; its set makes another one. The time starts anew when nobody could see nodes for a while: none
- * could join then.
+ * A machine whose node did not join in time becomes Failed; its set creates another one. The timeout restarts after a loss of connectivity: no node
+ * could join meanwhile.
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
   const { isLost, regainedAt = 0 } = snapshot.remediation.connectivity;
   const unseen = joinUnknown(snapshot.machine.metadata.name);
-  // The end of the loss wakes the machine.
+  // Restored connectivity enqueues the machine.
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
   const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
   const leftMs = deadline - now.getTime();
@@ -65,16 +65,16 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   };
 }
 
-/** The status with the clock of its phase started anew. */
+/** The status with the time of its phase reset. */
 const withClockReset = (status: MachineStatus, now: Date): MachineStatus => ({
   ...status,
   currentStatus: { ...status.currentStatus, lastUpdateTime: apiTime(now) },
 });
 
 /**
- * A machine that has been unhealthy for the health timeout is Failed, which is what its set replaces (rows 11, 18 and 21 of the phase
- * transitions). The clock is that of the phase, which nothing but a change of phase moves; it starts anew when the node was
- * healthy in between, and when nobody could see the node for a while.
+ * A machine that has been unhealthy for the health timeout becomes Failed, which its set replaces (rows 11, 18 and 21 of the phase
+ * transitions). The timeout counts from the last change of the phase; it restarts when the node was
+ * healthy in between, and after a loss of connectivity.
  */
 function healthTimeout(
   snapshot: MachineSnapshot,
@@ -88,7 +88,7 @@ function healthTimeout(
   const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
   if (Number.isNaN(since)) return { ...nothing, status: withClockReset(status, now) };
   const { regainedAt = 0, isLost } = remediation.connectivity;
-  // Stored times are whole seconds.
+  // Stored times are in whole seconds.
   if (!isLost && Math.floor(regainedAt / 1000) * 1000 > since) {
     const message = healthTimeoutReset(name);
     return {
@@ -113,7 +113,7 @@ function healthTimeout(
     };
   }
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));
-  // First of all actions: the permit is taken before anything else can run.
+  // The first action: the remediation budget is used before anything else runs.
   const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: remediation.group }];
   return {
     actions,
@@ -122,17 +122,17 @@ function healthTimeout(
   };
 }
 
-/** What holds a replacement back. */
+/** Why a remediation is on hold. */
 interface Hold {
   readonly text: string;
   readonly because: Pick<Reason, "type" | "reason">;
   readonly requeueAfterMs?: number;
 }
 
-/** What stands in the way of a replacement, the greater trouble first; `undefined` when nothing does. */
+/** Why the machine is not remediated, the most severe cause first; `undefined` when it may be. */
 function holdOf({ remediation, settings }: MachineSnapshot, now: Date): Hold | undefined {
   const suspended = { type: "Warning", reason: machineEventReasons.remediationPaused } as const;
-  // Its end wakes the machine.
+  // Restored connectivity enqueues the machine.
   if (remediation.connectivity.isLost) return { text: remediationHolds.unreachable(), because: suspended };
   if (remediation.outage !== undefined) {
     const { zone, until } = remediation.outage;

@@ -11,11 +11,11 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { ageMs } from "../../model/timeouts.ts";
 import type { Change } from "./change.ts";
 
-/** Whether the machine has never joined: its creation has not been told to be successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
+/** Whether the machine has never joined: its creation has not been successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
 export const isFirstJoin = ({ status }: Machine): boolean =>
   status?.lastOperation?.type === "Create" && status.lastOperation.state !== "Successful";
 
-/** The change to Running: a join, or a return. */
+/** The change to Running: the first join, or a recovery. */
 export function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): Change {
   const isJoin = isFirstJoin(machine);
   const description = isJoin ? joined(machine.metadata.name, ageMs(machine, now)) : rejoined(machine.metadata.name);
@@ -31,8 +31,8 @@ export function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): 
 }
 
 /**
- * How long a machine that joins took, from its creation. Part of the status, so that it comes with the write that makes the machine Running: the Go implementation adds
- * an annotation to that write, which the API server drops, and a patch of its own would be one request more for each machine.
+ * How long a machine took to join, from its creation. Written with the status that makes the machine Running: MCM adds
+ * an annotation to that write, which the API server drops, and a separate patch would cost one more request per machine.
  */
 export const withJoinDuration = (status: MachineStatus, machine: Machine, now: Date): MachineStatus =>
   isFirstJoin(machine) ? { ...status, joinDuration: formatGoDuration(Math.max(0, ageMs(machine, now))) } : status;

@@ -3,15 +3,15 @@ import type { Reason } from "../../model/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
- * The label `node` where it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
- * reported; `undefined` when it is right. Other programs find the node of a machine by nothing else.
+ * The label `node` when it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
+ * reported; `undefined` when it is correct. Other programs find the node of a machine only by this label.
  */
 export function nodeLabelOf({ machine, node, nodeMatch }: MachineSnapshot): string | undefined {
   if (node === undefined || nodeMatch !== "same") return undefined;
   return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node.metadata.name;
 }
 
-/** The message that the node of the machine's node name is another VM's, where it is and the machine's own is missing. */
+/** The message that the node named by the machine belongs to another VM, when the machine has no node of its own. */
 export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot): string | undefined {
   if (node !== undefined || foreignNode === undefined) return undefined;
   const { name } = foreignNode.metadata;
@@ -23,13 +23,13 @@ export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot)
   );
 }
 
-/** The event that goes with it; none when the machine's last operation says it already. */
+/** The event with that message; none when the machine's last operation contains it already. */
 export const foreignNodeEvents = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
   lastOperation?.description === message
     ? []
     : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
 
-/** The patch that sets the label; it holds for this very machine only. */
+/** The patch that sets the label; conditional on the UID. */
 export const labelPatch = ({ metadata: { uid } }: Machine, nodeName: string): object => ({
   metadata: { ...(uid === undefined ? {} : { uid }), labels: { [labelKeys.node]: nodeName } },
 });

@@ -29,7 +29,7 @@ import {
   nextReason,
 } from "../../model/in-place-state.ts";
 
-/** The agent's words are text from outside: at most this many characters of them are repeated. */
+/** The agent's report is untrusted text: at most this many characters are copied. */
 const LONGEST_REASON = 1_000;
 
 const failureOf = (node: Node): string =>
@@ -40,7 +40,7 @@ function messageOf(reason: InPlaceReason, node: Node): string {
   return reason === inPlaceUpdateReasons.updateFailed ? `${message}${failureOf(node)}` : message;
 }
 
-/** What the agent on the node said becomes the phase of the machine. */
+/** The phase of the machine after a report of the agent. */
 function afterReport(
   snapshot: MachineSnapshot,
   node: Node,
@@ -81,7 +81,7 @@ function fail({ machine }: MachineSnapshot, message: string, now: Date): Machine
   };
 }
 
-/** An agent that says nothing for too long is taken for one that failed; should it report later, that counts. */
+/** An agent that does not report in time has failed; a later report still counts. */
 function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine } = snapshot;
   if (phaseOf(machine) !== "InPlaceUpdating") return nothing;
@@ -93,7 +93,7 @@ function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
     : fail(snapshot, updateInPlaceTimedOut(machine.metadata.name, timeoutMs), now);
 }
 
-/** A report that stands before the update has begun is of an older one: the agent would not be believed again if it stayed. */
+/** Removes the report of an earlier update: it would be mistaken for a report of this one. */
 function removeOldReport(node: Node): readonly MachineAction[] {
   if (node.metadata.labels?.[labelKeys.updateResult] === undefined) return [];
   const metadata = {
@@ -103,12 +103,12 @@ function removeOldReport(node: Node): readonly MachineAction[] {
   return [{ kind: "PatchNode", name: node.metadata.name, patch: { metadata } }];
 }
 
-/** Empties a selected node; then the phase says so, and only when that is stored does the node. */
+/** Drains a selected node; then writes the phase, and only when that is stored the condition of the node. */
 function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDecision {
   const { machine } = snapshot;
   const { node } = view;
   const selected = Date.parse(conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.lastTransitionTime ?? "");
-  // A selection without time is as good as one of this moment: nothing is forced for want of it.
+  // A selection without a time counts as selected now, so that nothing is forced too early.
   const startedAt = Number.isNaN(selected) ? now.getTime() : selected;
   const progress = drainNode(snapshot, { view, startedAt, isDemanded: isForceDrain(machine), cordon: true }, now);
   const oldReport = removeOldReport(node);
@@ -120,11 +120,11 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
     const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
     return { actions, requeueAfterMs, because, status: withOperation(statusOf(machine), operation, now) };
   }
-  // The patch of the node wakes the machine: what follows is built on a node that says nothing of the past.
+  // The patch of the node enqueues the machine: the next steps need a node without the old report.
   if (oldReport.length > 0) return { actions, because: [] };
   const description = updatingInPlace(machine.metadata.name);
   const status = withOperation(statusOf(machine), { description, state: "Processing", type: "InPlaceUpdate" }, now);
-  const how = progress.isForced ? "drained by force" : "drained";
+  const how = progress.isForced ? "forcibly drained" : "drained";
   const message = `Node ${node.metadata.name} is ${how}; the agent on it may update it`;
   return {
     actions,
@@ -135,7 +135,7 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
 
 /**
  * The machine's side of an update in place (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate): labels of the node become its condition `InPlaceUpdate`, a selected node is
- * drained, the agent on it is told to begin, and what it reports becomes the machine's phase. Everything is decided on the cached node; nothing waits.
+ * drained, its agent is notified, and the agent's report becomes the machine's phase. Everything is decided from the cached node; nothing blocks.
  */
 export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node, drain: view } = snapshot;

@@ -2,7 +2,7 @@ import type { Machine } from "@millwright/core";
 import type { MatchNode } from "../../model/node-match.ts";
 import type { Node } from "../../model/node-objects.ts";
 
-/** How good a claim is: that of the VM itself first, then that of the older machine, then by name. */
+/** Orders claims to a node: the machine of its VM first, then the older machine, then by name. */
 function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): number {
   const isVm = (machine: Machine): number => (match(machine, node) === "same" ? 0 : 1);
   const rank = ({ metadata }: Machine): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
@@ -10,8 +10,8 @@ function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): nu
 }
 
 /**
- * Names of the machines that have a better claim to a node than this one, sorted. Two machines that both put their name on one node would
- * wake each other without end; only the one with the best claim writes.
+ * Names of the machines with a better claim to a node than this one, sorted. Two machines that both set their name on one node would
+ * enqueue each other forever; only the one with the best claim writes.
  */
 export const competingMachines = (
   node: Node,

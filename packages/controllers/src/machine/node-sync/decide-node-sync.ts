@@ -15,12 +15,12 @@ import { isSameTaints, mergeTaints } from "./merge-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 import { capacityChange, virtualCapacityOf } from "./virtual-capacity.ts";
 
-/** Whether the node has to be kept until its machine has let go of it. Nobody's node is not ours to hold. */
+/** Whether the node needs our finalizer. Nodes that are not managed get none. */
 const needsFinalizer = ({ metadata }: Node): boolean =>
   metadata.annotations?.[annotationKeys.notManaged] === undefined &&
   metadata.finalizers?.includes(finalizers.node) !== true;
 
-/** Whether one map holds exactly what the other does. */
+/** Whether two maps are equal. */
 const isSame = (a: Texts, b: Texts): boolean => threeWayPatch(a, a, b) === undefined;
 
 const isRecorded = ({ value, isUnreadable }: LastApplied<AppliedTemplate>, template: AppliedTemplate): boolean =>
@@ -30,8 +30,8 @@ const isRecorded = ({ value, isUnreadable }: LastApplied<AppliedTemplate>, templ
   isSameTaints(value.taints, template.taints);
 
 /**
- * What to put on the node. A template that no node could carry is left alone, as if it had not changed: the API server would refuse it in every pass,
- * and the machine's own name with it.
+ * The template to apply. An invalid template is ignored, as if it had not changed: the API server would reject each patch,
+ * including the machine's name.
  */
 function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTemplate): AppliedTemplate {
   const isRefused = problems.some(({ path }) => path.startsWith("spec.nodeTemplate"));
@@ -39,8 +39,8 @@ function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTe
 }
 
 /**
- * One merge patch with all that differs. Lists are replaced whole by it, so a patch that touches taints or finalizers holds only for the version of the
- * node that it was computed from. What was applied is recorded in the same request as the change that it describes.
+ * One merge patch with all differences. Merge patches replace lists, so a patch of taints or finalizers requires the observed version of the
+ * node. The last-applied annotation is written in the same request as the change.
  */
 function nodePatch(
   node: Node,
@@ -66,30 +66,30 @@ function nodePatch(
 const unreadable = (node: Node, key: string): Reason => ({
   type: "Warning",
   reason: machineEventReasons.invalidLastAppliedAnnotation,
-  message: `Annotation ${key} of Node ${node.metadata.name} cannot be read; it is written anew, and nothing that was applied before is removed`,
+  message: `Annotation ${key} of Node ${node.metadata.name} cannot be read and will be reset; fields applied before are kept`,
 });
 
-/** Another machine looks after the node; it is told once. */
+/** Another machine owns the node; reported once. */
 function contested({ machine, competingMachines, reported }: MachineSnapshot, node: Node): MachineDecision {
-  const message = `Node ${node.metadata.name} is that of machine ${competingMachines.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
+  const message = `Node ${node.metadata.name} belongs to machine ${competingMachines.join(", ")}; machine ${machine.metadata.name} does not change it`;
   if (message === reported.get(machineEventReasons.nodeClaimedTwice)) return nothing;
   return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
 }
 
 /**
- * Keeps the node of a machine as its template wants it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates): name of the machine, labels, annotations and taints three-way, the
- * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status, and none when all is well.
+ * Applies the template of a machine to its node (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates): name of the machine, labels, annotations and taints three-way, the
+ * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status; none when nothing differs.
  */
 export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const { machine, node, classView } = snapshot;
-  // A node that goes takes no finalizer any more, and needs nothing else.
+  // A terminating node accepts no finalizer and needs no changes.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
   if (snapshot.competingMachines.length > 0) return contested(snapshot, node);
   const { name } = node.metadata;
   const live = node.metadata.annotations;
   const last = readLastTemplate(live);
   const template = desiredTemplate(snapshot, last.value);
-  // A class that cannot be read says nothing about capacity: what is there stays.
+  // An unusable class has no known capacity: the current one is kept.
   const change =
     classView.state === "usable"
       ? capacityChange(live, node.status?.capacity, virtualCapacityOf(classView.machineClass))

@@ -2,20 +2,20 @@ import { annotationKeys, isRecord, type NodeTemplateSpec, readNodeTemplateSpec, 
 import { parseJson } from "@millwright/kube";
 import type { Texts } from "./three-way.ts";
 
-/** What of a node template is put on a node. */
+/** The applied part of a node template. */
 export interface AppliedTemplate {
   readonly labels: Texts;
   readonly annotations: Texts;
   readonly taints: readonly Taint[];
 }
 
-/** What an annotation of a node says was applied last. One that cannot be read says nothing: nothing is removed for its sake. */
+/** The value of a last-applied annotation. An unreadable annotation counts as empty: nothing is removed. */
 export interface LastApplied<T> {
   readonly value: T;
   readonly isUnreadable: boolean;
 }
 
-/** Annotations in which this and other parts of ours keep their books; a template that sets them would write over what it is compared with. */
+/** Annotations that the controllers write themselves; a template that sets them would overwrite the last-applied state. */
 const ownAnnotations: ReadonlySet<string> = new Set([
   annotationKeys.lastAppliedNodeTemplate,
   annotationKeys.lastAppliedVirtualCapacity,
@@ -31,7 +31,7 @@ export const appliedPart = (template: NodeTemplateSpec | undefined): AppliedTemp
   taints: template?.spec?.taints ?? [],
 });
 
-/** JSON from an annotation; `undefined` for what is none. */
+/** Parses JSON from an annotation; `undefined` when it is invalid. */
 function parsed(text: string): unknown {
   try {
     return parseJson(text);
@@ -40,7 +40,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads what MCM or we wrote into the annotation; fields in whatever order, `creationTimestamp: null` or not. */
+/** Reads the annotation as MCM or Millwright wrote it; in any order of fields, with or without `creationTimestamp: null`. */
 export function readLastTemplate(annotations: Texts | undefined): LastApplied<AppliedTemplate> {
   const text = annotations?.[annotationKeys.lastAppliedNodeTemplate];
   if (text === undefined) return { value: appliedPart(undefined), isUnreadable: false };
@@ -48,13 +48,13 @@ export function readLastTemplate(annotations: Texts | undefined): LastApplied<Ap
   return { value: appliedPart(template), isUnreadable: template === undefined };
 }
 
-/** Maps have sorted keys in Go's JSON, and are left out when they are empty. */
+/** Go's JSON sorts the keys of maps, and omits empty ones. */
 const sorted = (texts: Texts): Texts | undefined => {
   const entries = Object.entries(texts).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 };
 
-/** The annotation for a template, in the shape and order in which Go writes a NodeTemplateSpec. */
+/** The annotation for a template, in the shape and order of Go's JSON for a NodeTemplateSpec. */
 export function writeTemplate({ labels, annotations, taints }: AppliedTemplate): string {
   return JSON.stringify({
     metadata: { creationTimestamp: null, labels: sorted(labels), annotations: sorted(annotations) },
@@ -78,7 +78,7 @@ export function readLastCapacity(annotations: Texts | undefined): LastApplied<Te
   return { value: Object.fromEntries(entries.map(([name, amount]) => [name, String(amount)])), isUnreadable: false };
 }
 
-/** The annotation for a virtual capacity; null, which removes it, for none. */
+/** The annotation for a virtual capacity; null removes it. */
 export const writeCapacity = (capacity: Texts): string | null => {
   const entries = sorted(capacity);
   return entries === undefined ? null : JSON.stringify(entries);

@@ -1,15 +1,15 @@
 import type { Taint } from "@millwright/core";
 
-/** Kubernetes identifies a taint by key and effect; the value and the time belong to it. */
+/** Kubernetes identifies a taint by key and effect, not by value or time. */
 const idOf = ({ key, effect }: Taint): string => `${key}:${effect}`;
 
 const isSameValue = (a: Taint, b: Taint): boolean => (a.value ?? "") === (b.value ?? "");
 
-/** Taints by key and effect; of two with the same the last counts. */
+/** Taints by key and effect; of duplicates the last counts. */
 const byId = (taints: readonly Taint[]): ReadonlyMap<string, Taint> =>
   new Map(taints.map((taint) => [idOf(taint), taint]));
 
-/** Whether two lists taint a node alike, in whatever order. */
+/** Whether two lists contain the same taints, in any order. */
 export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
   const first = byId(a);
   const second = byId(b);
@@ -23,8 +23,8 @@ export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean 
 }
 
 /**
- * The taints of a node with those `desired`, and without those that were `applied` before and are desired no more. Taints of others keep their place;
- * one of ours whose value somebody edited gets its value back. `undefined` when nothing changes.
+ * The taints of a node with those `desired`, and without those that were `applied` before and are no longer desired. Taints of others keep their place;
+ * a changed value of one of ours is reverted. `undefined` when nothing changes.
  */
 export function mergeTaints(
   live: readonly Taint[],

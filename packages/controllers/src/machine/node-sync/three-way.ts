@@ -1,4 +1,4 @@
-/** Text by key, as labels and annotations are. */
+/** Texts by key, such as labels and annotations. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** A part of a merge patch: null removes. */
@@ -7,8 +7,8 @@ export type TextsPatch = Readonly<Record<string, string | null>>;
 const has = (texts: Texts, key: string): boolean => Object.hasOwn(texts, key);
 
 /**
- * What to change in `live` so that it holds `desired` and nothing more of what was `applied` before: keys of others are untouched, keys of ours that
- * somebody edited are reverted. `undefined` when there is nothing to change. `isSame` tells values that only look different.
+ * What to change in `live` so that it contains `desired` and nothing else of what was `applied` before: keys of others are kept, changed keys of ours
+ * are reverted. `undefined` when nothing changes. `isSame` compares values.
  */
 export function threeWayPatch(
   live: Texts | undefined = {},

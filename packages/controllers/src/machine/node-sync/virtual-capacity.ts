@@ -3,15 +3,15 @@ import { readLastCapacity } from "./last-applied.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 
 /**
- * Whether a resource may be set from outside: one with a domain that is not Kubernetes' own. The kubelet reports all others and would write over them,
- * and two writers would never come to rest.
+ * Whether a resource may be set by a controller: one with a domain that is not Kubernetes' own. The kubelet reports all others and would overwrite them
+ * forever.
  */
 function isExtendedResource(name: string): boolean {
   const [domain = "", ...rest] = name.split("/");
   return rest.length === 1 && domain !== "" && !/(^|\.)kubernetes\.io$/.test(domain);
 }
 
-/** What a class wants in the capacity of its nodes. */
+/** The virtual capacity that a class declares. */
 export const virtualCapacityOf = ({ nodeTemplate }: MachineClass): Texts =>
   Object.fromEntries(
     Object.entries(nodeTemplate?.virtualCapacity ?? {})
@@ -19,18 +19,18 @@ export const virtualCapacityOf = ({ nodeTemplate }: MachineClass): Texts =>
       .map(([name, amount]) => [name, String(amount)]),
   );
 
-/** What to change on a node for its virtual capacity. */
+/** Changes of a node for its virtual capacity. */
 export interface CapacityChange {
-  /** Amounts for `status.capacity`; `undefined` when they are right. */
+  /** Amounts for `status.capacity`; `undefined` when they are correct. */
   readonly capacity: TextsPatch | undefined;
-  /** What the annotation is to say; `undefined` when it says so. */
+  /** The new value of the annotation; `undefined` when it is correct. */
   readonly applied: Texts | undefined;
   readonly isUnreadable: boolean;
 }
 
 /**
- * Compares the virtual capacity of a node with what is desired. Annotation and status are two requests, in that order. So that a crash between them
- * leaves nothing behind, the annotation names a resource before it is set, and as long as it is there.
+ * Compares the virtual capacity of a node with the desired one. Annotation and status are two requests, in this order. To survive a crash between
+ * them, the annotation names a resource before it is set, and as long as it exists.
  */
 export function capacityChange(
   annotations: Texts | undefined,

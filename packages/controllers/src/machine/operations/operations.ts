@@ -14,40 +14,40 @@ import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../../model/retry.ts";
 /** A driver call to start. */
 export interface OperationStart {
   readonly kind: OperationKind;
-  /** Version of what the call is made from; see `MachineSnapshot.inputs`. */
+  /** Version of the inputs of the call; see `MachineSnapshot.inputs`. */
   readonly inputs: string;
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult | PendingOperation>>;
-  /** Called once when the call has ended, and while it waits when what it waits for has changed. */
+  /** Called once when the call has ended, and while it is throttled when the reason has changed. */
   readonly enqueue: () => void;
-  /** The lane in which the call waits for its turn. Absent: it begins at once. */
+  /** The launch group in which the call is throttled. Absent: it starts at once. */
   readonly launch?: LaunchRequest;
-  /** Called with a success, or an acceptance, that comes when the machine is deleted: no one else knows of it. */
+  /** Called with a success, or an acceptance, after the machine was deleted: the VM would be orphaned. */
   readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
 
-/** Driver calls under way, and the outcomes that no pass has dealt with: at most one per machine. */
+/** Driver calls in flight, and outcomes that are not recorded yet: at most one per machine. */
 export interface Operations {
   get(uid: string): OperationView | undefined;
-  /** Starts a call. Does nothing while another call of that machine waits or runs, and after `close`. */
+  /** Starts a call. No-op while another call of that machine is throttled or runs, and after `close`. */
   start(uid: string, operation: OperationStart): void;
-  /** The outcome is in the objects: a success is dropped, a failure kept for the delay of its next attempt. */
+  /** The outcome is stored in the objects: a success is dropped, a failure is kept for its backoff. */
   acknowledge(uid: string): void;
-  /** Takes a call back that waits, and forgets one that is pending; one that runs goes on. */
+  /** Cancels a throttled call, and drops a pending one; a running call continues. */
   cancel(uid: string): void;
-  /** The machine is gone. A call that still runs is aborted. */
+  /** The machine is deleted. A running call is aborted. */
   forget(uid: string): void;
   /** Aborts all calls and resolves when every one has ended. */
   close(): Promise<void>;
 }
 
-/** One class may have so many calls at a time, and all together so many. */
+/** Default limits: concurrent creations per class, and over all classes. */
 export const defaultLaunchLimits: LaunchLimits = {
   perGroup: 20,
   inAll: 100,
   exhaustedRetryMs: DEFAULT_EXHAUSTED_RETRY_MS,
 };
 
-/** Failures are values, but a bug may throw: a machine must not wait for ever for a call that is over. */
+/** Failures are values, but a bug may throw: the call must end nevertheless. */
 async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): ReturnType<OperationStart["run"]> {
   try {
     return await call(signal);
@@ -62,7 +62,7 @@ interface Entry {
   readonly abort: AbortController;
 }
 
-/** What the end of a call says about its class. Who stopped it from outside proves nothing. */
+/** What the outcome of a call means for its class. An aborted call means nothing. */
 function launchOutcomeOf(
   outcome: DriverOutcome<OperationResult | PendingOperation>,
   signal: AbortSignal,
@@ -77,13 +77,13 @@ const isOpen = (entry: Entry | undefined): boolean =>
   entry?.view.state === "running" || entry?.view.state === "waiting";
 
 /**
- * Keeps driver calls out of the queue: a call may take minutes, a worker must not. What is here is a convenience, not the truth: after a restart the
- * machine is asked for by `getMachineStatus` and everything goes on.
+ * Runs driver calls outside of the queue: a call may take minutes and must not block a worker. The state is kept in memory only: after a restart
+ * `getMachineStatus` finds the VM of each machine.
  */
 export function createOperations(clock: Clock, limits: LaunchLimits = defaultLaunchLimits): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
-  /** Failures in a row of one kind of call, by UID. */
+  /** Consecutive failures of one kind of call, by UID. */
   const failures = new Map<string, { readonly kind: OperationKind; readonly count: number }>();
   const running = new Set<Promise<void>>();
   const throttle = createLaunchThrottle(clock, limits);
@@ -117,7 +117,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
 
   const run = async (uid: string, entry: Entry, operation: OperationStart): Promise<void> => {
     const outcome = await outcomeOf(operation.run, entry.abort.signal);
-    // A machine that is gone has nobody to take the answer.
+    // The machine is deleted: no reconcile reads the outcome.
     const isWanted = entries.get(uid) === entry;
     if (isWanted && outcome.ok) {
       failures.delete(uid);
@@ -153,7 +153,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
       };
       entries.set(uid, entry);
       if (launch === undefined) {
-        // A creation that was pending is not waited for any more.
+        // A pending creation is superseded.
         throttle.cancel(uid);
         return begin(uid, entry, operation);
       }
@@ -166,7 +166,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
         begin: () => begin(uid, entry, operation),
         changed: operation.enqueue,
       });
-      // Nothing else may bring a pass for a machine that has to wait, in which it says so: its class may have been in trouble before it came.
+      // A throttled machine needs a reconcile that reports it: the class may have been backed off before.
       if (entry.view.state === "waiting") operation.enqueue();
     },
     acknowledge(uid) {
@@ -183,14 +183,14 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
     },
     forget(uid) {
       throttle.cancel(uid);
-      entries.get(uid)?.abort.abort(new Error("the machine is gone"));
+      entries.get(uid)?.abort.abort(new Error("the machine is deleted"));
       entries.delete(uid);
       failures.delete(uid);
     },
     async close() {
-      closing.abort(new Error("the controller stops"));
+      closing.abort(new Error("the controller is stopping"));
       throttle.close();
-      for (const { abort } of entries.values()) abort.abort(new Error("the controller stops"));
+      for (const { abort } of entries.values()) abort.abort(new Error("the controller is stopping"));
       while (running.size > 0) await Promise.allSettled(running);
     },
   };

@@ -11,12 +11,12 @@ import { creationTimeoutMs } from "../../model/timeouts.ts";
 
 type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 
-/** What driver calls are started with. */
+/** Options of {@link createStarter}. */
 export interface StarterOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
-  /** Absent where there is no cluster to join. */
+  /** Absent without a target cluster. */
   readonly tokens: BootstrapTokens | undefined;
   readonly enqueue: (machine: Machine) => void;
 }
@@ -27,19 +27,19 @@ const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" |
   delete: "deleteVm",
 };
 
-/** Makes the function that starts the driver call of a decision, beside the queue. */
+/** Makes the function that starts the driver call of a decision, outside of the queue. */
 export function createStarter(
   { caches, clock, log }: ControllerContext,
   { operations, driver, settings, tokens, enqueue }: StarterOptions,
 ): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
-  /** A patch of the same decision may have stored the id of the VM that the call is about. */
+  /** A patch of the same decision may have stored the id of the VM. */
   const latest = (machine: Machine): Machine => {
     const { namespace, name, uid } = machine.metadata;
     const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
     return stored?.metadata.uid === uid && stored !== undefined ? stored : machine;
   };
 
-  /** Deletes a VM to the end, however long that is pending. */
+  /** Deletes a VM, however long the deletion is pending. */
   const deleteVm = async (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<unknown>> => {
     for (;;) {
       const outcome = await driver.deleteVm(call, signal);
@@ -47,12 +47,15 @@ export function createStarter(
       try {
         await clock.sleep(outcome.value.pending.checkAfterMs, signal);
       } catch {
-        return { ok: false, error: new MachineError("Aborted", "the deletion is pending, and the controller stops") };
+        return {
+          ok: false,
+          error: new MachineError("Aborted", "the deletion is pending, and the controller is stopping"),
+        };
       }
     }
   };
 
-  /** The machine went, finalizer and all, while its VM was being made: nobody else knows of that VM. */
+  /** The machine was deleted, with its finalizer, while its VM was being created: the VM would be orphaned. */
   const undoCreation = async (
     call: VmCall,
     { providerId = "" }: OperationResult,
@@ -62,13 +65,13 @@ export function createStarter(
     const subject = { machine: machine.metadata.name, vm: providerId };
     const spec = { ...machine.spec, providerID: providerId };
     const outcome = await deleteVm({ ...call, machine: { ...machine, spec } }, signal);
-    if (outcome.ok) return log("warn", "A VM was deleted whose machine had gone while it was made", subject);
+    if (outcome.ok) return log("warn", "Deleted a VM whose machine was deleted during its creation", subject);
     const because = outcome.error.message;
-    log("error", "A VM has no machine any more and could not be deleted", { ...subject, because });
+    log("error", "Failed to delete a VM whose machine was deleted during its creation", { ...subject, because });
   };
 
   return (decidedOn, { view, inputs, secret }, { operation: kind, token = "", launch }) => {
-    // Decided on the same snapshot: a call is only asked for with a class that can be used.
+    // Decided on the same snapshot, so the class is usable.
     if (view.state !== "usable") return;
     const machine = latest(decidedOn);
     const uid = machine.metadata.uid ?? "";

@@ -13,20 +13,20 @@ import {
 } from "../../model/preserve-value.ts";
 import { type Stop, stopPreservation } from "./stop-preservation.ts";
 
-/** What follows from the value that counts. */
+/** What to do for the effective value. */
 type Plan = { readonly kind: "preserve"; readonly value: PreserveValue } | ({ readonly kind: "stop" } & Stop);
 
 function planOf(value: PreserveValue | "", phase: MachinePhase | undefined, isExpired: boolean): Plan {
   const isFailed = phase === "Failed";
-  if (value === "") return { kind: "stop", why: "nothing asks for it", forget: false };
-  if (value === preserveValues.never) return { kind: "stop", why: "the annotation says false", forget: false };
-  if (isExpired) return { kind: "stop", why: "its time is over", forget: true };
+  if (value === "") return { kind: "stop", why: "no annotation requests it", forget: false };
+  if (value === preserveValues.never) return { kind: "stop", why: "the annotation is false", forget: false };
+  if (isExpired) return { kind: "stop", why: "it has expired", forget: true };
   if (value === preserveValues.now || isFailed) return { kind: "preserve", value };
-  // Who asks beforehand asks for the next failure, too; who asked on seeing one does not.
-  return { kind: "stop", why: "it is not Failed any more", forget: value === preserveValues.autoPreserved };
+  // `when-failed` also applies to the next failure, `auto-preserved` only to this one.
+  return { kind: "stop", why: "it is no longer Failed", forget: value === preserveValues.autoPreserved };
 }
 
-/** Where the node decides, the machine remembers what it said, and says nothing of its own. */
+/** When the node's annotation is effective, the machine records its value, and its own annotation is removed. */
 function recordNodeValue(requested: PreserveAnnotations): readonly MachineAction[] {
   if (!isNodeInControl(requested)) return [];
   const value = requested.node ?? "";
@@ -40,7 +40,7 @@ function recordNodeValue(requested: PreserveAnnotations): readonly MachineAction
   return [{ kind: "PatchMachine", patch: { metadata: { annotations } } }];
 }
 
-/** What an annotation that means nothing leads to: one event that says what would. */
+/** The event about an invalid annotation, once per value. */
 function invalidValueEvents(problem: string, { reported }: MachineSnapshot): MachineDecision["because"] {
   return reported.get(machineEventReasons.invalidPreserveValue) === problem
     ? []
@@ -48,11 +48,11 @@ function invalidValueEvents(problem: string, { reported }: MachineSnapshot): Mac
 }
 
 /**
- * Keeps a machine that someone wants to look into, and lets it go again (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). The node's annotation beats the machine's; an
- * empty one, unlike in MCM, says that preservation ends. The deletion of a machine asks nobody here.
+ * Preserves a machine for inspection, and ends the preservation (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). The node's annotation overrides the machine's; an
+ * empty one, unlike in MCM, ends the preservation. The deletion of a machine is never delayed by it.
  */
 export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDecision {
-  // Two machines that both said what they want on one node would never come to rest.
+  // Two machines that both write to one node would revert each other forever.
   const snapshot = seen.competingMachines.length > 0 ? { ...seen, node: undefined } : seen;
   const { machine, node } = snapshot;
   if (isDeleting(machine)) return nothing;

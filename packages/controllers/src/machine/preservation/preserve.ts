@@ -1,4 +1,4 @@
-import { machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
+import { annotationKeys, machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
@@ -15,28 +15,28 @@ import type { PreserveValue } from "../../model/preserve-value.ts";
 import { isDrainedForPreservation, type PreservationDrain, preservedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts";
 
-/** How far the drain is, and what it does next. */
+/** Progress of the drain, and its next actions. */
 interface DrainStep {
   readonly state: PreservationDrain;
   readonly actions: readonly MachineAction[];
   readonly requeueAfterMs?: number;
-  /** What stands in the way; only while it fails. */
+  /** What blocks the drain; only while it is failing. */
   readonly problem?: string;
 }
 
-/** Empties the node of a Failed machine, once, without a cordon: the taint keeps new pods away, and a user's cordon stays a user's. */
+/** Drains the node of a Failed machine, once, without a cordon: the taint keeps new pods off, and a user's cordon is kept. */
 function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   if (phaseOf(snapshot.machine) !== "Failed") return { state: "none", actions: [] };
   if (isDrainedForPreservation(node)) return { state: "drained", actions: [] };
   const { drain: view, machine } = snapshot;
   if (view === undefined) return { state: "none", actions: [] };
   const taint = preservedTaint(node);
-  // MCM stores no time with its taint; it counts from the phase.
+  // MCM stores no time with its taint; then the phase's time counts.
   const since = Date.parse(taint?.timeAdded ?? machine.status?.currentStatus?.lastUpdateTime ?? "");
   const startedAt = taint === undefined || Number.isNaN(since) ? now.getTime() : since;
   const progress = drainNode(snapshot, { view, startedAt, isDemanded: isForceDrain(machine), cordon: false }, now);
   const { actions } = progress;
-  // Only a node that is empty behind its taint stays empty; what was forced is done with.
+  // Only a node that is empty behind its taint stays empty; after a forced drain nothing is left to do.
   if (progress.state === "drained")
     return taint === undefined && !progress.isForced ? { state: "draining", actions } : { state: "drained", actions };
   const { requeueAfterMs } = progress;
@@ -45,7 +45,7 @@ function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   return { state: "failing", actions, requeueAfterMs, problem: blockerLines(stuck).join("\n") };
 }
 
-/** What there is to tell when the node says something else than before. */
+/** Events when the condition of the node changes. */
 function reasonsOf({ state, problem }: DrainStep, node: Node): readonly Reason[] {
   if (state === "drained") {
     const message = `Node ${node.metadata.name} of the preserved machine is drained`;
@@ -56,15 +56,15 @@ function reasonsOf({ state, problem }: DrainStep, node: Node): readonly Reason[]
     : [{ type: "Warning", reason: machineEventReasons.preservedNodeNotDrained, message: problem }];
 }
 
-/** The phase says whether new pods are welcome; an update in place or a trouble that may pass changes nothing about it. */
+/** Whether the phase requires the taint; in-place updates and temporary failures do not change it. */
 function taintFor({ machine }: MachineSnapshot): boolean | undefined {
   const phase = phaseOf(machine);
   return phase === "Failed" ? true : phase === "Running" ? false : undefined;
 }
 
 /**
- * Keeps a machine, step by step, each of which a restart finds as it was left (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation): the expiry first, so that the wish is known
- * before anything is done about it; then the node: annotations for the cluster autoscaler, the taint, the drain, the condition.
+ * Preserves a machine in steps that survive a restart (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation): the expiry first, so that the preservation is recorded
+ * before its effects; then the node: annotations for the cluster autoscaler, the taint, the drain, the condition.
  */
 export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: Date): MachineDecision {
   const { machine, node } = snapshot;
@@ -72,10 +72,10 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
   const expiry = status.currentStatus?.preserveExpiryTime;
   if (expiry == null) {
     const preserveExpiryTime = apiTime(new Date(now.getTime() + preserveTimeoutMs(snapshot)));
-    const message = `Machine is preserved until ${preserveExpiryTime}, as ${value} asks for`;
+    const message = `Machine is preserved until ${preserveExpiryTime}, as requested by ${annotationKeys.preserve}=${value}`;
     return {
       actions: [],
-      // Times of the phase are not touched: a preservation does not prolong a health timeout.
+      // The time of the phase is kept: a preservation does not extend a health timeout.
       status: { ...status, currentStatus: { ...status.currentStatus, preserveExpiryTime } },
       because: [{ type: "Normal", reason: machineEventReasons.preserved, message }],
     };

@@ -6,18 +6,18 @@ import type { MachineAction } from "../state/decision.ts";
 const isPreservedTaint = ({ key, effect }: Taint): boolean =>
   key === taintKeys.preserved && effect === taintEffects.noSchedule;
 
-/** The taint that keeps new pods away from the node of a Failed machine that is preserved. */
+/** The taint that keeps new pods off the node of a Failed, preserved machine. */
 export const preservedTaint = (node: Node | undefined): Taint | undefined => node?.spec?.taints?.find(isPreservedTaint);
 
-/** What becomes of a node: annotations to set or (null) remove, and whether the taint is to be there (`undefined`: as it is). */
+/** Desired marks of a node: annotations to set or (null) remove, and whether it has the taint (`undefined`: unchanged). */
 export interface NodeMarks {
   readonly annotations: Readonly<Record<string, string | null>>;
   readonly isTainted: boolean | undefined;
 }
 
 /**
- * The patch that leaves these marks on a node, or none. The taint says since when it is there: the drain's deadline is counted from it. Taints are a list
- * that a merge patch replaces whole, so that patch holds for one version of the node only.
+ * The patch that sets these marks on a node, or none. The taint contains its time: the drain's deadline counts from it. A merge patch replaces
+ * lists, so a patch of taints requires the observed version of the node.
  */
 export function markNode(node: Node, { annotations, isTainted }: NodeMarks, now: Date): readonly MachineAction[] {
   const have = node.metadata.annotations ?? {};
@@ -38,13 +38,13 @@ export function markNode(node: Node, { annotations, isTainted }: NodeMarks, now:
   return [{ kind: "PatchNode", name: node.metadata.name, patch }];
 }
 
-/** Keeps the cluster autoscaler from the node, and remembers that it was us, unless someone has said what is to be. */
+/** Disables the scale-down of the node by the cluster autoscaler, and records that the controller did so, unless a user has set it. */
 export const withoutScaleDown = (node: Node): NodeMarks["annotations"] =>
   node.metadata.annotations?.[annotationKeys.scaleDownDisabled] === undefined
     ? { [annotationKeys.scaleDownDisabled]: "true", [annotationKeys.scaleDownDisabledByController]: "true" }
     : {};
 
-/** Gives the node back to the cluster autoscaler if it was us who took it away. */
+/** Allows the scale-down again, if the controller disabled it. */
 export const withScaleDown = (node: Node): NodeMarks["annotations"] =>
   node.metadata.annotations?.[annotationKeys.scaleDownDisabledByController] === "true"
     ? { [annotationKeys.scaleDownDisabled]: null, [annotationKeys.scaleDownDisabledByController]: null }

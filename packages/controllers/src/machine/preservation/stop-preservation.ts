@@ -6,14 +6,14 @@ import { statusOf } from "../../model/status-change.ts";
 import { isMarkedPreserved, stoppedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withScaleDown } from "./preserved-node.ts";
 
-/** Why a preservation ends, and whether the wish for it ends with it. */
+/** Why a preservation ends, and whether its request is removed. */
 export interface Stop {
   readonly why: string;
-  /** Whether the annotations that asked for it are removed, so that it does not begin anew. */
+  /** Whether the annotations that request it are removed, so that it does not start again. */
   readonly forget: boolean;
 }
 
-/** Removes annotations of the machine that are there; no action when none is. */
+/** Removes the preserve annotations of the machine; no action when there are none. */
 function forgetOnMachine({ machine }: MachineSnapshot): readonly MachineAction[] {
   const keys = [annotationKeys.preserve, annotationKeys.lastAppliedNodePreserveValue].filter(
     (key) => machine.metadata.annotations?.[key] !== undefined,
@@ -23,15 +23,15 @@ function forgetOnMachine({ machine }: MachineSnapshot): readonly MachineAction[]
   return [{ kind: "PatchMachine", patch: { metadata: { annotations } } }];
 }
 
-/** Whether something is to be undone: the expiry says so, or the node does, whose machine lost its expiry to another controller. */
+/** Whether there is something to undo: the expiry is set, or the node is marked, even if another controller removed the expiry. */
 const isUnderWay = ({ machine, node }: MachineSnapshot): boolean =>
   machine.status?.currentStatus?.preserveExpiryTime != null ||
   isMarkedPreserved(node) ||
   preservedTaint(node) !== undefined;
 
 /**
- * Ends a preservation: the node's annotations and taint, its condition, the annotations of the machine, and last the expiry, so that an end that was
- * interrupted is gone through again (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). A cordon is nobody's business here.
+ * Ends a preservation: the node's annotations and taint, its condition, the annotations of the machine, and last the expiry, so that an
+ * interrupted end is repeated (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). A cordon is kept.
  */
 export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now: Date): MachineDecision {
   const { machine, node } = snapshot;
@@ -40,7 +40,7 @@ export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Sto
   const actions: MachineAction[] = [];
   if (node !== undefined) {
     const requestRemoval = forget ? { [annotationKeys.preserve]: null } : {};
-    // Taints first: the patch holds for the version of the node that was seen, and the condition makes another.
+    // Taints first: their patch requires the observed version of the node, which the condition changes.
     actions.push(
       ...markNode(node, { annotations: { ...withScaleDown(node), ...requestRemoval }, isTainted: false }, now),
       ...setNodeCondition(node, stoppedState, now),
@@ -56,7 +56,7 @@ export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Sto
       {
         type: "Normal",
         reason: machineEventReasons.preservationStopped,
-        message: `Machine is not preserved any more: ${why}`,
+        message: `Machine is no longer preserved: ${why}`,
       },
     ],
   };

@@ -1,18 +1,18 @@
 import { machineEventReasons } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 
-/** What was told of a machine last, by the reason of the event. */
+/** The last reported problems of a machine: message by reason of the event. */
 export type ReportedProblems = ReadonlyMap<string, string>;
 
-/** Remembers, for this process, which lasting problems of each machine were told last, so that each is told once and not in every pass. */
+/** Keeps the last reported problems of each machine in memory, so that a lasting problem is reported once and not in each reconcile. */
 export interface ReportedStates {
   of(uid: string): ReportedProblems;
-  /** Takes note of what a pass told. */
+  /** Records the events of a reconcile. */
   record(uid: string, because: readonly Reason[]): void;
   forget(uid: string): void;
 }
 
-/** Reasons that tell of a state and not of a change. */
+/** Reasons of events about a lasting problem, not a change. */
 const lastingReasons: ReadonlySet<string> = new Set([
   machineEventReasons.invalidDrainRules,
   machineEventReasons.invalidPreserveValue,
@@ -21,7 +21,7 @@ const lastingReasons: ReadonlySet<string> = new Set([
 
 const nothing: ReportedProblems = new Map();
 
-/** Makes an empty memory; it grows with the number of machines that have a problem. */
+/** Makes an empty record; it grows with the number of machines that have a problem. */
 export function createReportedProblems(): ReportedStates {
   const last = new Map<string, ReportedProblems>();
   return {

@@ -5,16 +5,16 @@ import type { MachineAction } from "./decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
-/** What a VM found out about is compared with. */
+/** What a new VM is compared with. */
 type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
 
-/** Whether a VM that was just found came up under the name of another's node. */
+/** Whether the VM that was found came up under the name of another VM's node. */
 export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
   hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
 /**
- * Stores the id of a VM and the name of its node on the machine, and lets go of the call that found them out. The UID makes the patch
- * conditional: another machine of the same name never gets this VM. The name of another's node is no link to that node: it is stored as the reason to give the VM up.
+ * Stores the id of a VM and the name of its node on the machine, and acknowledges the call that returned them. The UID makes the patch
+ * conditional: another machine of the same name never gets this VM. The name of another VM's node is not stored as the machine's node, but as the reason to delete the VM.
  */
 export function recordIds(known: Known, result: OperationResult): readonly MachineAction[] {
   const { machine, hasTarget } = known;
