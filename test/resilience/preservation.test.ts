@@ -208,6 +208,6 @@ describe("preservation of machines with workloads", () => {
     const [event, ...more] = await events();
     expect(more).toEqual([]);
     expect(event).toMatchObject({ count: 1, type: "Warning" });
-    expect(event?.["message"]).toContain("expected one of now, when-failed, auto-preserved, false");
+    expect(event?.["message"]).toContain("must be one of now, when-failed, auto-preserved, false");
   });
 });

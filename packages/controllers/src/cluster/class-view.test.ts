@@ -78,13 +78,13 @@ describe("resolveClass", () => {
       "the class is missing",
       () => resolve([], []),
       "MachineClassNotFound",
-      'spec.class.name: MachineClass "small" does not exist in namespace shoot--test; create it, or name one that does',
+      'spec.class.name: MachineClass "small" does not exist in namespace shoot--test; create it, or reference an existing one',
     ],
     [
       "the machine names none",
       () => resolve([small], [booting], { machine: aMachine({ spec: { class: null } }) }),
       "MachineClassNotFound",
-      'spec.class.name: MachineClass "" does not exist in namespace shoot--test; create it, or name one that does',
+      'spec.class.name: MachineClass "" does not exist in namespace shoot--test; create it, or reference an existing one',
     ],
     [
       "the class is not valid",
@@ -130,7 +130,7 @@ describe("resolveClass", () => {
       state: "usable",
       unmetPrecondition: {
         reason: "InvalidSecret",
-        problem: 'MachineClass "small": key "userData" is missing in Secret "small"; every machine needs it to boot',
+        problem: 'MachineClass "small": key "userData" is missing in Secret "small"; machines cannot boot without it',
       },
     });
     const bare = { metadata: { name: "small", namespace: testNamespace, uid: "s", resourceVersion: "1" }, data: {} };

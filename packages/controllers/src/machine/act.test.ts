@@ -59,7 +59,7 @@ describe("driver calls", () => {
     ["create", "ensureVm machine"],
     ["find", "findVm machine"],
     ["delete", "deleteVm machine"],
-  ] as const)("of kind %s run beside the queue and wake the machine at their end", async (operation, call) => {
+  ] as const)("of kind %s run outside of the queue and enqueue the machine at their end", async (operation, call) => {
     const { act, clock, driver, operations, enqueue } = await setUp();
     await act({ kind: "StartOperation", operation });
     expect(operations.get("uid-machine")).toEqual({ kind: operation, state: "running" });
@@ -71,7 +71,7 @@ describe("driver calls", () => {
     expect(operations.get("uid-machine")?.state).toBe(operation === "create" ? undefined : "failed");
   });
 
-  it("are not made with a class that cannot be used", async () => {
+  it("are not started with an unusable class", async () => {
     const { act, operations } = await setUp();
     await act({ kind: "StartOperation", operation: "create" }, { ...usable, view: unusable("X", "y") });
     expect(operations.get("uid-machine")).toBeUndefined();
@@ -79,7 +79,7 @@ describe("driver calls", () => {
 });
 
 describe("writes", () => {
-  it("of the machine are in the cache before the next pass", async () => {
+  it("of the machine are in the cache before the next reconcile", async () => {
     const { act, context } = await setUp();
     await act({ kind: "PatchMachine", patch: { spec: { providerID: "vm-1" } } });
     expect(context.caches.machines.store.getByRef(ref)?.spec.providerID).toBe("vm-1");
@@ -94,7 +94,7 @@ describe("writes", () => {
     expect(api.peek<ReturnType<typeof aMachine>>(machineResource, ref)?.spec.providerID).toBeUndefined();
   });
 
-  it("of the node are in the cache before the next pass", async () => {
+  it("of the node are in the cache before the next reconcile", async () => {
     const { act, target } = await setUp();
     await act({ kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } });
     expect(target.caches.nodes.store.get("node")?.spec?.unschedulable).toBe(true);
@@ -108,7 +108,7 @@ describe("writes", () => {
     expect(api.peek(nodeResource, { name: "node" })).toBeDefined();
   });
 
-  it("are refused where there is no target cluster: no decision asks for them there", async () => {
+  it("are rejected without a target cluster: no decision requests them there", async () => {
     const { act } = await setUp({ hasTarget: false });
     await expect(act({ kind: "PatchNode", name: "node", patch: {} })).rejects.toThrow("there is no target cluster");
     await expect(act({ kind: "DeleteNode", name: "node", uid: "u" })).rejects.toThrow("there is no target cluster");
@@ -132,7 +132,7 @@ describe("orders to pods", () => {
     ["EvictPod", evict, "create eviction"],
     ["DeletePod", { kind: "DeletePod", atOnce: false, ...podRef, uid: "uid-web" } as const, "delete"],
     ["DeletePod at once", { kind: "DeletePod", atOnce: true, ...podRef, uid: "uid-web" } as const, "delete"],
-  ])("are sent beside the queue, and the answer wakes the machine: %s", async (_, action, expected) => {
+  ])("are sent outside of the queue, and the response enqueues the machine: %s", async (_, action, expected) => {
     const { act, api, clock, enqueue } = await setUp();
     await act(action);
     expect(enqueue).not.toHaveBeenCalled();
@@ -141,7 +141,7 @@ describe("orders to pods", () => {
     expect(enqueue).toHaveBeenCalledOnce();
   });
 
-  it("leave a grace period unless they are to be followed at once", async () => {
+  it("keep the grace period unless they are immediate", async () => {
     const { act, api, clock } = await setUp();
     const spy = vi.spyOn(api, "delete");
     await act({ kind: "DeletePod", atOnce: false, ...podRef, uid: "uid-web" });
@@ -154,7 +154,7 @@ describe("orders to pods", () => {
     ]);
   });
 
-  it("that are refused are no failure of the pass", async () => {
+  it("that are rejected do not fail the reconcile", async () => {
     const { act, api, clock, evictions } = await setUp();
     api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ budget: "web" }) });
     await act(evict);
@@ -163,8 +163,8 @@ describe("orders to pods", () => {
   });
 });
 
-describe("what a drain remembers", () => {
-  it("is in the annotation of the machine, and in the cache before the next pass", async () => {
+describe("the state of a drain", () => {
+  it("is in the annotation of the machine, and in the cache before the next reconcile", async () => {
     const { act, context } = await setUp();
     await act({ kind: "RecordDrain", record: { moves: [aMove("db")] } });
     const stored = context.caches.machines.store.getByRef(ref);
@@ -175,7 +175,7 @@ describe("what a drain remembers", () => {
 });
 
 describe("questions about volumes", () => {
-  it("are one call for those that exist, and the answer wakes the machine", async () => {
+  it("are one call for those that exist, and the result enqueues the machine", async () => {
     const { act, api, clock, volumeIds, enqueue } = await setUp();
     api.seed(persistentVolumeResource, { ...aVolume("pv-a") });
     api.seed(persistentVolumeResource, { metadata: { name: "nfs" }, spec: { nfs: { server: "s" } } } as never);
@@ -186,7 +186,7 @@ describe("questions about volumes", () => {
     expect(["pv-a", "nfs", "gone"].map((name) => volumeIds.idOf("mock", name))).toEqual(["vol-pv-a", null, undefined]);
   });
 
-  it("are not asked with a class that cannot be used, nor without a target cluster", async () => {
+  it("are not started with an unusable class, nor without a target cluster", async () => {
     const first = await setUp();
     await first.act({ kind: "LookUpVolumeIds", volumes: ["pv-a"] }, { ...usable, view: unusable("X", "y") });
     const second = await setUp({ hasTarget: false });
@@ -208,7 +208,7 @@ describe("deletions", () => {
     expect(api.all(volumeAttachmentResource)).toEqual([]);
   });
 
-  it("of volume attachments hold nothing up: what is gone is done, what fails is told", async () => {
+  it("of volume attachments do not block: a missing one counts as deleted, a failure is logged", async () => {
     const { act, api, log } = await setUp();
     await act({ kind: "DeleteVolumeAttachment", name: "gone", uid: "u" });
     expect(log).not.toHaveBeenCalled();
@@ -218,7 +218,7 @@ describe("deletions", () => {
   });
 });
 
-it("takes and gives back permits to be replaced", async () => {
+it("uses and releases the remediation budget", async () => {
   const { act, remediations } = await setUp();
   await act({ kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" });
   expect(remediations.start).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");

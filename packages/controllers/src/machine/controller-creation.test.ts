@@ -44,7 +44,7 @@ describe("one VM per machine", () => {
     expect([phase(), driver.calls]).toEqual(["Pending", ["ensureVm machine"]]);
   });
 
-  it("is recorded and deleted when the machine goes while the VM is being made", async () => {
+  it("is recorded and deleted when the machine is deleted while the VM is being created", async () => {
     const { api, clock, driver, start, create, machine } = setUp();
     create();
     const release = driver.hold();
@@ -76,7 +76,7 @@ describe("many machines of a class", () => {
   const codes = (api: FakeApi) =>
     api.all<Machine>(machineResource).map(({ status }) => status?.lastOperation?.errorCode);
 
-  it("are made twenty at a time", async () => {
+  it("run twenty at a time", async () => {
     const { clock, driver, start, create } = setUp();
     for (const name of names(50)) create(named(name));
     const release = driver.hold();
@@ -88,7 +88,7 @@ describe("many machines of a class", () => {
     expect([driver.calls.length, driver.vms.size]).toEqual([50, 50]);
   });
 
-  it("without quota: one of them tries, the others say what they wait for, with one write each, and follow it", async () => {
+  it("without quota: one of them retries, the others report what they wait for, with one write each, and follow it", async () => {
     const { api, clock, driver, start, create, writes } = setUp();
     for (const name of names(40)) create(named(name), { spec: { creationTimeout: "2h" } });
     driver.fail("ensureVm", "ResourceExhausted", 1_000);
@@ -133,7 +133,7 @@ describe("many machines of a class", () => {
     expect(made).toHaveLength(60);
   });
 
-  it("are tried at once when their secret is mended", async () => {
+  it("are retried at once when their secret is fixed", async () => {
     const { api, clock, driver, start, create } = setUp();
     for (const name of names(30)) create(named(name));
     driver.fail("ensureVm", "Unauthenticated", 24);

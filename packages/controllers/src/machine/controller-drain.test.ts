@@ -45,7 +45,7 @@ describe("a drain", () => {
     expect([evictions(setup), driver.vms.size]).toEqual([1, 1]);
     api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(10);
-    // A graceful drain leaves attachments to their controller, which is told that the VM is gone, and has a minute.
+    // A graceful drain leaves attachments to their controller, which learns that the VM is deleted, and has a minute.
     expect(driver.vms.size).toBe(0);
     expect(api.peek<Node>(nodeResource, nodeRef)?.spec?.taints).toMatchObject([
       { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" },
@@ -57,7 +57,7 @@ describe("a drain", () => {
     expect(api.all(volumeAttachmentResource)).toHaveLength(1);
   });
 
-  it("goes on when the last pod leaves, also for a machine that lost the label of its node", async () => {
+  it("continues when the last pod is deleted, also for a machine that lost the label of its node", async () => {
     const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
     api.change(machineResource, ref, labelled({ node: null } as never));
@@ -83,7 +83,7 @@ describe("a drain", () => {
     expect(machine()).toBeUndefined();
   });
 
-  it("is forced at once by the label, also when that comes later", async () => {
+  it("is forced at once by the label, also when it is set later", async () => {
     const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
     expect(machine()).toBeDefined();
@@ -118,7 +118,7 @@ describe("a drain of pods with volumes", () => {
     return { ...setup, asked, evicted };
   }
 
-  it("asks the driver once, and lets one pod go when the volume of the other serves elsewhere", async () => {
+  it("calls the driver once, and evicts a pod when the volume of the previous one is in service elsewhere", async () => {
     const { api, clock, asked, evicted, machine } = await setUpPods();
     await api.delete(machineResource, ref);
     await clock.advance(10);
@@ -127,7 +127,7 @@ describe("a drain of pods with volumes", () => {
     expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain-state"]).toContain("pv-a");
     await clock.advance(60_000);
     expect(evicted()).toEqual(["default/a"]);
-    // The successor takes the volume over: each step wakes the drain by itself.
+    // The replacement uses the volume: each step enqueues the machine.
     api.remove(volumeAttachmentResource, { name: `pv-a-on-${nodeRef.name}` });
     const successor = aPodWithVolume("a", {
       metadata: { uid: "uid-a-2" },
@@ -144,7 +144,7 @@ describe("a drain of pods with volumes", () => {
     expect([machine(), asked.mock.calls.length]).toEqual([undefined, 1]);
   });
 
-  it("goes on without the driver when that does not answer in time", async () => {
+  it("continues without the driver when that does not answer in time", async () => {
     const { api, clock, asked, evicted } = await setUpPods();
     asked.mockImplementation(() => new Promise(() => {}));
     await api.delete(machineResource, ref);
@@ -154,7 +154,7 @@ describe("a drain of pods with volumes", () => {
     expect(evicted()).toEqual(["default/a"]);
   });
 
-  it("needs no driver whose class is gone", async () => {
+  it("needs no driver when the class does not exist", async () => {
     const { api, clock, asked, evicted } = await setUpPods();
     api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
     await clock.advance(10);

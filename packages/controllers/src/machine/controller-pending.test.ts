@@ -7,7 +7,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `m$
 const minute = 60_000;
 
 describe("creations that are pending", () => {
-  it("are all under way at once, fifty of one class, with one write each and the calls that the driver wants", async () => {
+  it("are all in progress at once, fifty of one class, with one write each and the calls that the driver requests", async () => {
     const { api, clock, driver, start, create, writes } = setUp();
     for (const name of names(50)) create(named(name));
     driver.pend("ensureVm", 10, "installing", minute);
@@ -23,7 +23,7 @@ describe("creations that are pending", () => {
     expect([driver.calls.length, driver.vms.size]).toEqual([550, 50]);
   });
 
-  it("are gone on with by the next process, beside all that its class may create at once", async () => {
+  it("are continued by the next process, besides all that its class may create at once", async () => {
     const { clock, driver, start, create } = setUp();
     const accepted = names(3);
     for (const name of accepted) create(named(name));
@@ -43,7 +43,7 @@ describe("creations that are pending", () => {
     expect(driver.vms.size).toBe(33);
   });
 
-  it("make the machine Failed after its creation timeout, restarts or not, and what may come up yet is deleted with it", async () => {
+  it("make the machine Failed after its creation timeout, restarts or not, and a VM that comes up later is deleted with it", async () => {
     const { api, clock, driver, start, create, machine, phase } = setUp();
     create({ metadata: { creationTimestamp: clock.now().toISOString() } });
     driver.pend("ensureVm", Number.POSITIVE_INFINITY, "installing", 10 * minute);
@@ -66,7 +66,7 @@ describe("creations that are pending", () => {
 });
 
 describe("a deletion that is pending", () => {
-  it("is called again after the driver's time, by the next process too, and ends when the VM is gone", async () => {
+  it("is called again after the driver's time, by the next process too, and ends when the VM is deleted", async () => {
     const { api, clock, driver, start, create, machine, writes } = setUp();
     create();
     const first = await start();

@@ -6,7 +6,7 @@ import { aMachineClass, type Change, named, testNamespace } from "../testing/bui
 import { aSecret, ref, secretRef, setUp } from "../testing/machine-process.ts";
 
 describe("failure", () => {
-  it("is tried again in its time, not before, until the machine is Failed for good", async () => {
+  it("is retried after its backoff, not before, until the machine is Failed", async () => {
     const { clock, driver, start, create, phase } = setUp();
     create({ metadata: { creationTimestamp: "2026-01-01T00:00:00Z" } });
     driver.fail("ensureVm", "Internal", 1_000);
@@ -33,7 +33,7 @@ describe("failure", () => {
     expect(phase()).toBe("Failed");
   });
 
-  it("of a deletion keeps the machine until the VM is gone", async () => {
+  it("of a deletion keeps the machine until the VM is deleted", async () => {
     const { api, clock, driver, start, create, machine } = setUp();
     create();
     await start();
@@ -84,8 +84,8 @@ describe("what cannot work", () => {
       'key "userData" is missing in Secret "small"',
     ],
   ])(
-    "because of %s is said in one line and one write, costs no pass, and goes on when mended",
-    async (_, harm, mend, text) => {
+    "because of %s is reported in one line and one write, costs no reconcile, and continues when fixed",
+    async (_, harm, fix, text) => {
       const setup = setUp();
       const { api, clock, driver, start, create, machine, phase } = setup;
       harm(setup);
@@ -98,13 +98,13 @@ describe("what cannot work", () => {
       const passes = process.passes();
       await clock.advance(600_000);
       expect([api.writes().length, driver.calls, process.passes() - passes]).toEqual([1, [], 0]);
-      mend(setup);
+      fix(setup);
       await clock.advance(10);
       expect(phase()).toBe("Pending");
     },
   );
 
-  it("because of one class wakes no machine of another", async () => {
+  it("because of one class enqueues no machine of another", async () => {
     const { api, clock, start, create } = setUp();
     create();
     const process = await start();
@@ -119,7 +119,7 @@ describe("what cannot work", () => {
     expect(process.passes()).toBeGreaterThan(passes);
   });
 
-  it("because the driver refuses is tried again as soon as the class changes", async () => {
+  it("because the driver rejects it is retried as soon as the class changes", async () => {
     const { api, clock, driver, start, create, phase } = setUp();
     driver.fail("ensureVm", "InvalidArgument", 1);
     create();
@@ -131,7 +131,7 @@ describe("what cannot work", () => {
     expect([phase(), driver.calls.length]).toEqual(["Pending", 2]);
   });
 
-  it("because the node refuses its template does not keep the machine from Running", async () => {
+  it("because the node rejects its template does not keep the machine from Running", async () => {
     const { api, clock, start, create, join, phase } = setUp();
     api.inject({ verb: "patch", type: nodeResource, error: serverError(), times: 1_000 });
     create();
@@ -143,7 +143,7 @@ describe("what cannot work", () => {
   });
 });
 
-describe("a machine whose class was taken away", () => {
+describe("a machine whose class was deleted", () => {
   const taken = async (...twin: readonly Change<MachineClass>[]) => {
     const setup = setUp();
     const { api, clock, start, create } = setup;
@@ -162,7 +162,7 @@ describe("a machine whose class was taken away", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 
-  it("is deleted as soon as another class comes through which that can be done", async () => {
+  it("is deleted as soon as there is a fallback class", async () => {
     const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
     expect(driver.vms.size).toBe(1);
     api.seed(machineClassResource, aMachineClass(named("later")));
@@ -170,7 +170,7 @@ describe("a machine whose class was taken away", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 
-  it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
+  it("keeps its VM otherwise, reports what to restore, and continues when that is done", async () => {
     const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
     expect(machine()?.status?.lastOperation?.description).toContain(
       'its VM was created by driver "mock" from MachineClass "small" with Secret "small": restore them',
@@ -182,7 +182,7 @@ describe("a machine whose class was taken away", () => {
   });
 });
 
-it("says in the machine what the API server refuses during its deletion, once, and goes on when it is allowed", async () => {
+it("reports in the machine what the API server rejects during its deletion, once, and continues when it is allowed", async () => {
   const { api, clock, start, create, join, machine } = setUp();
   create();
   await start();

@@ -6,7 +6,7 @@ import { named } from "../testing/builders.ts";
 import { nodeRef, ready, ref, setUp } from "../testing/machine-process.ts";
 
 describe("the life of a machine", () => {
-  it("goes from nothing to Running with two patches and two status writes, and then patches the node", async () => {
+  it("is Running after two patches and two status writes, and then patches the node", async () => {
     const { api, clock, driver, start, phase, create, join, machine, writes } = setUp();
     create();
     await start();
@@ -34,7 +34,7 @@ describe("the life of a machine", () => {
     });
   });
 
-  it("costs nothing once it runs: no write, no driver call, no pass", async () => {
+  it("costs nothing once it runs: no write, no driver call, no reconcile", async () => {
     const { api, clock, driver, start, create, join, phase } = setUp();
     create();
     const process = await start();
@@ -46,7 +46,7 @@ describe("the life of a machine", () => {
     driver.calls.length = 0;
     const passes = process.passes();
     await clock.advance(3_600_000);
-    // A heartbeat is no news either.
+    // A heartbeat does not enqueue either.
     api.change(nodeResource, nodeRef, {
       status: { conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:30:00Z" }] },
     });
@@ -107,7 +107,7 @@ describe("the life of a machine", () => {
     expect(driver.calls).toEqual(["ensureVm machine", "deleteVm machine"]);
   });
 
-  it("is over at once when nothing was ever made", async () => {
+  it("is over at once when nothing was ever created", async () => {
     const { api, clock, driver, start, create, machine } = setUp();
     create({ spec: { class: { name: "unknown" } } });
     await start();
@@ -131,7 +131,7 @@ describe("the life of a machine", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 
-  it("starts with the finalizer when nobody has set it", async () => {
+  it("starts with the finalizer when it is not set", async () => {
     const { clock, start, create, machine, writes, phase } = setUp();
     create({ metadata: { finalizers: null } });
     await start();
@@ -141,7 +141,7 @@ describe("the life of a machine", () => {
   });
 });
 
-it("looks after machines one by one: trouble of one is none of the others'", async () => {
+it("reconciles machines independently: a failure of one does not affect the others", async () => {
   const { api, clock, driver, start, create } = setUp();
   create(named("a"), { spec: { class: { name: "unknown" } } });
   create(named("b"));
@@ -166,7 +166,7 @@ it("aborts the call of a machine that vanishes under it", async () => {
   release();
 });
 
-it("deletes a VM whose machine vanished while it was made", async () => {
+it("deletes a VM whose machine was deleted during its creation", async () => {
   const { api, clock, driver, start, create } = setUp();
   create();
   const end = Promise.withResolvers<void>();

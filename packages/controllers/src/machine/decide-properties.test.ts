@@ -204,7 +204,7 @@ describe("whatever the snapshot", () => {
     );
   });
 
-  it("comes to rest: a status that was written is not written anew while nothing happens", () => {
+  it("converges: a written status is not written again while nothing happens", () => {
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {
         let machine = snapshot.machine;
@@ -220,7 +220,7 @@ describe("whatever the snapshot", () => {
     );
   });
 
-  it("never asks to be woken at a time that is none, or that has passed", () => {
+  it("never requeues at an invalid or past time", () => {
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {
         const { requeueAfterMs = 0 } = decideMachine(snapshot, now);
@@ -230,7 +230,7 @@ describe("whatever the snapshot", () => {
     );
   });
 
-  it("asks for a driver call only where there is a class to ask with, and for one at a time", () => {
+  it("starts a driver call only with a usable class, and one at a time", () => {
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {
         const calls = decideMachine(snapshot, now).actions.filter(({ kind }) => kind === "StartOperation");
@@ -244,7 +244,7 @@ describe("whatever the snapshot", () => {
     );
   });
 
-  it("makes no VM for a machine that has one, is Failed or goes", () => {
+  it("creates no VM for a machine that has one, is Failed or terminating", () => {
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {
         const { machine } = snapshot;
@@ -273,7 +273,7 @@ describe("a deletion", () => {
     );
   };
 
-  it("gives up the finalizer only when the VM is gone for sure, or there never was one", () => {
+  it("removes the finalizer only when the VM is certainly deleted, or there never was one", () => {
     let removals = 0;
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {

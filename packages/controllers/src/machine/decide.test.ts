@@ -21,7 +21,7 @@ const unlabelledNode = { ...itsNode(), metadata: { name: "node" } };
 describe("decideMachine", () => {
   const finalized = { finalizers: ["other", "machine.sapcloud.io/machine-controller-manager"], resourceVersion: "5" };
 
-  it("puts the finalizer on before anything that could leave a VM behind, and with it what will be asked of the driver", () => {
+  it("adds the finalizer before anything that could orphan a VM, and with it the intent", () => {
     const snapshot = aSnapshot({ machine: aMachine(withoutFinalizer) });
     const decision = decideMachine(snapshot, testNow);
     expect(decision).toEqual({
@@ -79,12 +79,12 @@ describe("decideMachine", () => {
     expect([waits.actions, waits.requeueAfterMs]).toEqual([[], 5_000]);
   });
 
-  it("makes no VM for a Failed machine", () => {
+  it("creates no VM for a Failed machine", () => {
     const machine = aMachine(inPhase("Failed"));
     expect(decideMachine(aSnapshot({ machine }), later(3_600_000))).toMatchObject({ actions: [], because: [] });
   });
 
-  it("does nothing but tell about an object that has not the shape of a machine", () => {
+  it("only reports an object that has not the shape of a machine", () => {
     const result = readMachine({ metadata: { name: "m" }, spec: { providerID: 3 } });
     const problems = result.ok ? [] : result.problems;
     const machine = aMachine(beingDeleted());
@@ -94,7 +94,7 @@ describe("decideMachine", () => {
     });
   });
 
-  it("tells of a changed phase before it touches the node, which may refuse", () => {
+  it("writes a changed phase before it patches the node, which may fail", () => {
     const machine = aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"));
     const node = { ...unlabelledNode, status: { conditions: [{ type: "Ready", status: "True" }] } };
     const decision = decideMachine(aSnapshot({ machine, node }), testNow);

@@ -20,7 +20,7 @@ async function runningMachines(count: number) {
   return { ...fleet, api, names, deleteAll, passes: () => passes() - before };
 }
 
-it("machines that are deleted at once go within seconds, three hundred of them, with a bounded number of requests and passes each, and no read", async () => {
+it("machines that are deleted at once are deleted within seconds, three hundred of them, with a bounded number of requests and reconciles each, and no read", async () => {
   const { api, clock, driver, deleteAll, passes } = await runningMachines(300);
   await deleteAll();
   await clock.advance(10_000);
@@ -32,7 +32,7 @@ it("machines that are deleted at once go within seconds, three hundred of them, 
   expect(driver.calls).toHaveLength(300);
 });
 
-it("machines that are deleted at once hammer neither a cloud that refuses nor the API server", async () => {
+it("machines that are deleted at once overload neither a cloud that rejects nor the API server", async () => {
   const { api, clock, driver, deleteAll, passes } = await runningMachines(50);
   driver.fail("deleteVm", "Unavailable", 100_000);
   await deleteAll();
@@ -48,7 +48,7 @@ it("machines that are deleted at once hammer neither a cloud that refuses nor th
   expect(api.all(machineResource)).toEqual([]);
 });
 
-it("machines that are deleted at once are not woken by budgets of namespaces in which none of them has pods", async () => {
+it("machines that are deleted at once are not enqueued by budgets of namespaces in which none of them has pods", async () => {
   const { api, clock, names, deleteAll, passes } = await runningMachines(50);
   for (const name of names.slice(0, 10))
     api.seed(podResource, { ...aPod(`pod-of-${name}`, { spec: { nodeName: nodeOf(name).name } }) });

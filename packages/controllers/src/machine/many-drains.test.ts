@@ -23,7 +23,7 @@ const p99 = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * 0.99)] ?? Number.NaN;
 
 /**
- * In virtual time a busy computer has as much to do in a turn as an idle one, whatever its own time. With `MILLWRIGHT_MEASURE=1` it says what it found:
+ * In virtual time a busy computer has as much to do in a turn as an idle one, whatever its own time. With `MILLWRIGHT_MEASURE=1` it logs the measurements:
  * `MILLWRIGHT_MEASURE=1 npx vitest run --project controllers many-drains`.
  */
 it("a hundred nodes that are drained at once leave the event loop free, at the rate of one queue", async () => {
@@ -58,7 +58,7 @@ it("a hundred nodes that are drained at once leave the event loop free, at the r
   const perEviction = { passes: (passes() - before) / evicted(), writes: api.writes().length / evicted() };
   if (process.env["MILLWRIGHT_MEASURE"] !== undefined)
     console.log({ passesP99, usedMsP99, mostPasses: Math.max(...turns.map((turn) => turn.passes)), perEviction });
-  // A pod that goes wakes the machine of its node, and no other.
+  // A deleted pod enqueues the machine of its node, and no other.
   expect(perEviction.passes).toBeLessThanOrEqual(3);
   expect(perEviction.writes).toBeLessThanOrEqual(1.5);
   expect(passesP99).toBeLessThanOrEqual(10);

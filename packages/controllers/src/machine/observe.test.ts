@@ -146,7 +146,7 @@ describe("the node of a machine", () => {
 describe("other machines that claim the node", () => {
   const twin = (providerID: string) => aMachine(withVm, named("a-twin"), { spec: { providerID } });
   test.each([
-    ["count when nothing tells the VMs apart", "vm-1", "vm-1", ["a-twin"]],
+    ["count when nothing distinguishes the VMs", "vm-1", "vm-1", ["a-twin"]],
     ["count when it is their VM", "", "vm-1", ["a-twin"]],
     ["do not count when it is another VM's", "mock:///a/vm-1", "mock:///a/vm-2", []],
     [

@@ -45,7 +45,7 @@ it("reads a Secret once for all machines of its class, and once more when its va
   expect([phase("d"), reads().length, driver.vms.size]).toEqual(["Pending", 2, 4]);
 });
 
-it("makes no machine from a Secret that cannot be read, and does as soon as it can", async () => {
+it("creates no machine from a Secret that cannot be read, and does as soon as it can", async () => {
   const { api, clock, driver, phase } = await setUp((server) =>
     server.inject({ verb: "get", type: secretResource, error: serverError(), times: 4 }),
   );

@@ -23,7 +23,7 @@ const remembers =
   });
 
 describe("runSteps", () => {
-  it("joins what the steps do and say, in order, and wakes for the earliest of their deadlines", () => {
+  it("merges actions and events of the steps, in order, and requeues for the earliest of their deadlines", () => {
     expect(runSteps(snapshot, testNow, [acts("a"), acts("b", 7), acts("c", 5)])).toEqual({
       actions: ["a", "b", "c"].map((name) => ({ kind: "EvictPod", namespace: "default", name, uid: name })),
       because: ["a", "b", "c"].map((reason) => ({ type: "Normal", reason, message: "" })),

@@ -68,12 +68,12 @@ describe("a value that means nothing", () => {
     [
       "of the node is told with those that do",
       requested("forever", "now"),
-      'Annotation node.machine.sapcloud.io/preserve of the Node of machine m is "forever", expected one of now, when-failed, auto-preserved, false; nothing is done until it is mended or removed',
+      'Annotation node.machine.sapcloud.io/preserve of the Node of machine m is "forever", must be one of now, when-failed, auto-preserved, false; preservation does not change until it is fixed or removed',
     ],
     [
       "of the machine is told with those that do",
       requested(undefined, "yes"),
-      'Annotation node.machine.sapcloud.io/preserve of machine m is "yes", expected one of now, when-failed, auto-preserved, false; it is ignored',
+      'Annotation node.machine.sapcloud.io/preserve of machine m is "yes", must be one of now, when-failed, auto-preserved, false; it is ignored',
     ],
     ["of the machine does not matter where the node decides", requested("now", "yes"), undefined],
     ["and is empty is a way to say nothing", requested("", ""), undefined],

@@ -38,7 +38,7 @@ function setUp() {
 }
 
 describe("a bootstrap token", () => {
-  it("is made with one request, with the keys that kube-apiserver and its token cleaner read", async () => {
+  it("is created with one request, with the keys that kube-apiserver and its token cleaner read", async () => {
     const { api, start, data, verbs } = setUp();
     const token = await start().ensure(machine, 20 * minute);
     expect(verbs()).toEqual(["create"]);
@@ -64,7 +64,7 @@ describe("a bootstrap token", () => {
     expect(verbs()).toEqual(["create", "create", "get"]);
   });
 
-  it("is made anew when it has expired", async () => {
+  it("is recreated when it has expired", async () => {
     const { clock, start, data } = setUp();
     const tokens = start();
     const first = await tokens.ensure(machine, 20 * minute);
@@ -85,7 +85,7 @@ describe("a bootstrap token", () => {
     expect(api.all(secretResource)).toEqual([other]);
   });
 
-  it("is not made where every id of the machine is taken", async () => {
+  it("is not created when every id of the machine is used", async () => {
     const { start, seed } = setUp();
     for (const n of [0, 1, 2, 3]) seed(n, "uid-other");
     await expect(start().ensure(machine, minute)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe("a bootstrap token", () => {
     });
   });
 
-  it("is made again when it went between the refusal and the look", async () => {
+  it("is created again when it was deleted between the conflict and the lookup", async () => {
     const { api, start, seed } = setUp();
     seed(0, uid);
     const get = api.get.bind(api);
@@ -121,7 +121,7 @@ describe("a bootstrap token", () => {
     await expect(start().ensure(machine, minute)).rejects.toMatchObject({ code: "Unavailable" });
   });
 
-  it("is removed with one request by the process that made it, and with two by another", async () => {
+  it("is removed with one request by the process that created it, and with two by another", async () => {
     const { api, start, verbs } = setUp();
     const tokens = start();
     await tokens.ensure(machine, minute);
@@ -134,7 +134,7 @@ describe("a bootstrap token", () => {
     expect(verbs().slice(5)).toEqual(["get"]);
   });
 
-  it("that is somebody else's by now is not removed", async () => {
+  it("that belongs to another client by now is not removed", async () => {
     const { api, start, seed } = setUp();
     const tokens = start();
     await tokens.ensure(machine, minute);

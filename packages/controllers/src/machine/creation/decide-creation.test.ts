@@ -30,16 +30,16 @@ describe("which machines get a VM", () => {
   });
 });
 
-describe("asking the driver", () => {
-  it("writes down what it is going to ask, and asks", () => {
+describe("the request of a VM from the driver", () => {
+  it("comes after its intent", () => {
     expect(decide()).toEqual({ actions: [recordIntent(), startCreate], because: [] });
   });
 
-  it("asks with nothing written that was written before", () => {
+  it("does not write an intent that is stored", () => {
     expect(decide({ machine: aMachine(asked) }).actions).toEqual([startCreate]);
   });
 
-  it("writes the names of the secrets, region, zone and the wish for a token, when the class has them, and nothing else of it", () => {
+  it("stores the names of the secrets, region, zone and the need for a token, when the class has them, and nothing else of it", () => {
     const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "z" };
     const credentials = { name: "cloud", namespace: testNamespace };
     const machineClass = aMachineClass({ nodeTemplate, credentialsSecretRef: credentials, providerSpec: { a: "b" } });
@@ -51,13 +51,13 @@ describe("asking the driver", () => {
     ]);
   });
 
-  it("writes it anew when the class has changed, with the same token: a VM of the attempt may exist", () => {
+  it("is stored again when the class has changed, with the same token: a VM of the attempt may exist", () => {
     const machineClass = aMachineClass({ provider: "other" });
     const change = { machine: aMachine(asked), classView: { state: "usable", machineClass } } as const;
     expect(decide(change).actions).toEqual([recordIntent({ ...intent, provider: "other" }), startCreate]);
   });
 
-  it("takes another token only when the driver said that nothing is left of the attempt", () => {
+  it("has another token only when the driver reported that nothing is left of the attempt", () => {
     const retry = (isTokenSpent: boolean) => {
       const operation = failed("create", "ResourceExhausted", { isAcknowledged: true, endedAt: 0, isTokenSpent });
       return decide({ machine: aMachine(asked), operation }).actions;
@@ -70,7 +70,7 @@ describe("asking the driver", () => {
     expect(decide({ operation: running("create") })).toEqual({ actions: [], because: [] });
   });
 
-  it("asks again, after a restart, a machine in CrashLoopBackOff whose failure is no longer remembered", () => {
+  it("is repeated, after a restart, for a machine in CrashLoopBackOff", () => {
     const machine = aMachine(asked, failedBefore());
     expect(decide({ machine }).actions).toEqual([startAgain]);
   });

@@ -7,8 +7,8 @@ import { decide, machineThen, vm } from "../../testing/creations.ts";
 const start = (operation: string) => ({ kind: "StartOperation", operation });
 const known = aMachine(withVm);
 
-describe("a VM that wants to be initialized", () => {
-  it("is stored by its id, then initialized by a call of its own, and the phase waits", () => {
+describe("a VM that needs initialization", () => {
+  it("is stored by its id, then initialized by another call, and the phase waits", () => {
     const decision = decide({ operation: succeeded("create", { ...vm, needsInitialization: true }) });
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation", "StartOperation"]);
     expect(decision.actions[2]).toEqual(start("initialize"));
@@ -16,7 +16,7 @@ describe("a VM that wants to be initialized", () => {
     expect(decision.because).toMatchObject([{ reason: "CreatedVM" }]);
   });
 
-  it("is stored without a class, too, and the missing class is said by the next pass", () => {
+  it("is stored without a class, too, and the next reconcile reports the missing class", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     const result = { ...vm, needsInitialization: true };
     expect(kindsOf(decide({ classView, operation: succeeded("create", result) }))).toEqual([
@@ -29,7 +29,7 @@ describe("a VM that wants to be initialized", () => {
     }
   });
 
-  it("is Pending once that is done", () => {
+  it("is Pending once it is initialized", () => {
     const decision = decide({ machine: known, operation: succeeded("initialize") });
     expect(kindsOf(decision)).toEqual(["AcknowledgeOperation"]);
     expect(decision.status?.currentStatus).toMatchObject({ phase: "Pending", timeoutActive: true });
@@ -37,7 +37,7 @@ describe("a VM that wants to be initialized", () => {
   });
 
   test.each(Object.keys(machineErrorCodes) as MachineErrorCode[])(
-    "says %s in MCM's words and tries again soon, without a second VM",
+    "reports %s in MCM's words and retries soon, without a second VM",
     (code) => {
       const remembering = aMachine(withVm, { status: { lastKnownState: "op-1" } });
       const change = { machine: remembering, operation: failed("initialize", code) };
@@ -72,7 +72,7 @@ describe("a VM that wants to be initialized", () => {
 });
 
 describe("a VM whose id is stored and whose phase is not, after a crash", () => {
-  it("is asked for: its initialization may be due", () => {
+  it("is looked up: its initialization may be due", () => {
     expect(decide({ machine: known }).actions).toEqual([start("find")]);
     const due = succeeded("find", { ...vm, needsInitialization: true });
     expect(decide({ machine: known, operation: due }).actions).toEqual([
@@ -91,7 +91,7 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
     },
   );
 
-  it("is asked for again when the driver fails, which reads like a failed creation", () => {
+  it("is looked up again when the driver fails, which is reported like a failed creation", () => {
     const operation = failed("find", "Internal");
     const decision = decide({ machine: known, operation });
     expect(decision.status?.lastOperation?.description).toMatch(/^Cloud provider message - /);
@@ -99,7 +99,7 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
     expect(decide({ machine: known, operation: acknowledged }, later(180_000)).actions).toEqual([start("find")]);
   });
 
-  it("is not looked after without a class, which is said; a bad spec or missing user data are no obstacle", () => {
+  it("is not reconciled without a class, which is reported; an invalid spec or missing user data do not matter", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     const decision = decide({ machine: known, classView });
     expect([decision.actions, decision.status?.lastOperation?.description]).toEqual([[], "no class"]);
@@ -107,7 +107,7 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
     expect(decide({ machine: known, problems }).actions).toEqual([start("find")]);
   });
 
-  it("forgets what another call left behind", () => {
+  it("ignores the result of another call", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
     expect(decide({ machine: known, operation }).actions).toEqual([start("find")]);
   });
@@ -120,7 +120,7 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
     expect(status?.currentStatus?.phase).toBe("Available");
   });
 
-  it("has no addresses to tell when the driver knows none, but for the host name of an object that MCM made", () => {
+  it("has no addresses when the driver knows none, but for the host name of an object that MCM created", () => {
     const machine = aMachine({ spec: { providerID: "vm-1" } });
     const statusOf = (of: typeof machine) =>
       decide({ hasTarget: false, machine: of, operation: succeeded("initialize") }).status;
@@ -128,7 +128,7 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
     expect(statusOf(known)?.addresses).toEqual([{ type: "Hostname", address: "node" }]);
   });
 
-  it("comes out of CrashLoopBackOff", () => {
+  it("leaves CrashLoopBackOff", () => {
     const machine = aMachine(withVm, inPhase("CrashLoopBackOff"));
     const { status } = decide({ machine, operation: succeeded("find", vm) });
     expect(status?.currentStatus?.phase).toBe("Pending");

@@ -9,7 +9,7 @@ const provisioning = { type: "Create", state: "Processing", description: "Provis
 const checked = { ...startCreate, launch: { ...startCreate.launch, isAccepted: true } };
 
 describe("a creation that is pending", () => {
-  it("is recorded in the driver's words, without an error, with one event", () => {
+  it("is recorded with the driver's message, without an error, with one event", () => {
     expect(decide({ operation })).toEqual({
       actions: [],
       status: { lastOperation: { ...provisioning, lastUpdateTime: "2026-01-01T00:10:00Z" } },
@@ -25,7 +25,7 @@ describe("a creation that is pending", () => {
     });
   });
 
-  it("records other words without another event, and nothing where only a request id differs", () => {
+  it("records another message without another event, and nothing when only a request id differs", () => {
     const machine = machineThen({ operation: pending("create", "job 0123456789abcdef0: wiping disks") });
     const same = decide({ machine, operation: pending("create", "job fedcba98765432100: wiping disks") });
     expect([same.status, same.because]).toEqual([machine.status, []]);
@@ -34,7 +34,7 @@ describe("a creation that is pending", () => {
     expect(next.because).toEqual([]);
   });
 
-  it("is checked when its time has come, with the same token and without waiting for its turn", () => {
+  it("is checked when it is due, with the same token and without throttling", () => {
     const machine = machineThen({ machine: aMachine(asked), operation });
     const decision = decide({ machine, operation }, later(60_000));
     expect(decision).toEqual({ actions: [checked], status: machine.status, because: [] });
@@ -45,7 +45,7 @@ describe("a creation that is pending", () => {
     expect(decide({ machine })).toEqual({ actions: [checked], because: [] });
   });
 
-  it("replaces the failure before it, and keeps the phase from which creation goes on", () => {
+  it("replaces the previous failure, and keeps the phase", () => {
     const { status } = decide({ machine: aMachine(failedBefore()), operation });
     expect(status).toMatchObject({ currentStatus: { phase: "CrashLoopBackOff" }, lastOperation: provisioning });
     expect(status?.lastOperation).not.toHaveProperty("errorCode");
@@ -75,7 +75,7 @@ describe("a creation that is pending", () => {
     expect(decide({ machine, operation })).toMatchObject({ actions: [], requeueAfterMs: 60_000 });
   });
 
-  it("says that its class is unusable meanwhile, and goes on when it is usable again", () => {
+  it("reports that its class is unusable meanwhile, and continues when it is usable again", () => {
     const machine = machineThen({ machine: aMachine(asked), operation });
     const classView = unusable("MachineClassNotFound", "MachineClass small does not exist");
     const refused = machineThen({ machine, operation, classView });
@@ -83,7 +83,7 @@ describe("a creation that is pending", () => {
     expect(decide({ machine: refused, operation }).status?.lastOperation).toMatchObject(provisioning);
   });
 
-  it("gives way to the deletion of the machine: the driver is asked for a VM, and then to delete it", () => {
+  it("ends with the deletion of the machine: the driver looks for a VM, then deletes it", () => {
     const decision = decideMachine(aSnapshot({ machine: aMachine(asked, beingDeleted()), operation }), later(0));
     expect(kindsOf(decision)).toContain("StartOperation");
     expect(decision.actions).toContainEqual({ kind: "StartOperation", operation: "find" });

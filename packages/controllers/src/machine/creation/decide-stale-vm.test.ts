@@ -26,7 +26,7 @@ const remove = { kind: "StartOperation", operation: "delete" };
 
 // The VM under an old node's name is gone before the machine is given up, and never adopted.
 describe("a VM under the name of an existing node", () => {
-  it("is stored by its id alone, without a link to that node, and said to be stale", () => {
+  it("is stored by its id alone, without a link to that node, and reported as stale", () => {
     const decision = decide(found);
     expect(marked.spec.providerID).toBe("vm-1");
     expect(marked.metadata.labels).not.toHaveProperty("node");
@@ -40,12 +40,12 @@ describe("a VM under the name of an existing node", () => {
     expect(decide({ operation, sameNameNode }).because[0]?.reason).toBe("StaleNode");
   });
 
-  it("is no trouble where there is no cluster to join", () => {
+  it("does not matter without a target cluster", () => {
     const decision = decide({ ...found, hasTarget: false });
     expect(decision.status?.currentStatus?.phase).toBe("Available");
   });
 
-  it("is deleted, and the machine is Failed when it is gone, without its id", () => {
+  it("is deleted, and then the machine is Failed, without its id", () => {
     expect(decide({ machine: marked }).actions).toEqual([remove]);
     expect(kindsOf(decide({ machine: marked, operation: running("delete") }))).toEqual([]);
     for (const operation of [succeeded("delete"), failed("delete", "NotFound")]) {
@@ -82,15 +82,13 @@ describe("a VM under the name of an existing node", () => {
     expect([status?.currentStatus?.phase, actions]).toEqual(["Failed", []]);
   });
 
-  it("is tried again when it cannot be deleted, and its id stays", () => {
+  it("is deleted again when its deletion fails, and its id stays", () => {
     const operation = failed("delete", "Internal");
     const decision = decide({ machine: marked, operation });
     const machine = machineThen({ machine: marked, operation });
     expect(decision.requeueAfterMs).toBe(600_000);
     expect(machine.status?.currentStatus?.phase).toBe("CrashLoopBackOff");
-    expect(machine.status?.lastOperation?.description).toMatch(
-      /^VM using old node obj old-node; its VM cannot be deleted/,
-    );
+    expect(machine.status?.lastOperation?.description).toMatch(/^VM using old node obj old-node; cannot delete/);
     const acknowledged = { ...operation, isAcknowledged: true };
     expect(decide({ machine, operation: acknowledged }, later(1)).requeueAfterMs).toBe(599_999);
     expect(decide({ machine, operation: acknowledged }, later(600_000)).actions).toEqual([remove]);
@@ -103,7 +101,7 @@ describe("a VM under the name of an existing node", () => {
     expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
-  it("waits for a class that was taken away", () => {
+  it("waits for a class that was deleted", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     expect(decide({ machine: marked, classView })).toMatchObject({
       actions: [],

@@ -29,7 +29,7 @@ describe("a machine that waits for its turn", () => {
     expect(decide({ machine, operation }, later(3_600_000)).status).toEqual(machine.status);
   });
 
-  it("leaves a failure alone that says more than the wait, and is not made Failed by waiting", () => {
+  it("keeps the status of a failure, and is not made Failed by waiting", () => {
     const machine = aMachine(createdAt("2025-01-01T00:00:00Z"), inPhase("CrashLoopBackOff"), {
       status: { lastOperation: { type: "Create", state: "Failed", errorCode: "Internal", description: "no" } },
     });
@@ -39,7 +39,7 @@ describe("a machine that waits for its turn", () => {
     });
   });
 
-  it("reads like one that has tried when its class is in trouble: the autoscaler reads the code", () => {
+  it("has the status of a failed creation during a class backoff: the autoscaler reads the code", () => {
     const operation = waiting("create", classBackoff);
     const decision = decide({ operation });
     expect(decision).toMatchObject({
@@ -71,19 +71,19 @@ describe("a machine that waits for its turn", () => {
     expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
-  it("begins anew when its class or secret has changed", () => {
+  it("starts again when its class or secret has changed", () => {
     const decision = decide({ operation: waiting("create", classBackoff), inputs: "class-2" });
     expect(kindsOf(decision)).toEqual(["CancelOperation", "PatchMachine", "StartOperation"]);
   });
 
-  it("waits no more when it cannot be made as it is declared", () => {
+  it("ends when the machine cannot be created as specified", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     const decision = decide({ operation: waiting("create"), classView });
     expect([kindsOf(decision), decision.status?.lastOperation?.description]).toEqual([["CancelOperation"], "no class"]);
   });
 
   it.each([
-    ["is given up by somebody", inPhase("Failed"), []],
+    ["was set to Failed by another client", inPhase("Failed"), []],
     ["got a VM from elsewhere", withVm, ["StartOperation"]],
     ["runs", { ...withVm, ...inPhase("Running") }, []],
   ])("waits no more when it %s", (_, change, more) => {
@@ -98,7 +98,7 @@ describe("a machine that waits for its turn", () => {
     expect(decision.status?.currentStatus?.phase).toBe("Terminating");
   });
 
-  it("needs no name of a class to say what it waits for", () => {
+  it("does not need the name of a class to report what it waits for", () => {
     const machine = aMachine({ spec: { class: null } });
     const decision = decide({ machine, operation: waiting("create", classBackoff) });
     expect(decision.status?.lastOperation?.description).toContain("of class  to be created");

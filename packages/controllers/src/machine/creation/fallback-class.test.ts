@@ -33,7 +33,7 @@ async function fallback(classes: readonly (readonly Change<MachineClass>[])[], o
 }
 
 // A class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
-describe("a class that stands in for a lost one", () => {
+describe("the fallback for a deleted class", () => {
   it("has the same driver, region and credentials", async () => {
     expect(await fallback([[named("a"), place("eu", "eu-a")]])).toBe("a");
     expect(await fallback([[named("a"), place("us", "eu-a")]])).toBeUndefined();
@@ -72,7 +72,7 @@ describe("a class that stands in for a lost one", () => {
     ).toBe("b");
   });
 
-  it("is not looked for where the id of the VM is not known, or nothing is remembered", async () => {
+  it("is not used when the id of the VM is unknown, or there is no intent", async () => {
     const there = [[named("a"), place("eu", "eu-a")]];
     expect(await fallback(there, aMachine(machine, { spec: { providerID: null } }))).toBeUndefined();
     expect(await fallback(there, aMachine({ spec: { providerID: "vm-1" } }))).toBeUndefined();
@@ -80,7 +80,7 @@ describe("a class that stands in for a lost one", () => {
 });
 
 describe("what a person can do", () => {
-  it("is to restore what the machine was made from", () => {
+  it("is to restore what the machine was created from", () => {
     expect(remedyFor(machine)).toBe(
       '; its VM was created by driver "mock" in region eu from MachineClass "lost" with Secret "small": restore them',
     );

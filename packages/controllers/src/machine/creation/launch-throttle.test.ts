@@ -39,8 +39,8 @@ function setUp(limits: { readonly perGroup?: number; readonly inAll?: number } =
   return { clock, throttle, running, notified, enter, leave, enterAll };
 }
 
-describe("lanes", () => {
-  it("let so many calls of a class run at a time, in the order of their coming", () => {
+describe("launch throttle", () => {
+  it("limits the concurrent calls of a class, in order of arrival", () => {
     const { running, leave, enterAll } = setUp();
     enterAll("a1", "a2", "a3", "a4");
     expect(running).toEqual(["a1", "a2"]);
@@ -48,7 +48,7 @@ describe("lanes", () => {
     expect(running).toEqual(["a2", "a3"]);
   });
 
-  it("take turns where all of them together are too many: a class with many machines does not starve another", () => {
+  it("is round-robin when the total is limited: a class with many machines does not starve another", () => {
     const { running, leave, enterAll } = setUp({ perGroup: 3, inAll: 3 });
     enterAll("a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "c1");
     expect(running).toEqual(["a1", "a2", "a3"]);
@@ -58,13 +58,13 @@ describe("lanes", () => {
     expect(running.toSorted()).toEqual(["a4", "b1", "c1"]);
   });
 
-  it("take a machine once", () => {
+  it("accepts a machine once", () => {
     const { running, enterAll } = setUp();
     enterAll("a1", "a1");
     expect(running).toEqual(["a1"]);
   });
 
-  it("let go of who does not want any more, and of who was never there", () => {
+  it("cancels calls, and ignores unknown ones", () => {
     const { throttle, running, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2", "a3");
     throttle.cancel("a2");
@@ -76,7 +76,7 @@ describe("lanes", () => {
     expect(running).toEqual(["a3"]);
   });
 
-  it("begin nothing after they were closed", async () => {
+  it("starts nothing after it was closed", async () => {
     const { clock, throttle, running, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2");
     leave("a1", no("ResourceExhausted"));
@@ -88,7 +88,7 @@ describe("lanes", () => {
 });
 
 describe("a creation that was accepted", () => {
-  it("takes no place while it is pending: all machines of a class are provisioned at once", () => {
+  it("does not count while it is pending: all machines of a class are provisioned at once", () => {
     const { running, leave, enterAll } = setUp({ perGroup: 2, inAll: 2 });
     enterAll("a1", "a2", "a3", "a4", "a5");
     for (const uid of ["a1", "a2", "a3", "a4"]) leave(uid, accepted);
@@ -116,7 +116,7 @@ describe("a creation that was accepted", () => {
     expect(throttle.classBackoffOf("a")).toBeUndefined();
   });
 
-  it("is one attempt of a class in trouble: others wait until it has ended", async () => {
+  it("is one attempt of a class in backoff: others wait until it has ended", async () => {
     const { clock, throttle, running, enter, leave, enterAll } = setUp({ perGroup: 4 });
     enterAll("a1");
     leave("a1", no("ResourceExhausted"));
@@ -127,7 +127,7 @@ describe("a creation that was accepted", () => {
     expect(running).toEqual([]);
     enter("a2");
     leave("a2");
-    // Two may follow, and are waited for in turn.
+    // Two may follow, one after another.
     expect(running).toEqual(["a3", "a4"]);
     leave("a3", accepted);
     expect(running).toEqual(["a4"]);
@@ -144,7 +144,7 @@ describe("a creation that was accepted", () => {
     expect(running).toEqual(["a1", "a2", "a3"]);
   });
 
-  it("is forgotten when it is not wanted any more, and its call with it", () => {
+  it("is forgotten when it is canceled, and its call with it", () => {
     const { throttle, running, enter, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1");
     leave("a1", accepted);
@@ -157,14 +157,14 @@ describe("a creation that was accepted", () => {
   });
 });
 
-describe("a class in trouble", () => {
-  it("is tried by one machine at a time after ResourceExhausted, with growing pauses, until it succeeds and the others follow", async () => {
+describe("a class in backoff", () => {
+  it("is retried by one machine at a time after ResourceExhausted, with growing delays, until it succeeds and the others follow", async () => {
     const { clock, throttle, running, notified, leave, enterAll } = setUp({ perGroup: 4 });
     enterAll("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8");
     leave("a1", no("ResourceExhausted"));
     expect(throttle.classBackoffOf("a")).toEqual({ code: "ResourceExhausted", message: "no: ResourceExhausted" });
     expect(notified).toEqual(["a5", "a6", "a7", "a8"]);
-    // What began before says nothing about the time after, whatever becomes of it.
+    // Outcomes of calls that began before are ignored.
     leave("a2", no("ResourceExhausted"));
     leave("a3");
     leave("a4", no("Internal"));
@@ -183,7 +183,7 @@ describe("a class in trouble", () => {
     expect([running, throttle.classBackoffOf("a")]).toEqual([["a7", "a8"], undefined]);
   });
 
-  it("is not tried more often than every ten minutes in the end, and not before the cloud wants it", async () => {
+  it("is retried every ten minutes at most in the end, and not before the cloud allows it", async () => {
     const { clock, running, leave, enterAll } = setUp();
     enterAll(...Array.from({ length: 40 }, (_, index) => `a${index}`));
     leave("a0", no("ResourceExhausted", 3_600_000));
@@ -251,7 +251,7 @@ describe("a class in trouble", () => {
     expect(running).toEqual(["b1", "b2"]);
   });
 
-  it("gets a fresh start with a new version of class or secret, and what waits with an old one is to come again", () => {
+  it("is reset with a new version of class or secret, and waiting calls with an old one are notified", () => {
     const { throttle, running, notified, enter, leave, enterAll } = setUp();
     enterAll("a1");
     leave("a1", no("Unauthenticated"));
@@ -266,7 +266,7 @@ describe("a class in trouble", () => {
     expect(running).toEqual(["a4", "a3"]);
   });
 
-  it("keeps nobody for ever who does not come again with a new version", async () => {
+  it("does not wait forever for calls that do not return with a new version", async () => {
     const { clock, running, enter, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2");
     enter("a3", { inputs: "v2" });
@@ -278,7 +278,7 @@ describe("a class in trouble", () => {
     expect(running).toEqual(["a2"]);
   });
 
-  it("is said anew when it is another trouble", async () => {
+  it("is reported again when the failure is another one", async () => {
     const { clock, throttle, running, notified, leave, enterAll } = setUp();
     enterAll("a1", "a2", "a3", "a4");
     leave("a1", no("ResourceExhausted"));
@@ -289,7 +289,7 @@ describe("a class in trouble", () => {
     expect(notified).toEqual(["a3", "a4", "a4"]);
   });
 
-  it("is found out by one machine when those that failed before come all at once after a restart", () => {
+  it("is detected by one machine when those that failed before return all at once after a restart", () => {
     const { running, leave, enter } = setUp({ perGroup: 4 });
     for (let index = 1; index <= 9; index++) enter(`a${index}`, { isRepeated: true });
     expect(running).toEqual(["a1"]);
@@ -299,7 +299,7 @@ describe("a class in trouble", () => {
     expect(running).toEqual(["a3", "a4", "a5", "a6"]);
   });
 
-  it("is forgotten when nobody has wanted it for long", async () => {
+  it("is forgotten when it was not used for long", async () => {
     const { clock, throttle, leave, enter } = setUp();
     enter("a1");
     leave("a1", no("ResourceExhausted"));
@@ -310,7 +310,7 @@ describe("a class in trouble", () => {
   });
 });
 
-it("whatever happens: no more than allowed run, nobody is forgotten, no timer stays", async () => {
+it("never exceeds its limits, forgets no call and leaves no timer, whatever happens", async () => {
   const outcomes = fc.constantFrom<LaunchOutcome>(
     ok,
     accepted,

@@ -10,7 +10,7 @@ describe("a driver call failed", () => {
   const delayOf = (code: MachineErrorCode) =>
     code === "ResourceExhausted" ? 600_000 : soon.has(code) ? 5_000 : 180_000;
 
-  test.each(codes)("%s makes the machine CrashLoopBackOff, says so in MCM's words and waits", (code) => {
+  test.each(codes)("%s makes the machine CrashLoopBackOff, is reported in MCM's words and backs off", (code) => {
     const decision = decide({ operation: failed("create", code) });
     expect(decision).toMatchObject({
       actions: [{ kind: "AcknowledgeOperation" }],
@@ -43,12 +43,12 @@ describe("a driver call failed", () => {
     expect(status?.lastKnownState).toBe(delayOf(code) === 180_000 ? undefined : "op-1");
   });
 
-  it("takes over the state that the driver wants to remember", () => {
+  it("stores the driver's state", () => {
     const operation = failed("create", "Internal", { lastKnownState: "op-2" });
     expect(decide({ machine: remembering, operation }).status?.lastKnownState).toBe("op-2");
   });
 
-  it("says the same failure once, and dates it once", () => {
+  it("reports the same failure once, with its first time", () => {
     const machine = machineThen({ operation: failed("create", "Internal") });
     const again = decide(
       { machine, operation: failed("create", "Internal", { endedAt: later(180_000).getTime() }) },
@@ -58,7 +58,7 @@ describe("a driver call failed", () => {
     expect(again.because).toEqual([]);
   });
 
-  it("waits for the time of the next attempt once the failure is written", () => {
+  it("waits for its backoff once the failure is recorded", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
     const machine = aMachine(asked, failedBefore());
     expect(decide({ machine, operation }, later(1_000))).toEqual({
@@ -69,33 +69,33 @@ describe("a driver call failed", () => {
     expect(decide({ machine, operation }, later(180_000)).actions).toEqual([startAgain]);
   });
 
-  it("tries again at once when class or secret have changed", () => {
+  it("retries at once when class or secret have changed", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
     const machine = aMachine(asked, failedBefore());
     const decision = decide({ machine, operation, inputs: "class-1/secret-2" }, later(1));
     expect(decision.actions).toEqual([startAgain]);
   });
 
-  it("keeps the phase of a Running machine whose VM cannot be found any more", () => {
+  it("keeps the phase of a Running machine whose VM is not found", () => {
     const machine = aMachine(inPhase("Running"));
     const { status, requeueAfterMs } = decide({ machine, operation: failed("create", "Internal") });
     expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { errorCode: "Internal" } });
     expect(requeueAfterMs).toBe(180_000);
   });
 
-  it("keeps the words of the last time when only ids and times in them differ, and says nothing again", () => {
-    const tell = (id: string) => `RunInstances refused, request id ${id} at 2026-01-01T00:00:00.123Z`;
+  it("keeps the previous message when only ids and times in it differ, and reports nothing again", () => {
+    const text = (id: string) => `RunInstances refused, request id ${id} at 2026-01-01T00:00:00.123Z`;
     const machine = machineThen({
-      operation: failed("create", "Internal", { message: tell("0a1b2c3d-0000-4000-8000-000000000001") }),
+      operation: failed("create", "Internal", { message: text("0a1b2c3d-0000-4000-8000-000000000001") }),
     });
-    const operation = failed("create", "Internal", { message: tell("0a1b2c3d-0000-4000-8000-000000000002") });
+    const operation = failed("create", "Internal", { message: text("0a1b2c3d-0000-4000-8000-000000000002") });
     const again = decide({ machine, operation }, later(180_000));
     expect([again.status, again.because]).toEqual([machine.status, []]);
     const other = failed("create", "Internal", { message: "quota" });
     expect(decide({ machine, operation: other }, later(1)).because).toHaveLength(1);
   });
 
-  it("cuts the text of a provider that does not come to an end", () => {
+  it("truncates a long message of a provider", () => {
     const operation = failed("create", "Internal", { message: "x".repeat(100_000) });
     const { description = "" } = decide({ operation }).status?.lastOperation ?? {};
     expect(description.length).toBeLessThan(1_200);

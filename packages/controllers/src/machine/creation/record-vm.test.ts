@@ -4,7 +4,7 @@ import { decide, machineThen, vm } from "../../testing/creations.ts";
 import { aSnapshot, kindsOf, succeeded } from "../../testing/snapshots.ts";
 import { needsCreation } from "./decide-creation.ts";
 
-describe("a VM was made", () => {
+describe("a new VM", () => {
   it("stores id, node name and priority in one patch before the phase, which is Pending", () => {
     const decision = decide({ operation: succeeded("create", vm) });
     expect(decision).toEqual({
@@ -35,14 +35,14 @@ describe("a VM was made", () => {
     });
   });
 
-  it("says so when the VM was there already, made by an attempt whose answer was lost", () => {
+  it("is reported as adopted when it existed, created by an attempt whose response was lost", () => {
     const operation = succeeded("create", { ...vm, isAdopted: true });
     expect(decide({ operation }).because).toEqual([
       { type: "Normal", reason: "AdoptedVM", message: "Found VM vm-1 of an earlier attempt" },
     ]);
   });
 
-  it("leaves a priority alone that somebody has set, and replaces an empty one", () => {
+  it("keeps a priority that a user has set, and replaces an empty one", () => {
     const patchFor = (value: string) => {
       const machine = aMachine(annotated({ "machinepriority.machine.sapcloud.io": value }));
       const [action] = decide({ machine, operation: succeeded("create", vm) }).actions;
@@ -52,7 +52,7 @@ describe("a VM was made", () => {
     expect(patchFor("")).toHaveProperty(["metadata", "annotations", "machinepriority.machine.sapcloud.io"], "3");
   });
 
-  it("ends the failure that was told before, last known state included", () => {
+  it("removes the previous failure, last known state included", () => {
     const machine = aMachine(inPhase("CrashLoopBackOff"), {
       status: {
         lastKnownState: "op-1",
@@ -67,7 +67,7 @@ describe("a VM was made", () => {
     expect(status?.currentStatus?.phase).toBe("Pending");
   });
 
-  it("stores the ids of an answer without any as empty ones, which the next pass asks for again", () => {
+  it("stores missing ids as empty ones, which the next reconcile looks up", () => {
     const machine = machineThen({ operation: succeeded("create") });
     expect(needsCreation(aSnapshot({ machine }))).toBe(true);
   });

@@ -23,7 +23,7 @@ describe("a machine that cannot be followed", () => {
     ],
   ] as const;
 
-  test.each(cases)("says in one sentence that %s, and waits for a change", (_, change, reason, message) => {
+  test.each(cases)("reports in one sentence that %s, and waits for a change", (_, change, reason, message) => {
     const decision = decide(change);
     expect(decision).toMatchObject({
       actions: [],
@@ -54,12 +54,12 @@ describe("a machine that cannot be followed", () => {
     expect(status?.currentStatus?.phase).toBe("Running");
   });
 
-  it("still writes down a VM that was made before", () => {
+  it("still records a VM that was created before", () => {
     const decision = decide({ problems, operation: succeeded("create", vm) });
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
   });
 
-  it("creates as soon as the obstacle is gone", () => {
+  it("creates as soon as the precondition is met", () => {
     const machine = aMachine(asked, failedBefore("InvalidArgument"));
     expect(decide({ machine }).actions).toEqual([startAgain]);
   });

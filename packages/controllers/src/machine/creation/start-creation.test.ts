@@ -8,7 +8,7 @@ const noted = (annotations: Readonly<Record<string, string>>): Change<Machine> =
   spec: { nodeTemplate: { metadata: { annotations } } },
 });
 
-describe("the lane of a machine", () => {
+describe("the launch group of a machine", () => {
   const own = launchGroupOf(aMachine(), aMachineClass({ nodeTemplate }));
 
   it.each([
@@ -24,7 +24,7 @@ describe("the lane of a machine", () => {
     expect(launchGroupOf(machine, machineClass)).not.toBe(own);
   });
 
-  it("is that of all machines that ask for the same, in whatever order their annotations are", () => {
+  it("is that of all machines with the same placement, in any order of their annotations", () => {
     expect(launchGroupOf(aMachine(named("other")), aMachineClass({ nodeTemplate }))).toBe(own);
     expect(launchGroupOf(aMachine(noted({ a: "1", b: "2" })), aMachineClass())).toBe(
       launchGroupOf(aMachine(noted({ b: "2", a: "1" })), aMachineClass()),

@@ -17,7 +17,7 @@ it("removes the bootstrap token when the node joins, where there is one", () => 
   expect(removes({ machine: pending(true) })).toBe(false);
 });
 
-it("does not look for it again when the node comes back", () => {
+it("does not look for it again when the node recovers", () => {
   const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "x"), asked(true));
   expect(removes({ machine, node: itsNode() })).toBe(false);
 });

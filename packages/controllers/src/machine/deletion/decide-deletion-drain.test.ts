@@ -39,7 +39,7 @@ describe("draining", () => {
   const terminating = aPod("terminating", { metadata: { deletionTimestamp: "2026-01-01T00:09:50Z" } });
   const bare = aPod("bare");
 
-  it("evicts pods with and without a controller, and nothing that would come back or has ended", () => {
+  it("evicts pods with and without a controller, and none that would be recreated or has completed", () => {
     const { actions } = decide({
       machine: at(marker.drain),
       node: cordoned(),
@@ -56,7 +56,7 @@ describe("draining", () => {
   it("waits for a terminating pod without evicting it again, until the deadline", () => {
     const decision = decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] });
     expect(decision.actions).toEqual([]);
-    // It is told of when it is late.
+    // It is reported when it is overdue.
     expect(decision.requeueAfterMs).toBe(20_001);
     expect(
       decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] }, later(20_001)).requeueAfterMs,
@@ -112,7 +112,7 @@ describe("draining", () => {
     expect(decide(snapshot, later(2 * 3_600_000 + 1)).actions).toEqual(forcedActions);
   });
 
-  it("goes by the drain timeout of the machine", () => {
+  it("uses the drain timeout of the machine", () => {
     const machine = at(marker.drain, { spec: { drainTimeout: "90s" } });
     expect(kindsOf(decide({ machine, node: cordoned(), pods: [bare] }, later(90_001)))).toEqual([
       "DeletePod",
@@ -120,12 +120,12 @@ describe("draining", () => {
     ]);
   });
 
-  it("wakes for the deadline when that is nearer than the next eviction", () => {
+  it("requeues at the deadline when that is nearer than the next eviction", () => {
     const machine = at(marker.drain, { spec: { drainTimeout: "3s" } });
     expect(decide({ machine, node: cordoned(), pods: [bare] }).requeueAfterMs).toBe(3_000);
   });
 
-  it("deletes the attachments of a forced drain also when its pods are gone already", () => {
+  it("deletes the attachments of a forced drain also when its pods are deleted already", () => {
     const machine = at(marker.drain, labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual([
       "PatchNodeStatus",
@@ -136,12 +136,12 @@ describe("draining", () => {
     ]);
   });
 
-  it("leaves attachments alone when the node is gone", () => {
+  it("keeps attachments when the node does not exist", () => {
     expect(kindsOf(decide({ machine: at(marker.attachments), attachments }))).toEqual(["StartOperation"]);
   });
 });
 
-describe("what the node says of its machine", () => {
+describe("the condition Terminating of the node", () => {
   const conditionAt = (change: Partial<MachineSnapshot>) =>
     decide({ node: itsNode(), ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
   const reason = (text: string) => ({ patch: { conditions: [{ type: "Terminating", status: "True", reason: text }] } });
@@ -174,13 +174,13 @@ describe("what the node says of its machine", () => {
     expect(conditionAt({ machine: at(marker.status, checked(...outcomes)) })).toMatchObject(reason(expected));
   });
 
-  it("is said once, whatever else the node says later", () => {
+  it("is set once, whatever happens to the node later", () => {
     const node = itsNode({ status: { conditions: [{ ...terminatingCondition, reason: "Unhealthy" }] } });
     expect(conditionAt({ machine: at(marker.drain), node })).toBeUndefined();
   });
 });
 
-describe("the words of a drain", () => {
+describe("the description of a drain", () => {
   const waiting = (name: string) => aPod(name, { metadata: { deletionTimestamp: "2026-01-01T00:10:30Z" } });
   const descriptionsOf = (...pods: readonly Pod[]) =>
     decide({ machine: at(marker.drain), node: cordoned(), pods }).status?.lastOperation?.description ?? "";
@@ -196,7 +196,7 @@ describe("the words of a drain", () => {
     };
   };
 
-  it("change at once when a cause comes or goes, with an event for one that needs a person", () => {
+  it("changes at once with each cause, with an event for one that requires a user", () => {
     const before = descriptionsOf(waiting("a"), waiting("b"));
     const held = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z", finalizers: ["x/y"] } });
     const { description, because } = after(before, 1_000, waiting("a"), held);
@@ -208,7 +208,7 @@ describe("the words of a drain", () => {
         type: "Warning",
         reason: "DrainBlocked",
         message:
-          "The drain of node node is held up: Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
+          "Drain of node node is blocked: Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
       },
     ]);
     expect(after(description ?? "", 2_000, waiting("a"), held)).toMatchObject({ description: "the same", because: [] });
@@ -219,7 +219,7 @@ describe("the words of a drain", () => {
     const before = descriptionsOf(waiting("a"), waiting("b"));
     expect(after(before, 4_000, waiting("a"))).toEqual({ description: "the same", because: [], requeueAfterMs: 6_000 });
     expect(after(before, 10_000, waiting("a")).description).toContain("* Pod default/a: ");
-    // Without progress nobody needs to be woken for it.
+    // Without progress no requeue is needed.
     expect(after(before, 4_000, waiting("a"), waiting("b")).requeueAfterMs).toBeGreaterThan(6_000);
   });
 });

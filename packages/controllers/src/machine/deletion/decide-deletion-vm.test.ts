@@ -21,7 +21,7 @@ import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deleti
 describe("deleting the VM", () => {
   const machine = at(marker.vm);
 
-  it("stores what the driver wants to remember, and clears what it no longer says", () => {
+  it("stores the driver's state, and clears it when the driver returns none", () => {
     const left = [{ metadata: { name: "va", uid: "uid-va" } }];
     const remembering = at(marker.vm, { status: { lastKnownState: "op-1" } });
     const stateAfter = (operation: MachineSnapshot["operation"]): string | undefined =>
@@ -32,7 +32,7 @@ describe("deleting the VM", () => {
     expect(stateAfter(running("delete"))).toBe("op-1");
   });
 
-  it("waits for one that is pending, in the driver's words, and calls again when its time has come", () => {
+  it("waits for a pending deletion, with the driver's message, and calls again when it is due", () => {
     const operation = pending("delete");
     const first = decide({ machine, node: itsNode(), operation });
     expect(first).toMatchObject({
@@ -62,14 +62,14 @@ describe("deleting the VM", () => {
     ]);
   });
 
-  it("takes the driver's word that there is none", () => {
+  it("ends when the driver reports that there is no VM", () => {
     const decision = decide({ machine, node: itsNode(), operation: failed("delete", "NotFound") });
     expect(kindsOf(decision)).toEqual(["DeleteNode", "PatchMachine"]);
     expect(decision.because[0]?.message).toMatch(/^VM not found\. Continuing deletion flow\. /);
   });
 
   const others = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter((code) => code !== "NotFound");
-  test.each(others)("stays when the driver fails with %s, and tries again for ever", (code) => {
+  test.each(others)("stays when the driver fails with %s, and retries forever", (code) => {
     const isSoon = ["Unknown", "DeadlineExceeded", "Aborted", "Unavailable"].includes(code);
     const operation = failed("delete", code);
     const decision = decide({ machine, node: itsNode(), operation });
@@ -105,14 +105,14 @@ describe("deleting the VM", () => {
       expect(decision.actions).toEqual([]);
       expect(decision.status?.lastOperation).toMatchObject({
         state: "Failed",
-        description: "VM vm-1 cannot be deleted: no class. Initiate VM deletion",
+        description: "Cannot delete VM vm-1: no class. Initiate VM deletion",
       });
     }
   });
 
   const idless = (...changes: readonly Change<Machine>[]) => aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
 
-  it("lets a machine go that never had a class, and so never a VM", () => {
+  it("releases a machine that never had a class, and so never a VM", () => {
     expect(kindsOf(decide({ machine: idless(), classView: unusable("X", "no class", true) }))).toEqual([
       "PatchMachine",
     ]);
@@ -121,26 +121,26 @@ describe("deleting the VM", () => {
   it("keeps a machine that may have a VM when its class cannot be used, unless deletion is forced", () => {
     const classView = unusable("SecretNotFound", "no secret");
     expect(textOf({ machine: idless(), classView })).toBe(
-      'Delete Failed: A VM that may exist cannot be deleted: no secret; where there is none, set the label force-deletion to "True". Initiate VM deletion',
+      'Delete Failed: Cannot delete a VM that may exist: no secret; if there is no VM, set the label force-deletion to "True". Initiate VM deletion',
     );
     const forced = idless(labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);
   });
 });
 
-describe("a machine without a VM whose class the driver refuses", () => {
+describe("a machine without a VM whose class the driver rejects", () => {
   const machine = (...changes: readonly Change<Machine>[]) =>
     aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
   const forced = labelled({ "force-deletion": "True" });
 
-  it("is kept, since nobody can look, and says what to do", () => {
+  it("is kept, since the VM cannot be looked up, and reports what to do", () => {
     const operation = failed("find", "InvalidArgument");
     expect(textOf({ machine: machine(), operation })).toContain(
-      'Mend the class; or, where there is none, set the label force-deletion to "True"',
+      'Fix the MachineClass, or if there is no VM, set the label force-deletion to "True"',
     );
   });
 
-  it("goes when deletion is forced, which says that there is no VM", () => {
+  it("is deleted with force-deletion, which confirms that there is no VM", () => {
     expect(kindsOf(decide({ machine: machine(forced), operation: failed("find", "InvalidArgument") }))).toEqual([
       "StartOperation",
     ]);
@@ -161,13 +161,13 @@ describe("a machine without a VM whose class the driver refuses", () => {
 });
 
 describe("deleting the node", () => {
-  it("is done when the API server has accepted it, so that the machine goes with the same pass", () => {
+  it("is done when the API server has accepted it, so that the machine is deleted in the same reconcile", () => {
     const node = itsNode({ metadata: { deletionTimestamp: "2026-01-01T00:10:00Z" } });
     expect(kindsOf(decide({ machine: at(marker.node), node: itsNode() }))).toEqual(["DeleteNode", "PatchMachine"]);
     expect(kindsOf(decide({ machine: at(marker.node), node }))).toEqual(["PatchMachine"]);
   });
 
-  it("takes its finalizer off a node that somebody else deleted", () => {
+  it("removes its finalizer from a node that another client deleted", () => {
     const node = itsNode({
       metadata: {
         finalizers: ["node.machine.sapcloud.io/machine-controller"],
@@ -186,7 +186,7 @@ describe("deleting the node", () => {
       spec: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }] },
     });
 
-    it("tells Kubernetes first, which frees them, and leaves other taints alone", () => {
+    it("adds the out-of-service taint first, and keeps other taints", () => {
       const node = itsNode({ spec: { taints: [{ key: "a", effect: "NoSchedule" }] } });
       const decision = decide({ machine: at(gone, justNow), node, attachments });
       expect(decision.actions).toEqual([
@@ -213,11 +213,11 @@ describe("deleting the node", () => {
     });
 
     test.each([
-      ["the driver says so", { machine: at(marker.vm), operation: succeeded("delete") }],
+      ["the driver reports it", { machine: at(marker.vm), operation: succeeded("delete") }],
       ["the driver finds none", { machine: at(marker.vm), operation: failed("delete", "NotFound") }],
-      ["the machine says so", { machine: at(gone, justNow) }],
+      ["the status contains it", { machine: at(gone, justNow) }],
       [
-        "the machine says that there was none",
+        "the status contains that there was none",
         { machine: at(`VM not found. Continuing deletion flow. ${marker.node}`, justNow) },
       ],
     ])("when %s", (_, change) => {
@@ -243,7 +243,7 @@ describe("deleting the node", () => {
       ]);
     });
 
-    it("waits a minute for it, and goes on as soon as nothing is left", () => {
+    it("waits a minute for it, and continues as soon as nothing is left", () => {
       const machine = at(gone, since("2026-01-01T00:09:30Z"));
       const waiting = decide({ machine, node: tainted, attachments });
       expect([waiting.actions, waiting.requeueAfterMs]).toEqual([[], 30_000]);
@@ -254,14 +254,14 @@ describe("deleting the node", () => {
       expect(kindsOf(decide({ machine, node: tainted }))).toEqual(["DeleteNode", "PatchMachine"]);
     });
 
-    it("bears a machine and a node that say little", () => {
+    it("tolerates missing fields of machine and node", () => {
       const bare: Node = { metadata: { name: "node" } };
       const decision = decide({ machine: at(marker.vm), operation: succeeded("delete"), node: bare, attachments });
       expect(decision.actions).toMatchObject([{ kind: "PatchNode", patch: { metadata: {}, spec: { taints: [{}] } } }]);
       const silent = aMachine(withVm, inPhase("Terminating"), beingDeleted("2026-01-01T00:10:00Z"), {
         status: { lastOperation: { type: "Delete", state: "Processing", description: gone } },
       });
-      // Without a time nobody knows how long it has waited.
+      // Without a time the start of the wait is unknown.
       expect(kindsOf(decide({ machine: silent, node: tainted, attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
     });
 

@@ -33,13 +33,13 @@ describe("before the flow", () => {
     expect(decide({ machine: going({ metadata: { finalizers: null } }) })).toEqual({ actions: [], because: [] });
   });
 
-  it("waits for a VM that is just being made, whatever stage is written", () => {
+  it("waits for a VM that is being created, whatever stage is stored", () => {
     for (const machine of [going(), at(marker.finalizer)]) {
       expect(decide({ machine, operation: running("create") })).toEqual({ actions: [], because: [] });
     }
   });
 
-  it("records a VM that was made meanwhile before it takes anything apart, even when the class is gone", () => {
+  it("records a VM that was created meanwhile before it deletes anything, even without a class", () => {
     const operation = succeeded("create", { providerId: "vm-1", nodeName: "node" });
     const snapshot = aSnapshot({
       machine: aMachine(beingDeleted()),
@@ -77,7 +77,7 @@ describe("the whole flow, stage by stage", () => {
     });
   });
 
-  it("evicts what is on the node, and says whom it waits for", () => {
+  it("evicts the pods on the node, and reports which it waits for", () => {
     const pods = [aPod("b"), aPod("a")];
     const decision = decide({ machine: at(marker.drain), node: cordoned(), pods });
     expect(decision.actions).toEqual([
@@ -89,20 +89,20 @@ describe("the whole flow, stage by stage", () => {
     );
   });
 
-  it("asks the driver to delete the VM once the node is empty", () => {
+  it("lets the driver delete the VM once the node is empty", () => {
     const decision = decide({ machine: at(marker.drain), node: cordoned() });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
     expect(decision.because).toEqual([]);
   });
 
-  it("leaves the words of the stage alone while the call runs", () => {
+  it("keeps the description of the stage while the call runs", () => {
     const machine = at("Drain successful. Initiate VM deletion");
     const decision = decide({ machine, node: cordoned(), operation: running("delete") });
     expect(decision).toEqual({ actions: [], status: machine.status, because: [] });
   });
 
-  it("repeats in its last words that the drain came to its end", () => {
+  it("repeats in the final event that the drain was completed", () => {
     const machine = at("Drain successful. Initiate VM deletion");
     const { because } = decide({ machine, node: cordoned(), operation: succeeded("delete") });
     expect(because).toMatchObject([
@@ -114,7 +114,7 @@ describe("the whole flow, stage by stage", () => {
     ]);
   });
 
-  it("deletes the node when the VM is gone, its finalizer first", () => {
+  it("deletes the node when the VM is deleted, its finalizer first", () => {
     const node = cordoned({ metadata: { finalizers: ["a", "node.machine.sapcloud.io/machine-controller"] } });
     const machine = at(marker.vm, beingDeleted("2026-01-01T00:00:00Z"));
     const decision = decide({ machine, node, operation: succeeded("delete") });
@@ -134,7 +134,7 @@ describe("the whole flow, stage by stage", () => {
     ]);
   });
 
-  it("removes the finalizer last, and writes no status that nobody could read", () => {
+  it("removes the finalizer last, without a status that no one could read", () => {
     const decision = decide({ machine: at(marker.node) });
     expect(decision).toEqual({
       actions: [{ kind: "PatchMachine", patch: { metadata: { finalizers: [] } } }],
@@ -142,7 +142,7 @@ describe("the whole flow, stage by stage", () => {
     });
   });
 
-  it("goes through everything in one pass when nothing is there to wait for", () => {
+  it("completes in one reconcile when there is nothing to wait for", () => {
     const decision = decide({ machine: at(marker.vm), operation: succeeded("delete") });
     expect(kindsOf(decision)).toEqual(["PatchMachine"]);
   });
@@ -150,14 +150,14 @@ describe("the whole flow, stage by stage", () => {
   it.each([
     ["a machine without a node", marker.vm, {}, "VM deletion was successful; machine deleted"],
     [
-      "a node that somebody else deleted when it was empty",
+      "a node that another client deleted when it was empty",
       "Drain successful. Initiate VM deletion",
       {},
       "Drain successful. VM deletion was successful; machine deleted after 10m0s",
     ],
     ["no target cluster", marker.vm, { hasTarget: false }, "VM deletion was successful; machine deleted after 10m0s"],
   ])(
-    "says how long it took where nodes are drained, or there are none at all: %s",
+    "reports how long it took where nodes are drained, or there are none at all: %s",
     (_, description, change, message) => {
       const machine = at(description, beingDeleted("2026-01-01T00:00:00Z"));
       const { because } = decide({ machine, operation: succeeded("delete"), ...change });
@@ -165,7 +165,7 @@ describe("the whole flow, stage by stage", () => {
     },
   );
 
-  it("ends a preservation with its first word", () => {
+  it("ends a preservation with its first status", () => {
     const machine = going({ status: { currentStatus: { preserveExpiryTime: "2027-01-01T00:00:00Z" } } });
     expect(decide({ machine, node: itsNode() }).status?.currentStatus).not.toHaveProperty("preserveExpiryTime");
   });
@@ -188,7 +188,7 @@ describe("markers", () => {
     expect(kindsOf(decide({ machine: at(worded), node: itsNode(), attachments }))).toEqual(kinds);
   });
 
-  it("goes by the marker at the end, not by one that an error message quotes", () => {
+  it("uses the marker at the end, not one that an error message quotes", () => {
     const quoting = `VM deletion failed due to - ${marker.finalizer}. Aborting operation. ${marker.vm}`;
     expect(kindsOf(decide({ machine: at(quoting), node: itsNode() }))).toEqual(["StartOperation"]);
   });
@@ -230,13 +230,13 @@ describe("finding the node", () => {
     expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
   });
 
-  it("asks the driver for a machine without label", () => {
+  it("looks up the node by the driver for a machine without label", () => {
     const decision = decide({ machine: unlabelled });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "find" }]);
     expect(decision.status?.currentStatus?.phase).toBe("Terminating");
   });
 
-  it("stores what the driver found and drains in the next pass, when the node can be seen", () => {
+  it("stores what the driver found and drains in the next reconcile, when the node can be seen", () => {
     const snapshot = aSnapshot({
       machine: unlabelled,
       operation: succeeded("find", { providerId: "vm-1", nodeName: "node" }),
@@ -252,8 +252,8 @@ describe("finding the node", () => {
     ["a VM without a node name", succeeded("find", { providerId: "vm-1" }), "Skipping drain as nodeName"],
     ["no VM", failed("find", "NotFound"), "Skipping drain as nodeName"],
     ["a VM that was never initialized", failed("find", "Uninitialized"), "Skipping drain as nodeName"],
-    ["that it cannot tell", failed("find", "Unimplemented"), "Skipping drain as nodeName"],
-  ])("goes on without a node when the driver answers %s", (_, operation, text) => {
+    ["Unimplemented", failed("find", "Unimplemented"), "Skipping drain as nodeName"],
+  ])("continues without a node when the driver returns %s", (_, operation, text) => {
     const decision = decide({ machine: unlabelled, operation });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toContain(text);
@@ -262,7 +262,7 @@ describe("finding the node", () => {
   const blocking = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter(
     (code) => !["NotFound", "Uninitialized", "Unimplemented"].includes(code),
   );
-  test.each(blocking)("stays, says why and asks again later when the driver fails with %s", (code) => {
+  test.each(blocking)("stays, reports why and retries later when the driver fails with %s", (code) => {
     const operation = failed("find", code);
     const decision = decide({ machine: unlabelled, operation });
     const delay = { Unknown: 5, DeadlineExceeded: 5, Aborted: 5, Unavailable: 5, ResourceExhausted: 600 }[

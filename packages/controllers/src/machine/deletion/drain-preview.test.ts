@@ -10,7 +10,7 @@ const ago = (ms: number): string => new Date(testNow.getTime() - ms).toISOString
 const view = aDrainView({ pods: [aPod()] });
 
 describe("previewDeletionDrain", () => {
-  it("begins now where nothing is being deleted, with the defaults, also for a node without a machine", () => {
+  it("starts now when nothing is being deleted, with the defaults, also for a node without a machine", () => {
     for (const machine of [undefined, aMachine()]) {
       const { terms, preview } = previewDeletionDrain(machine, view, testNow);
       const startedAt = testNow.getTime();
@@ -20,7 +20,7 @@ describe("previewDeletionDrain", () => {
     }
   });
 
-  it("goes on with a deletion, in the machine's own times", () => {
+  it("continues a deletion, with the machine's own timeouts", () => {
     const machine = aMachine(
       { metadata: { deletionTimestamp: ago(MINUTE) } },
       { spec: { drainTimeout: "5m", maxEvictRetries: 3 } },
@@ -33,7 +33,7 @@ describe("previewDeletionDrain", () => {
   });
 
   it.each([
-    ["somebody asks for it", aMachine({ metadata: { labels: { "force-deletion": "True" } } }), aNode()],
+    ["a user requests it", aMachine({ metadata: { labels: { "force-deletion": "True" } } }), aNode()],
     [
       "the node was not ready for too long",
       aMachine(),

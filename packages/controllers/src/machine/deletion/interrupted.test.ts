@@ -15,18 +15,18 @@ test.each([
   ["the drain, in MCM's words", at(), itsNode(), retry],
   ["the drain that was under way", at("Initiate node drain"), itsNode(), retry],
   [
-    "the deletion of the node, in the stage where it stood",
+    "the deletion of the node, in the stored stage",
     at("VM deletion was successful. Initiate node object deletion"),
     itsNode(),
     "Machine deletion failed due to - nodes is forbidden. Will retry in next sync. Initiate node object deletion",
   ],
   [
-    "the last finalizer, where the marker stood",
+    "the last finalizer, in the stored stage",
     at("Initiate machine object finalizer removal"),
     undefined,
     "Machine deletion failed due to - nodes is forbidden. Will retry in next sync. Initiate machine object finalizer removal",
   ],
-])("what is refused in %s is said, with one event, and repeated", (_, machine, node, expected) => {
+])("a failed write in %s is reported, with one event, and repeated", (_, machine, node, expected) => {
   const snapshot = aSnapshot({ machine, node });
   const interrupted = interruptedDeletion(snapshot, decideDeletion(snapshot, testNow), "nodes is forbidden", testNow);
   expect(interrupted.status?.lastOperation).toMatchObject({ type: "Delete", state: "Failed", description: expected });

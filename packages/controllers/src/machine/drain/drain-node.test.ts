@@ -40,14 +40,14 @@ describe("the drain of a node", () => {
       "force",
     ],
     ["for exactly 5 min", nodeWith({ type: "Ready", status: "Unknown", ...since(5) }), "normal"],
-    ["that never said anything", nodeWith(), "normal"],
+    ["without transition times", nodeWith(), "normal"],
   ])("%s has the mode it should", (_, node, mode) => {
     const drain = { startedAt, isDemanded: false, cordon: true };
     expect(drainTerms(snapshot(), node, drain, testNow).mode).toBe(mode);
     expect(drainTerms(snapshot(), node, { ...drain, isDemanded: true }, testNow).mode).toBe("force");
   });
 
-  it("is forced when the node dies in the middle of it, by what the node says now and not by what the machine remembers", () => {
+  it("is forced when the node fails meanwhile, by its current conditions and not by the machine's", () => {
     const remembered = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
     const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
     const drain = { view, startedAt, isDemanded: false, cordon: true };
@@ -58,10 +58,10 @@ describe("the drain of a node", () => {
 
   it.each<[string, Change<Machine>, number, number]>([
     ["the settings", {}, 120, 120],
-    ["so many tries of 20 s as the machine says", { spec: { maxEvictRetries: 30 } }, 10, 120],
-    ["no tries at all, which is at once", { spec: { maxEvictRetries: 0 } }, 0, 120],
+    ["as many attempts of 20 s as the machine sets", { spec: { maxEvictRetries: 30 } }, 10, 120],
+    ["no attempts at all, which is at once", { spec: { maxEvictRetries: 0 } }, 0, 120],
     ["no longer than the drain may take", { spec: { maxEvictRetries: 360, drainTimeout: "5m" } }, 5, 5],
-    ["a timeout shorter than one try", { spec: { drainTimeout: "15s" } }, 0.25, 0.25],
+    ["a timeout shorter than one attempt", { spec: { drainTimeout: "15s" } }, 0.25, 0.25],
   ])("respects budgets for %s", (_, change, evicting, ending) => {
     const terms = drainTerms(snapshot(change), aNode(), { startedAt, isDemanded: false, cordon: true }, testNow);
     expect(terms).toMatchObject({
@@ -70,7 +70,7 @@ describe("the drain of a node", () => {
     });
   });
 
-  it("that may not try at all deletes its pods, with their grace", () => {
+  it("without attempts deletes its pods, with their grace period", () => {
     const view = aDrainView({ pods: [aPod("a")] });
     const { actions } = drainNode(
       snapshot({ spec: { maxEvictRetries: 0 } }),

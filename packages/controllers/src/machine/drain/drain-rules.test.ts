@@ -7,7 +7,7 @@ const machine = (text?: string) => aMachine(...(text === undefined ? [] : [annot
 const machineClass = (text: string) => ({ ...aMachineClass().metadata, annotations: { [key]: text } });
 
 describe("the rules of a drain", () => {
-  it("are none where nobody wrote some", () => {
+  it("are empty when there is no annotation", () => {
     expect(drainRulesOf(machine(), undefined)).toEqual({ rules: [] });
     expect(drainRulesOf(machine(), aMachineClass().metadata)).toEqual({ rules: [] });
   });
@@ -19,14 +19,14 @@ describe("the rules of a drain", () => {
     expect(drainRulesOf(machine("[]"), ofClass)).toEqual({ rules: [] });
   });
 
-  it("are ignored, and told of with object and field, where they cannot be read", () => {
+  it("are ignored, and reported with object and field, when they cannot be read", () => {
     const { rules, problem } = drainRulesOf(machine("{"), machineClass("[{}]"));
     expect(rules).toEqual([]);
     expect(problem).toMatch(/^Machine "machine": metadata\.annotations\[machine\.millwright\.dev\/drain-rules\]/);
     expect(drainRulesOf(machine(), machineClass("{")).problem).toMatch(/^MachineClass "small": /);
   });
 
-  it("are told of once", () => {
+  it("are reported once", () => {
     const reasons = drainRuleEvents({ drainRulesProblem: "bad", reported: new Map() });
     expect(reasons).toEqual([{ type: "Warning", reason: "InvalidDrainRules", message: "bad" }]);
     expect(drainRuleEvents({ drainRulesProblem: "bad", reported: new Map([["InvalidDrainRules", "bad"]]) })).toEqual(

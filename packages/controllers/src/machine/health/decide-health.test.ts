@@ -9,7 +9,7 @@ const critical = {
 };
 
 describe("a healthy node", () => {
-  it("makes a Pending machine Running, in words that tell how long it took", () => {
+  it("makes a Pending machine Running, with a description that contains how long it took", () => {
     const machine = aMachine(withVm, inPhase("Pending"), creating);
     expect(decide({ machine, node: nodeWith(healthy) })).toMatchObject({
       actions: [],
@@ -27,7 +27,7 @@ describe("a healthy node", () => {
     });
   });
 
-  it.each(["Unknown", "Failed", "InPlaceUpdateSuccessful"] as const)("brings a machine back from %s", (phase) => {
+  it.each(["Unknown", "Failed", "InPlaceUpdateSuccessful"] as const)("recovers a machine from %s", (phase) => {
     const machine = aMachine(withVm, inPhase(phase), lastly("HealthCheck", "Processing", "x"));
     const { status, because } = decide({ machine, node: nodeWith(healthy) });
     expect(status).toMatchObject({
@@ -47,7 +47,7 @@ describe("a healthy node", () => {
     expect(status?.lastOperation).toMatchObject({ type: "Create", state: "Successful" });
   });
 
-  it("counts as a return when the creation was told to be successful", () => {
+  it("counts as a recovery when the creation was successful", () => {
     const machine = aMachine(withVm, inPhase("Unknown"), lastly("Create", "Successful", "joined"));
     const { status } = decide({ machine, node: nodeWith(healthy) });
     expect(status?.lastOperation?.type).toBe("HealthCheck");
@@ -68,7 +68,7 @@ describe("a healthy node", () => {
     expect(decide({ machine, node: nodeWith(healthy) }).because).toEqual([]);
   });
 
-  it("does not make a machine Running whose critical components are missing, until they are there", () => {
+  it("does not make a machine Running whose critical components are missing, until they exist", () => {
     const machine = aMachine(withVm, inPhase("Pending"), creating);
     const node = itsNode({ status: { conditions: healthy }, spec: critical });
     const decision = decide({ machine, node });
@@ -85,14 +85,14 @@ describe("a healthy node", () => {
     expect(decide({ machine, node }).because).toMatchObject([{ reason: "NodeJoined" }]);
   });
 
-  it("brings an Unknown machine back although its critical components are missing", () => {
+  it("recovers an Unknown machine although its critical components are missing", () => {
     const machine = aMachine(withVm, inPhase("Unknown"));
     const node = itsNode({ status: { conditions: healthy }, spec: critical });
     expect(decide({ machine, node }).status?.currentStatus?.phase).toBe("Running");
   });
 });
 
-describe("a node in trouble", () => {
+describe("an unhealthy node", () => {
   it("makes a Running machine Unknown, and names what is wrong without times", () => {
     const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
     const conditions = [
@@ -109,7 +109,7 @@ describe("a node in trouble", () => {
     expect(because).toEqual([{ type: "Warning", reason: "NodeUnhealthy", message: text }]);
   });
 
-  it("makes a Running machine Unknown whose node is gone", () => {
+  it("makes a Running machine Unknown whose node does not exist", () => {
     const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
     const { status, because } = decide({ machine });
     expect(status).toMatchObject({ conditions: healthy, currentStatus: { phase: "Unknown" } });
@@ -118,7 +118,7 @@ describe("a node in trouble", () => {
     ]);
   });
 
-  it("keeps the time since when it is Unknown while the trouble lasts", () => {
+  it("keeps the time since when it is Unknown while it is unhealthy", () => {
     const machine = aMachine(withVm, inPhase("Unknown", "2026-01-01T00:05:00Z"), { status: { conditions: sick } });
     const { status, because } = decide({ machine, node: nodeWith(sick) });
     expect(status).toBe(machine.status);
@@ -133,7 +133,7 @@ describe("a node in trouble", () => {
     expect(decide({ machine })).toMatchObject({ actions: [], because: [] });
   });
 
-  it("tells of a missing node by an empty name when the label is gone too", () => {
+  it("reports a missing node by an empty name when the label is missing too", () => {
     const machine = aMachine(inPhase("Running"), joinedBefore);
     expect(decide({ machine }).because).toMatchObject([{ reason: "NodeMissing" }]);
   });
@@ -176,14 +176,14 @@ it("follows no node where there is no target cluster", () => {
   expect(decide({ machine, hasTarget: false })).toEqual({ actions: [], because: [] });
 });
 
-it("makes a machine Running whose VM could not be initialized and joined all the same", () => {
+it("makes a machine Running whose VM could not be initialized but joined", () => {
   const machine = aMachine(withVm, inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "Provider error"));
   const { status, because } = decide({ machine, node: nodeWith(healthy) });
   expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { type: "Create" } });
   expect(because).toMatchObject([{ reason: "NodeJoined" }]);
 });
 
-describe("a node that somebody deletes", () => {
+describe("a node that is being deleted", () => {
   const going = itsNode({ metadata: { deletionTimestamp: "2026-01-01T00:09:00Z" } });
 
   it.each(["Pending", "Running", "Unknown", "Failed"] as const)("takes a machine in phase %s with it", (phase) => {
@@ -191,7 +191,7 @@ describe("a node that somebody deletes", () => {
     expect(decide({ machine, node: going })).toEqual({
       actions: [{ kind: "DeleteMachine", uid: "uid-machine" }],
       because: [
-        { type: "Normal", reason: "NodeDeleted", message: "Node node is being deleted, and the machine with it" },
+        { type: "Normal", reason: "NodeDeleted", message: "Node node is being deleted; deleting the machine as well" },
       ],
     });
   });
@@ -202,7 +202,7 @@ describe("a node that somebody deletes", () => {
   });
 });
 
-describe("a node that goes up and down", () => {
+describe("a flapping node", () => {
   const flapping = { flaps: 3, steadySince: testNow.getTime(), healthyUntil: undefined };
   const machine = aMachine(withVm, inPhase("Unknown"), { status: { conditions: sick } });
 

@@ -38,7 +38,7 @@ describe("a node that does not join", () => {
     });
   });
 
-  it("is waited for as long as nobody can see nodes, and for the whole timeout from then on", () => {
+  it("is waited for as long as the API server is unreachable, and for the whole timeout from then on", () => {
     const late = later(900_000);
     const unseen = decide(
       { machine, ...unmetPrecondition({ connectivity: { isLost: true, regainedAt: undefined } }) },
@@ -72,7 +72,7 @@ describe("a node that does not join", () => {
     expect(next?.lastOperation?.type).toBe("Create");
   });
 
-  it("goes by the annotation before the spec", () => {
+  it("uses the annotation before the spec", () => {
     const hurried = aMachine(
       machine,
       { spec: { creationTimeout: "1h" } },
@@ -111,7 +111,7 @@ describe("an Unknown machine", () => {
     });
   });
 
-  it("goes by its own timeout", () => {
+  it("uses its own timeout", () => {
     const patient = aMachine(unknown, { spec: { healthTimeout: "1h" } });
     expect(decide({ machine: patient }, overdue)).toMatchObject({ requeueAfterMs: 3_000_000 });
     const hurried = aMachine(unknown, { spec: { healthTimeout: "5m" } });
@@ -198,7 +198,7 @@ describe("a machine in an update in place", () => {
   });
 
   // In MCM the machine stays as it is for ever.
-  it("that succeeded is Failed when the node does not come back healthy within the health timeout", () => {
+  it("that succeeded is Failed when the node does not recover within the health timeout", () => {
     const machine = aMachine(withVm, inPhase("InPlaceUpdateSuccessful"), lastly("InPlaceUpdate", "Successful", "done"));
     expect(phaseAfter({ machine, node: nodeWith(sick) }, testNow)).toBe("InPlaceUpdateSuccessful");
     expect(phaseAfter({ machine, node: nodeWith(sick) }, overdue)).toBe("Failed");
@@ -240,7 +240,7 @@ describe("a machine that may not be replaced yet", () => {
       "Warning",
       undefined,
     ],
-  ])("says so once, and stays Unknown, when %s", (_, remediation, reason, type, requeueAfterMs) => {
+  ])("reports once, and stays Unknown, when %s", (_, remediation, reason, type, requeueAfterMs) => {
     const view = { machine: unknown, ...unmetPrecondition(remediation) };
     const { status = {}, because, actions, requeueAfterMs: enqueue } = decide(view, overdue);
     expect(actions).toEqual([]);
@@ -255,7 +255,7 @@ describe("a machine that may not be replaced yet", () => {
     expect(phaseAfter({ ...view, machine: reported, remediation: noRemediationHold }, overdue)).toBe("Failed");
   });
 
-  it("is told of the greater trouble", () => {
+  it("reports the most severe cause", () => {
     const outage = { zone: undefined, until: later(5_000).getTime() };
     const connectivity = { isLost: true, regainedAt: undefined };
     const textWith = (remediation: Partial<MachineSnapshot["remediation"]>) =>
@@ -264,7 +264,7 @@ describe("a machine that may not be replaced yet", () => {
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
 
-  it("gives back its permit when it is not replaced after all", () => {
+  it("releases the remediation budget when it is not replaced", () => {
     const machine = unknown;
     const connectivity = { isLost: true, regainedAt: undefined };
     const held = { machine, ...unmetPrecondition({ isInFlight: true, connectivity }) };
@@ -275,7 +275,7 @@ describe("a machine that may not be replaced yet", () => {
     expect(decide({ ...held, machine: nameless }, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "" }]);
   });
 
-  it("uses the permit that it has when its first write was lost", () => {
+  it("uses its in-flight remediation when its first write was lost", () => {
     const again = { machine: unknown, ...unmetPrecondition({ isInFlight: true }) };
     expect(decide(again, overdue).actions).toEqual([
       { kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" },
@@ -290,7 +290,7 @@ describe("a machine whose API server was away", () => {
   const view = { machine: unknown, ...unmetPrecondition({ connectivity: { isLost: false, regainedAt } }) };
   const text = "Health timeout of machine machine was reset because the API server was unreachable";
 
-  it("starts its health timeout anew, once, and says so", () => {
+  it("restarts its health timeout, once, and reports it", () => {
     const { status = {}, because } = decide(view, later(3_600_000));
     expect(status).toMatchObject({
       currentStatus: { phase: "Unknown", lastUpdateTime: "2026-01-01T01:10:00Z" },
@@ -306,7 +306,7 @@ describe("a machine whose API server was away", () => {
     });
   });
 
-  it("does not start it twice within the second in which connectivity came back", () => {
+  it("does not restart it twice within the second in which connectivity was restored", () => {
     const { status = {} } = decide(view, later(-1_500));
     expect(status.currentStatus?.lastUpdateTime).toBe("2026-01-01T00:09:58Z");
     expect(decide({ ...view, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);

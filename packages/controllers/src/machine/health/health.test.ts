@@ -52,7 +52,7 @@ describe("a node that stays unhealthy", () => {
   });
 });
 
-describe("a node that goes up and down", () => {
+describe("a flapping node", () => {
   const statusWrites = (api: FakeApi): number =>
     api.writes().filter(({ resource, subresource }) => resource.startsWith("machines") && subresource === "status")
       .length;
@@ -107,13 +107,13 @@ describe("a restart", () => {
     status: { conditions: [{ type: "Ready", status: "False", lastTransitionTime: now.toISOString() }] },
   });
 
-  it("replaces no machine whose node was healthy in between, though nobody remembers that", async () => {
+  it("replaces no machine whose node was healthy in between, even if that was not observed", async () => {
     const { api, clock, report, phase, start, end } = await aFleet(fleetOf(12));
     report("m00", "False");
     await clock.advance(MINUTE);
     expect(phase("m00")).toBe("Unknown");
     await end();
-    // Up and down again while nobody looked.
+    // Flapping again, unobserved.
     await clock.advance(8 * MINUTE);
     api.change(nodeResource, nodeOf("m00"), unhealthySince(clock.now()));
     await clock.advance(4 * MINUTE);
@@ -138,7 +138,7 @@ describe("a restart", () => {
   });
 });
 
-it("gives up a machine that failed to update, and does not take it back for its node's health", async () => {
+it("leaves a machine Failed that failed to update, although its node is healthy", async () => {
   const { clock, events, phase } = await aFleet(
     fleetOf(4, (index) =>
       index > 0

@@ -35,7 +35,7 @@ describe("a node of the machine's name that is another VM's", () => {
   const foreignNode = itsNode({ spec: { providerID: "vm-0" } });
   const text = "Node node has provider id vm-0, machine machine has vm-1. Node is not adopted";
 
-  it("is named once by a machine that waits for its own", () => {
+  it("is reported once by a machine that waits for its own", () => {
     const machine = aMachine(withVm, inPhase("Pending"), creating);
     const first = decide({ machine, foreignNode });
     expect(first).toMatchObject({
@@ -49,7 +49,7 @@ describe("a node of the machine's name that is another VM's", () => {
     });
   });
 
-  it("makes a Running machine Unknown, in its words", () => {
+  it("makes a Running machine Unknown, with its description", () => {
     const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
     expect(decide({ machine, foreignNode })).toMatchObject({
       status: { currentStatus: { phase: "Unknown" }, lastOperation: { description: text } },

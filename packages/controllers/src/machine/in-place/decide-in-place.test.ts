@@ -20,7 +20,7 @@ const messageOf = ({ node }: LivingMachine): string | undefined =>
 
 describe("labels of the node become its condition (MCM, `pkg/util/provider/machinecontroller/machine_util_test.go`)", () => {
   it.each<[string, Readonly<Record<string, string>>, string | undefined, MachinePhase, string | undefined]>([
-    ["a candidate without condition is said to be one", candidate, undefined, "Running", "CandidateForUpdate"],
+    ["a candidate without condition becomes one", candidate, undefined, "Running", "CandidateForUpdate"],
     ["a candidate stays one", candidate, "CandidateForUpdate", "Running", "CandidateForUpdate"],
     [
       "a node of an earlier update is a candidate again",
@@ -29,7 +29,7 @@ describe("labels of the node become its condition (MCM, `pkg/util/provider/machi
       "Running",
       "CandidateForUpdate",
     ],
-    ["an update whose labels stand is over", successful, "UpdateSuccessful", "Running", "UpdateSuccessful"],
+    ["an update whose labels remain is over", successful, "UpdateSuccessful", "Running", "UpdateSuccessful"],
     ["a selected candidate is selected", selected, "CandidateForUpdate", "Running", "SelectedForUpdate"],
     ["a selected node passes through CandidateForUpdate first", selected, undefined, "Running", "CandidateForUpdate"],
     [
@@ -41,9 +41,9 @@ describe("labels of the node become its condition (MCM, `pkg/util/provider/machi
     ],
     ["a node without labels stays without condition", {}, undefined, "Running", undefined],
     ["a drained node is handed to the agent", selected, "DrainSuccessful", "InPlaceUpdating", "ReadyForUpdate"],
-    ["a node that was drained is said to be", selected, "SelectedForUpdate", "InPlaceUpdating", "DrainSuccessful"],
+    ["a node that was drained is marked so", selected, "SelectedForUpdate", "InPlaceUpdating", "DrainSuccessful"],
     [
-      "a node that was drained too late is said to be",
+      "a node that was drained too late is marked so",
       selected,
       "SelectedForUpdate",
       "InPlaceUpdateFailed",
@@ -53,14 +53,14 @@ describe("labels of the node become its condition (MCM, `pkg/util/provider/machi
     ["failure is failure", failed, "DrainSuccessful", "InPlaceUpdating", "UpdateFailed"],
     ["a node that is ready waits for the agent", selected, "ReadyForUpdate", "InPlaceUpdating", "ReadyForUpdate"],
     [
-      "a result that nobody knows is none",
+      "an unknown result is ignored",
       { ...selected, [labelKeys.updateResult]: "great" },
       "ReadyForUpdate",
       "InPlaceUpdating",
       "ReadyForUpdate",
     ],
     ["success after failure counts", successful, "UpdateFailed", "InPlaceUpdateFailed", "UpdateSuccessful"],
-    ["failure after failure is no news", failed, "UpdateFailed", "InPlaceUpdateFailed", "UpdateFailed"],
+    ["failure after failure changes nothing", failed, "UpdateFailed", "InPlaceUpdateFailed", "UpdateFailed"],
     [
       "failure after success changes nothing",
       failed,
@@ -75,13 +75,7 @@ describe("labels of the node become its condition (MCM, `pkg/util/provider/machi
       "Running",
       "CandidateForUpdate",
     ],
-    [
-      "the machine controller that went before wrote the phase only",
-      successful,
-      "ReadyForUpdate",
-      "Running",
-      "UpdateSuccessful",
-    ],
+    ["an earlier machine controller wrote the phase only", successful, "ReadyForUpdate", "Running", "UpdateSuccessful"],
     [
       "a late result of a machine that is given up changes nothing",
       successful,
@@ -96,11 +90,11 @@ describe("labels of the node become its condition (MCM, `pkg/util/provider/machi
     expect(JSON.stringify(then.node?.metadata.labels)).toBe(JSON.stringify(labels));
   });
 
-  it("says nothing without a node", () => {
+  it("sets nothing without a node", () => {
     expect(decideInPlace(aSnapshot({ machine: aMachineIn("Running") }), testNow)).toEqual({ actions: [], because: [] });
   });
 
-  it("says nothing of a node that says nothing", () => {
+  it("sets nothing on a node without labels", () => {
     const node = { metadata: { name: "node" } };
     expect(decideInPlace(aSnapshot({ machine: aMachineIn("Running"), node }), testNow)).toEqual({
       actions: [],

@@ -25,14 +25,14 @@ describe("the drain of a selected node", () => {
   const start = (...pods: readonly Pod[]) =>
     world(aMachineIn("Running"), aNodeWith(selected, "SelectedForUpdate"), ...pods);
 
-  it("cordons the node and evicts its pods, and says so", () => {
+  it("cordons the node and evicts its pods, and reports it", () => {
     const { decision } = once(start(aPod("a"), aPod("b")));
     expect(kindsOf(decision)).toEqual(["PatchNode", "EvictPod", "EvictPod"]);
     expect(decision.status?.lastOperation).toMatchObject({ type: "DrainNode", state: "Processing" });
     expect(decision.status?.currentStatus?.phase).toBe("Running");
   });
 
-  it("ends in InPlaceUpdating; the node is told once that is stored", () => {
+  it("ends in InPlaceUpdating; the condition of the node follows once that is stored", () => {
     const cordoned = once(start()).world;
     expect(cordoned.node?.spec?.unschedulable).toBe(true);
     const { world: drained, decision } = once(cordoned);
@@ -123,7 +123,7 @@ describe("the drain of a selected node", () => {
       false,
     ],
     [
-      "a node that is not ready since nobody knows when",
+      "a node that has not been ready for an unknown time",
       {
         node: aNodeWith(selected, undefined, {
           status: { conditions: [{ type: "Ready", status: "False" }, stage("SelectedForUpdate")] },
@@ -146,11 +146,11 @@ describe("the drain of a selected node", () => {
     expect(decision.actions.some(({ kind }) => kind === "DeletePod")).toBe(isForced);
     expect(phaseOf(after.machine)).toBe(isForced ? "InPlaceUpdating" : "Running");
     expect(decision.because.map(({ message }) => message)).toEqual(
-      isForced ? ["Node node is drained by force; the agent on it may update it"] : [],
+      isForced ? ["Node node is forcibly drained; the agent on it may update it"] : [],
     );
   });
 
-  it("asks to be woken when a node that is not ready becomes one that is lost", () => {
+  it("requeues when a node that is not ready becomes one that is lost", () => {
     const conditions = [
       { ...ready, status: "False", lastTransitionTime: "2026-01-01T00:08:00Z" },
       stage("SelectedForUpdate"),

@@ -113,7 +113,7 @@ const endOf = (start: LivingMachine, all: readonly Deed[]): State =>
 const order: readonly string[] = Object.values(inPlaceUpdateReasons);
 
 describe("whatever deployment, agent and time do, wherever the process dies", () => {
-  it("comes to rest, and a pass over what is at rest decides nothing", () => {
+  it("converges, and then a reconcile decides nothing", () => {
     fc.assert(
       fc.property(stories, ({ start, deeds: all }) => {
         const { world, now } = endOf(start, all);

@@ -19,7 +19,7 @@ describe("the report of the agent becomes the phase", () => {
       "Machine machine successfully updated dependencies",
     ],
     [
-      "success that comes late",
+      "late success",
       timedOut,
       aNodeWith(successful, "ReadyForUpdate"),
       "InPlaceUpdateSuccessful",
@@ -33,7 +33,7 @@ describe("the report of the agent becomes the phase", () => {
       "Machine machine successfully updated dependencies",
     ],
     [
-      "success that the node says already",
+      "success that is in the condition already",
       updating,
       aNodeWith({}, "UpdateSuccessful"),
       "InPlaceUpdateSuccessful",
@@ -47,26 +47,26 @@ describe("the report of the agent becomes the phase", () => {
       "Machine machine failed to update dependencies: ",
     ],
     [
-      "failure that the node says already",
+      "failure that is in the condition already",
       updating,
       aNodeWith(failed, "UpdateFailed"),
       "InPlaceUpdateFailed",
       "Machine machine failed to update dependencies: ",
     ],
     [
-      "failure that comes late",
+      "late failure",
       timedOut,
       aNodeWith(failed, "ReadyForUpdate"),
       "InPlaceUpdateFailed",
       "Machine machine failed to update dependencies: ",
     ],
-    ["failure that was told", timedOut, aNodeWith(failed, "UpdateFailed"), "InPlaceUpdateFailed", "timed out"],
+    ["failure that was reported", timedOut, aNodeWith(failed, "UpdateFailed"), "InPlaceUpdateFailed", "timed out"],
     ["nothing", updating, aNodeWith(selected, "ReadyForUpdate"), "InPlaceUpdating", "joined"],
   ])("%s", (_, machine, node, phase, description) => {
     const { world: after } = once(world(machine, node));
     expect(phaseOf(after.machine)).toBe(phase);
     expect(after.machine.status?.lastOperation?.description).toBe(description);
-    // A report that stands is told once.
+    // An unchanged report is handled once.
     const again = once(after);
     expect(again.decision.because).toEqual([]);
     expect(again.decision.status ?? after.machine.status).toEqual(after.machine.status);
@@ -80,8 +80,8 @@ describe("the report of the agent becomes the phase", () => {
   });
 
   it.each<[string, Node | undefined]>([
-    ["says nothing", aNodeWith(selected, "ReadyForUpdate")],
-    ["is gone with its node", undefined],
+    ["does not report", aNodeWith(selected, "ReadyForUpdate")],
+    ["was deleted with its node", undefined],
   ])("fails when the agent %s until the timeout, and not before", (_, node) => {
     const start = world(updating, node);
     const deadline = new Date("2026-01-01T00:26:00Z");

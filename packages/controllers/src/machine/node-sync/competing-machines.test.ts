@@ -16,7 +16,7 @@ describe("competingMachines", () => {
     ["that of an older machine", aMachine(named("z"), createdAt("2025-01-01T00:00:00Z")), ["z"]],
     ["not that of a younger one", aMachine(named("a"), createdAt("2026-02-01T00:00:00Z")), []],
     ["that of the first by name, of the same age", aMachine(named("a")), ["a"]],
-    ["not that of one that goes", aMachine(named("a"), beingDeleted()), []],
+    ["not that of one that is being deleted", aMachine(named("a"), beingDeleted()), []],
   ])("finds %s", (_, other, expected) => {
     expect(competingMachines(node, mine, [mine, other, other], matchByProviderId)).toEqual(expected);
   });

@@ -5,7 +5,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { aMachine, createdAt, labelled, named, refOf } from "../../testing/builders.ts";
 import { aFleet, nodeOf } from "../../testing/machine-fleet.ts";
 
-it("a node that two machines claim is looked after by the other one as soon as the first lets go of it", async () => {
+it("a node that two machines claim is reconciled by the other one as soon as the first releases it", async () => {
   const claim = labelled({ node: nodeOf("first").name });
   const { api, clock } = await aFleet({
     first: createdAt("2025-01-01T00:00:00Z"),
@@ -20,7 +20,7 @@ it("a node that two machines claim is looked after by the other one as soon as t
   expect(owner()).toBe("second");
 });
 
-it("a node is not drained, and not deleted, with a machine that only says to be there while the VM is another's", async () => {
+it("a node is not drained, and not deleted, with a machine that only claims it while the VM is another's", async () => {
   const { api, clock, driver } = await aFleet({ first: {} });
   driver.fail("ensureVm", "ResourceExhausted", 1_000);
   api.seed(machineResource, aMachine(named("second"), labelled({ node: nodeOf("first").name })));

@@ -71,7 +71,7 @@ describe("decideNodeSync", () => {
     });
   });
 
-  it("has nothing to do for a node that carries everything, whatever else it carries and whoever wrote the record", () => {
+  it("does nothing for a node that has everything, whatever else it has and whoever wrote the record", () => {
     expect(decide(aSoundNode())).toEqual({ actions: [], because: [] });
   });
 
@@ -82,8 +82,8 @@ describe("decideNodeSync", () => {
     expect(decide(node)).toEqual({ actions: [], because: [] });
   });
 
-  it("leaves a node alone to which another machine has a better claim, and says so once", () => {
-    const message = "Node node is that of machine other; machine machine leaves it alone";
+  it("does not change a node to which another machine has a better claim, and reports it once", () => {
+    const message = "Node node belongs to machine other; machine machine does not change it";
     const contested = { competingMachines: ["other"] };
     expect(decide(itsNode(), templated(), contested)).toEqual({
       actions: [],
@@ -99,7 +99,7 @@ describe("decideNodeSync", () => {
     });
   });
 
-  it("does not hold a node that is annotated as nobody's", () => {
+  it("adds no finalizer to a node that is annotated as not managed", () => {
     const node = itsNode({ metadata: { annotations: { "node.machine.sapcloud.io/not-managed-by-mcm": "1" } } });
     expect(patchOf(node, bare)).toBeUndefined();
   });
@@ -157,7 +157,7 @@ describe("decideNodeSync", () => {
       },
     ],
     [
-      "removes all that it put there when the template is gone",
+      "removes all that it put there when the template is removed",
       bare,
       aSoundNode(),
       {
@@ -201,7 +201,7 @@ describe("decideNodeSync", () => {
     return patch === undefined ? undefined : { ...patch };
   };
 
-  it("removes a taint that the template lost, in the request that forgets it, and for this version of the node only", () => {
+  it("removes a taint that the template lost, in the request that updates the record, and for this version of the node only", () => {
     expect(taintsAfter(aSoundNode(), [])).toEqual({
       metadata: {
         annotations: { [lastTemplate]: expect.not.stringContaining("gpu") },
@@ -233,7 +233,7 @@ describe("decideNodeSync", () => {
       [{ key: "a", effect: "NoSchedule" }],
       undefined,
     ],
-    ["takes the last of two that name the same taint", [], [{ ...gpu, value: "no" }, gpu], [gpu]],
+    ["takes the last of two duplicate taints", [], [{ ...gpu, value: "no" }, gpu], [gpu]],
     ["leaves the time of a taint alone", [{ ...gpu, timeAdded: "2026-01-01T00:00:00Z" }], [gpu], undefined],
   ])("%s", (_, live, desired, expected) => {
     const patch = taintsAfter(aSoundNode({ spec: { taints: live as [] } }), desired);
@@ -248,7 +248,7 @@ describe("decideNodeSync", () => {
     "null",
     '{"metadata":{"labels":{"a":1}}}',
     '{"metadata":{"labels":{"__proto__":{"a":"b"}}}}',
-  ])("says so once when the record %j cannot be read, removes nothing for its sake, and writes it anew", (text) => {
+  ])("reports once that the record %j cannot be read, removes nothing, and resets it", (text) => {
     const node = aSoundNode({ metadata: { annotations: { owner: "team", [lastTemplate]: text } } });
     const { actions, because } = decide(node);
     const isEmptyObject = text.includes("__proto__");

@@ -59,7 +59,7 @@ describe("node sync, whatever node, template and class", () => {
     node: Node,
   ) => aSnapshot({ machine, node, classView: { state: "usable", machineClass } });
 
-  it("comes to rest after two passes, even when the process died between its requests", () => {
+  it("converges after two reconciles, even when the process died between its requests", () => {
     fc.assert(
       fc.property(startNodes, worlds, fc.nat(2), (start, world, arrived) => {
         let node = obey(start, snapshotOf(world, start), arrived);
@@ -70,7 +70,7 @@ describe("node sync, whatever node, template and class", () => {
     );
   });
 
-  it("leaves nothing of a template that is gone, and nothing of others is lost", () => {
+  it("leaves nothing of a removed template, and keeps everything of others", () => {
     fc.assert(
       fc.property(startNodes, fc.array(worlds, { minLength: 1, maxLength: 3 }), fc.nat(2), (start, past, arrived) => {
         const touched = {

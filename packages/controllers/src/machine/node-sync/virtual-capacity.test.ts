@@ -58,19 +58,19 @@ describe("the virtual capacity of a node", () => {
       [{ metadata: { annotations: { [lastCapacity]: '{"a.com/x":"6"}' } } }, { capacity: { "a.com/x": "6" } }],
     ],
     [
-      "is reverted when somebody edits it",
+      "is reverted when another client changes it",
       aNodeWith({ "a.com/x": "9" }, '{"a.com/x":"5"}'),
       { "a.com/x": "5" },
       [{ capacity: { "a.com/x": "5" } }],
     ],
     [
-      "is removed with the class's, and stays on record until it is gone",
+      "is removed with the class's, and stays on record until it is removed",
       aNodeWith({ "a.com/x": "5", "b.com/y": "1" }, '{"a.com/x":"5","b.com/y":"1"}'),
       { "a.com/x": "5" },
       [{ capacity: { "b.com/y": null } }],
     ],
     [
-      "is forgotten when it is gone",
+      "is removed from the record when it is removed",
       aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5","b.com/y":"1"}'),
       { "a.com/x": "5" },
       [{ metadata: { annotations: { [lastCapacity]: '{"a.com/x":"5"}' } } }],
@@ -88,7 +88,7 @@ describe("the virtual capacity of a node", () => {
       [],
     ],
     [
-      "does not remove what the kubelet reports, whatever the record says",
+      "does not remove what the kubelet reports, whatever the record contains",
       aNodeWith({}, '{"cpu":"4"}'),
       {},
       [{ metadata: { annotations: { [lastCapacity]: null } } }],
@@ -99,7 +99,7 @@ describe("the virtual capacity of a node", () => {
   });
 
   it.each(["{", "[]", '{"a.com/x":{}}'])(
-    "is recorded anew, with one warning, when the record %j cannot be read",
+    "is recorded again, with one warning, when the record %j cannot be read",
     (text) => {
       const { actions, because } = decideNode(
         aNodeWith({ "a.com/x": "5" }, text),
@@ -112,17 +112,17 @@ describe("the virtual capacity of a node", () => {
           type: "Warning",
           reason: "InvalidLastAppliedAnnotation",
           message:
-            "Annotation node.machine.sapcloud.io/last-applied-virtual-capacity of Node node cannot be read; it is written anew, and nothing that was applied before is removed",
+            "Annotation node.machine.sapcloud.io/last-applied-virtual-capacity of Node node cannot be read and will be reset; fields applied before are kept",
         },
       ]);
     },
   );
 
-  it("reads numbers that somebody else recorded", () => {
+  it("reads numbers that another client recorded", () => {
     expect(changesOf(aNodeWith({ "a.com/x": "5" }, '{"a.com/x":5}'), withCapacity({ "a.com/x": "5" }))).toEqual([]);
   });
 
-  it("stays as it is while the class cannot be read", () => {
+  it("is kept while the class cannot be read", () => {
     const node = aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5"}');
     expect(changesOf(node, { classView: unusable("InvalidMachineClass", "broken") })).toEqual([]);
   });

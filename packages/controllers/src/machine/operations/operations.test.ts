@@ -33,7 +33,7 @@ describe("operations", () => {
     expect(operations.get("c")).toBeUndefined();
   });
 
-  it("keep a success until it is acknowledged, and wake the machine once", async () => {
+  it("keep a success until it is acknowledged, and enqueue the machine once", async () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
     operations.start("a", call.start);
@@ -74,7 +74,7 @@ describe("operations", () => {
     expect(operations.get("a")).toEqual({ ...view, isAcknowledged: true });
   });
 
-  it("let a new call take the place of one that has ended", async () => {
+  it("are replaced by a new call after they have ended", async () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall("find");
     operations.start("a", call.start);
@@ -84,20 +84,20 @@ describe("operations", () => {
     expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
   });
 
-  it("abort the call of a machine that is gone, and do not wake it", async () => {
+  it("abort the call of a deleted machine, and do not enqueue it", async () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
     operations.start("a", call.start);
     operations.forget("a");
     operations.forget("a");
-    expect(call.signals[0]?.reason).toMatchObject({ message: "the machine is gone" });
+    expect(call.signals[0]?.reason).toMatchObject({ message: "the machine is deleted" });
     call.end.resolve({ ok: true, value: {} });
     await settle();
     expect(operations.get("a")).toBeUndefined();
     expect(call.enqueue).not.toHaveBeenCalled();
   });
 
-  it("do not let the late end of a forgotten call touch its successor", async () => {
+  it("ignore the late end of a forgotten call", async () => {
     const operations = createOperations(createVirtualClock());
     const [old, fresh] = [aCall(), aCall("delete")];
     operations.start("a", old.start);
@@ -134,7 +134,7 @@ describe("operations", () => {
     operations.forget("b");
     let isClosed = false;
     const closing = operations.close().then(() => (isClosed = true));
-    expect(kept.signals[0]?.reason).toMatchObject({ message: "the controller stops" });
+    expect(kept.signals[0]?.reason).toMatchObject({ message: "the controller is stopping" });
     operations.start("c", late.start);
     expect(late.run).not.toHaveBeenCalled();
     kept.end.resolve({ ok: false, error });
@@ -164,7 +164,7 @@ describe("operations that wait for their turn", () => {
     expect([second.run.mock.calls.length, operations.get("b")?.state]).toEqual([1, "running"]);
   });
 
-  it("tell what is wrong with their class, and wake their machine to say so", async () => {
+  it("contain the backoff of their class, and enqueue their machine to report it", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second] = [aCall(), aCall()];
     operations.start("a", { ...first.start, launch });
@@ -175,11 +175,11 @@ describe("operations that wait for their turn", () => {
       state: "waiting",
       classBackoff: { code: "ResourceExhausted", message: "quota" },
     });
-    // The second once because it has to wait, and once because there is something new to say.
+    // The second once because it has to wait, and once because the reason has changed.
     expect([first.enqueue.mock.calls.length, second.enqueue.mock.calls.length]).toEqual([1, 2]);
   });
 
-  it("wake their machine to say so, also when their class was in trouble before they came", async () => {
+  it("enqueue their machine to report it, also when their class was backed off before", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second] = [aCall(), aCall()];
     operations.start("a", { ...first.start, launch });
@@ -191,7 +191,7 @@ describe("operations that wait for their turn", () => {
     expect(second.enqueue).toHaveBeenCalledTimes(1);
   });
 
-  it("are taken back without ever having begun; one that runs is not", async () => {
+  it("are canceled before they start; a running one is not", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second, third] = [aCall(), aCall(), aCall()];
     operations.start("a", { ...first.start, launch });
@@ -200,7 +200,7 @@ describe("operations that wait for their turn", () => {
     operations.cancel("b");
     operations.forget("c");
     operations.cancel("a");
-    operations.cancel("nobody");
+    operations.cancel("unknown");
     first.end.resolve({ ok: true, value: {} });
     await settle();
     expect([operations.get("a")?.state, operations.get("b"), operations.get("c")]).toEqual([
@@ -217,7 +217,7 @@ describe("a call whose operation is pending", () => {
   const launch = { name: "small/", isRepeated: false };
   const failure: Outcome = { ok: false, error };
 
-  it("is kept with the driver's words and the time of its next check, and ends the row of failures", async () => {
+  it("is kept with the driver's message and the time of its next check, and resets the count of failures", async () => {
     const clock = createVirtualClock();
     const operations = createOperations(clock);
     const end = async (outcome: Outcome): Promise<void> => {
@@ -238,7 +238,7 @@ describe("a call whose operation is pending", () => {
     expect(operations.get("a")).toMatchObject({ state: "failed", failures: 1 });
   });
 
-  it("makes way for other machines, and is checked without a turn of its own", async () => {
+  it("does not block other machines, and is checked without being throttled", async () => {
     const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
     const [first, second, check] = [aCall(), aCall(), aCall()];
     operations.start("a", { ...first.start, launch });
@@ -251,7 +251,7 @@ describe("a call whose operation is pending", () => {
     expect(operations.get("a")?.state).toBe("running");
   });
 
-  it("is forgotten when it is taken back, or when the machine needs another call", async () => {
+  it("is dropped when it is canceled, or when the machine needs another call", async () => {
     const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
     for (const cancel of [() => operations.cancel("a"), () => operations.start("a", aCall("delete").start)]) {
       const [call, again] = [aCall(), aCall()];
@@ -278,8 +278,8 @@ describe("a call whose operation is pending", () => {
   });
 });
 
-describe("an answer that comes late", () => {
-  it("undoes what it tells of when the machine is gone, and wakes nobody", async () => {
+describe("a late result", () => {
+  it("is undone when the machine is deleted, and enqueues nothing", async () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
     const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});

@@ -36,7 +36,7 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) 
 
 const pending = { ok: true, value: { pending: { message: "wiping disks", checkAfterMs: 60_000 } } } as const;
 
-it("deletes the VM of a machine that is gone, and calls again for as long as the deletion is pending", async () => {
+it("deletes the VM of a deleted machine, and calls again for as long as the deletion is pending", async () => {
   const deleteVm = vi
     .fn<DeleteVm>()
     .mockResolvedValueOnce(pending)

@@ -36,7 +36,7 @@ import {
   world,
 } from "../../testing/preserved-machines.ts";
 
-it("leaves a node alone that another machine has a better claim to, which may want the opposite", () => {
+it("does not change a node that another machine has a better claim to, whose annotations may differ", () => {
   const snapshot = aSnapshot({
     machine: aMachineIn("Running"),
     node: aNodeWith({ condition: plain(), annotations: autoscaler }),
@@ -52,82 +52,78 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     preservedNode({ taints: [taint], condition: drained(), ...marks });
 
   it.each<[string, LivingMachine, Readonly<Record<string, unknown>>]>([
-    ["nothing asks for it", world(aMachineIn("Running")), { E: undefined, taint: false }],
-    ["nothing asks for it, nor for its Failed machine", world(aMachineIn("Failed")), { E: undefined, taint: false }],
-    ["nothing asks for it, and there is no node", withoutNode(aMachineIn("Failed")), { E: undefined }],
+    ["there is no annotation", world(aMachineIn("Running")), { E: undefined, taint: false }],
+    ["there is no annotation, and it is Failed", world(aMachineIn("Failed")), { E: undefined, taint: false }],
+    ["there is no annotation, and no node", withoutNode(aMachineIn("Failed")), { E: undefined }],
+    ["the node has now", world(aMachineIn("Running"), aNodeWith(N("now"))), { ...kept(newExpiry), N: "now", L: "now" }],
     [
-      "the node says now",
-      world(aMachineIn("Running"), aNodeWith(N("now"))),
-      { ...kept(newExpiry), N: "now", L: "now" },
-    ],
-    [
-      "the node says when-failed and it runs",
+      "the node has when-failed and it runs",
       world(aMachineIn("Running"), aNodeWith(N("when-failed"))),
       { E: undefined, N: "when-failed", L: "when-failed", taint: false },
     ],
     [
-      "the node says when-failed and it is Failed",
+      "the node has when-failed and it is Failed",
       world(aMachineIn("Failed"), aNodeWith(N("when-failed"))),
       { ...keptFailed(newExpiry), N: "when-failed", L: "when-failed" },
     ],
     [
-      "the node says false now",
+      "the node has false now",
       world(aMachineIn("Running", until(future), annotated({ [L]: "now" })), preservedNode(N("false"))),
       { ...gone, E: undefined, N: "false", L: "false" },
     ],
     [
-      "its set asks for it on its failure",
+      "its set requests it on its failure",
       world(aMachineIn("Failed", M("auto-preserved"))),
       { ...keptFailed(newExpiry, "MCM"), M: "auto-preserved" },
     ],
     [
-      "it said now, and the time is over",
+      "it has now, and has expired",
       world(aMachineIn("Running", M("now"), until(past)), preservedNode({ condition: plain(past) })),
       { ...gone, E: undefined, M: undefined },
     ],
     [
-      "it said when-failed, is Failed, and the time is over",
+      "it has when-failed, is Failed, and has expired",
       world(aMachineIn("Failed", M("when-failed"), until(past)), failedNode()),
       { ...gone, E: undefined, M: undefined },
     ],
     [
-      "its set asked for it, and the time is over",
+      "its set requested it, and it has expired",
       world(aMachineIn("Failed", M("auto-preserved"), until(past)), failedNode()),
       { ...gone, E: undefined, M: undefined },
     ],
     [
-      "the node said now, and the time is over",
+      "the node has now, and it has expired",
       world(aMachineIn("Running", annotated({ [L]: "now" }), until(past)), preservedNode(N("now"))),
       { ...gone, E: undefined, N: undefined, L: undefined },
     ],
     [
-      "it says something that means nothing",
+      "it has an invalid value",
       world(aMachineIn("Running", M("forever"))),
       { E: undefined, M: "forever", taint: false },
     ],
     [
-      "the node says something that means nothing",
+      "the node has an invalid value",
       world(aMachineIn("Running", M("now")), aNodeWith(N("forever"))),
       { E: undefined, M: "now", N: "forever", taint: false },
     ],
     [
-      "the node says something that means nothing while it is preserved",
+      "the node has an invalid value while it is preserved",
       world(aMachineIn("Running", until(past)), preservedNode(N("forever"))),
       { E: past, N: "forever", autoscaler: "true" },
     ],
-    ["it says now and has no node", withoutNode(aMachineIn("Running", M("now"))), { E: newExpiry, M: "now" }],
+    ["it has now and no node", withoutNode(aMachineIn("Running", M("now"))), { E: newExpiry, M: "now" }],
     [
-      "it said now, has no node, and the time is over",
+      "it has now, no node, and has expired",
       withoutNode(aMachineIn("Failed", M("now"), until(past))),
       { E: undefined, M: undefined },
     ],
     [
-      "the node says when-failed, the machine now",
+      "the node has when-failed, the machine now",
       world(aMachineIn("Failed", M("now")), aNodeWith(N("when-failed"))),
       { ...keptFailed(newExpiry), M: undefined, L: "when-failed" },
     ],
     [
-      "the node took back its now, the machine says now",
+      "the node lost its now, the machine has now",
       world(aMachineIn("Running", annotated({ [P]: "now", [L]: "now" }), until(future)), preservedNode()),
       { ...gone, E: undefined, M: undefined, L: undefined },
     ],
@@ -137,41 +133,37 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
       { ...gone, E: undefined, N: "", L: undefined },
     ],
     [
-      "it said when-failed and has recovered",
+      "it has when-failed and has recovered",
       world(aMachineIn("Running", M("when-failed"), until(future)), failedNode()),
       { ...gone, E: undefined, M: "when-failed" },
     ],
     [
-      "its set asked for it and it has recovered",
+      "its set requested it and it has recovered",
       world(aMachineIn("Running", M("auto-preserved"), until(future)), failedNode()),
       { ...gone, E: undefined, M: undefined },
     ],
     [
-      "its set asked for it and it had recovered before",
+      "its set requested it and it had recovered before",
       world(aMachineIn("Running", M("auto-preserved"))),
       { E: undefined, M: undefined, taint: false },
     ],
+    ["it has now and has recovered", world(aMachineIn("Running", M("now"), until(future)), failedNode()), kept(future)],
     [
-      "it said now and has recovered",
-      world(aMachineIn("Running", M("now"), until(future)), failedNode()),
-      kept(future),
-    ],
-    [
-      "it said now and cannot be seen",
+      "it has now and is Unknown",
       world(aMachineIn("Unknown", M("now"), until(future)), failedNode()),
       { ...kept(future), taint: true },
     ],
     [
-      "it says now, is Failed, and its node tainted",
+      "it has now, is Failed, and its node tainted",
       world(aMachineIn("Failed", M("now")), aNodeWith({ taints: [taint] })),
       keptFailed(newExpiry),
     ],
     [
-      "it says when-failed, is Failed, and its node tainted",
+      "it has when-failed, is Failed, and its node tainted",
       world(aMachineIn("Failed", M("when-failed")), aNodeWith({ taints: [taint] })),
       keptFailed(newExpiry),
     ],
-    ["its annotation is gone", world(aMachineIn("Failed", until(future)), failedNode()), { ...gone, E: undefined }],
+    ["its annotation is removed", world(aMachineIn("Failed", until(future)), failedNode()), { ...gone, E: undefined }],
     ["another controller lost its expiry", world(aMachineIn("Running"), preservedNode()), { ...gone, E: undefined }],
     [
       "another controller lost its expiry and the node is tainted",
@@ -199,7 +191,7 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
       keptFailed(future),
     ],
     [
-      "someone else asks for it now",
+      "another client requests it now",
       world(aMachineIn("Failed", M("auto-preserved"), until(future)), failedNode()),
       keptFailed(future, "MCM"),
     ],
@@ -222,14 +214,14 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     expect(decision).toEqual({ actions: [], because: [] });
   });
 
-  it("asks nobody while the machine is deleted", () => {
+  it("does not delay the deletion of the machine", () => {
     const start = world(aMachineIn("Failed", M("now"), beingDeleted()));
     expect(once(start).decision).toEqual({ actions: [], because: [] });
     expect(once(world(aMachineIn("Terminating", M("now")))).decision).toEqual({ actions: [], because: [] });
   });
 });
 
-describe("what the machine remembers of its node", () => {
+describe("the recorded value of the node", () => {
   const syncOf = (machine: Readonly<Record<string, string>>, node: Readonly<Record<string, string>>) =>
     once(world(aMachineIn("Running", annotated(machine)), aNodeWith({ annotations: node }))).decision.actions;
 
@@ -241,15 +233,20 @@ describe("what the machine remembers of its node", () => {
       Readonly<Record<string, string | null>> | undefined,
     ]
   >([
-    ["nothing while the node says nothing", { [P]: "when-failed" }, {}, undefined],
+    ["is absent while the node has none", { [P]: "when-failed" }, {}, undefined],
     ["nothing new", { [L]: "false" }, { [P]: "false" }, undefined],
-    ["what the node says", {}, { [P]: "when-failed" }, { [L]: "when-failed" }],
-    ["what the node says instead of what it said", { [L]: "false" }, { [P]: "when-failed" }, { [L]: "when-failed" }],
-    ["only what the node says", { [P]: "now", [L]: "false" }, { [P]: "false" }, { [P]: null }],
-    ["what the node says, not what the machine said", { [P]: "now" }, { [P]: "false" }, { [P]: null, [L]: "false" }],
-    ["that the node says nothing any more", { [L]: "false" }, {}, { [L]: null }],
-    ["that neither says anything any more", { [P]: "now", [L]: "false" }, {}, { [P]: null, [L]: null }],
-    ["an empty word as none", { [P]: "now" }, { [P]: "" }, { [P]: null }],
+    ["is the node's", {}, { [P]: "when-failed" }, { [L]: "when-failed" }],
+    ["follows the node's", { [L]: "false" }, { [P]: "when-failed" }, { [L]: "when-failed" }],
+    ["replaces the machine's", { [P]: "now", [L]: "false" }, { [P]: "false" }, { [P]: null }],
+    ["is the node's, not the machine's", { [P]: "now" }, { [P]: "false" }, { [P]: null, [L]: "false" }],
+    ["is removed when the node has none", { [L]: "false" }, {}, { [L]: null }],
+    [
+      "is removed with the machine's when the node has none",
+      { [P]: "now", [L]: "false" },
+      {},
+      { [P]: null, [L]: null },
+    ],
+    ["is absent for an empty value", { [P]: "now" }, { [P]: "" }, { [P]: null }],
   ])("is %s", (_, machine, node, annotations) => {
     expect(syncOf(machine, node)).toEqual(
       annotations === undefined ? [] : [{ kind: "PatchMachine", patch: { metadata: { annotations } } }],
@@ -257,8 +254,8 @@ describe("what the machine remembers of its node", () => {
   });
 });
 
-describe("a value that means nothing", () => {
-  it("is told in one event, with the values that do", () => {
+describe("an invalid value", () => {
+  it("is reported in one event, with the valid ones", () => {
     const machine = aMachineIn("Running", M("forever"));
     const [reason] = decidePreservation(aSnapshot({ machine, node: aNodeWith() }), testNow).because;
     expect(reason).toMatchObject({ type: "Warning", reason: "InvalidPreserveValue" });
@@ -270,7 +267,7 @@ describe("a value that means nothing", () => {
   });
 });
 
-it("begins for a machine that has no VM yet, too, when that is asked for, and goes on", () => {
+it("also starts for a machine without a VM, and continues", () => {
   const machine = aMachine(M("now"), inPhase("CrashLoopBackOff"));
   const { decision, world: after } = passOver(withoutNode(machine), decideMachine, testNow);
   expect(after.machine.status?.currentStatus).toMatchObject({ preserveExpiryTime: newExpiry });

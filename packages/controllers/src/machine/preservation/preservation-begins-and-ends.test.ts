@@ -31,7 +31,7 @@ import {
 } from "../../testing/preserved-machines.ts";
 
 describe("a preservation that begins", () => {
-  it("stores its end first, and nothing else in that pass", () => {
+  it("stores its expiry first, and nothing else in that reconcile", () => {
     const { decision } = once(
       world(aMachineIn("Failed", M("now"), { spec: { machinePreserveTimeout: "1h" } }), aNodeWith(), aPod("a")),
     );
@@ -46,7 +46,8 @@ describe("a preservation that begins", () => {
       {
         type: "Normal",
         reason: "Preserved",
-        message: "Machine is preserved until 2026-01-01T01:10:00Z, as now asks for",
+        message:
+          "Machine is preserved until 2026-01-01T01:10:00Z, as requested by node.machine.sapcloud.io/preserve=now",
       },
     ]);
   });
@@ -61,7 +62,7 @@ describe("a preservation that begins", () => {
     expect(bare.decision.requeueAfterMs).toBe(96 * 3_600_000);
   });
 
-  it("is not renewed by what is decided anew in the meantime", () => {
+  it("is not renewed by later decisions", () => {
     const { world: preserved } = settle(world(aMachineIn("Running", M("now"))));
     expect(marksOf(settle(preserved, later(3_600_000)).world)).toMatchObject({ E: newExpiry });
   });
@@ -81,7 +82,7 @@ describe("a preservation that begins", () => {
     });
   });
 
-  it("marks also a node whose version nobody knows", () => {
+  it("also marks a node without a version", () => {
     const node = { ...aNodeWith(), metadata: { name: "node" } };
     const [mark] = once(world(aMachineIn("Failed", M("now"), until(future)), node)).decision.actions;
     expect(JSON.stringify(mark)).not.toContain("resourceVersion");
@@ -117,11 +118,11 @@ describe("a preservation that ends", () => {
       aPod("a"),
     );
 
-  it("goes from the node over the machine to the expiry, in one pass", () => {
+  it("is removed from the node, then the machine, then the expiry, in one reconcile", () => {
     const { decision, world: end } = once(preserved());
     expect(kindsOf(decision)).toEqual(["PatchNode", "PatchNodeStatus", "PatchMachine"]);
     expect(decision.because).toEqual([
-      { type: "Normal", reason: "PreservationStopped", message: "Machine is not preserved any more: its time is over" },
+      { type: "Normal", reason: "PreservationStopped", message: "Machine is no longer preserved: it has expired" },
     ]);
     expect(end.node?.metadata.annotations).toEqual({ own: "x" });
     expect(end.node?.spec).toMatchObject({ unschedulable: true, taints: [foreignTaint] });
@@ -129,17 +130,17 @@ describe("a preservation that ends", () => {
     expect(end.pods).toHaveLength(1);
   });
 
-  it.each([0, 1, 2, 3])("is gone through again when the process dies after %i writes", (writes) => {
+  it.each([0, 1, 2, 3])("is repeated when the process dies after %i writes", (writes) => {
     const { world: halfway } = passOver(preserved(), decidePreservation, testNow, { writes });
     expect(halfway.machine.status?.currentStatus?.preserveExpiryTime).toBe(past);
     expect(marksOf(settle(halfway).world)).toEqual({ ...gone, E: undefined, M: undefined, L: undefined, N: undefined });
   });
 
   it.each<[string, boolean, boolean]>([
-    ["its own annotation and the wish", true, true],
-    ["its own annotation, not the wish", false, true],
-    ["the wish, not a user's annotation", true, false],
-    ["neither the wish nor a user's annotation", false, false],
+    ["its own annotation and the request", true, true],
+    ["its own annotation, not the request", false, true],
+    ["the request, not a user's annotation", true, false],
+    ["neither the request nor a user's annotation", false, false],
   ])("removes %s", (_, forget, isOurs) => {
     const annotations = { [scaleDownDisabled]: "true", ...(isOurs ? autoscaler : {}), [P]: forget ? "now" : "false" };
     const start = world(

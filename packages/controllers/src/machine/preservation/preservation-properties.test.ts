@@ -109,10 +109,10 @@ const isForeignValue = ({ machine, node }: LivingMachine): boolean =>
 
 /** Nothing on the node speaks of a preservation; answers what is seen. */
 function expectNoMarks(rest: LivingMachine): string {
-  const said = conditionOf(rest);
+  const condition = conditionOf(rest);
   expect(isTainted(rest)).toBe(false);
-  expect(said?.reason ?? "Preservation stopped.").toBe("Preservation stopped.");
-  return said === undefined ? "never" : "stopped";
+  expect(condition?.reason ?? "Preservation stopped.").toBe("Preservation stopped.");
+  return condition === undefined ? "never" : "stopped";
 }
 
 /** Everything on the node speaks of a preservation until `expiry`; answers what is seen. */
@@ -120,21 +120,21 @@ function expectMarks(rest: LivingMachine, start: LivingMachine, expiry: string):
   const { machine, node, pods } = rest;
   if (node === undefined) return "without node";
   const phase = phaseOf(machine);
-  const said = conditionOf(rest);
-  expect(said?.message).toContain(`Machine preserved until ${expiry}.`);
+  const condition = conditionOf(rest);
+  expect(condition?.message).toContain(`Machine preserved until ${expiry}.`);
   expect(isTainted(rest) || phase !== "Failed").toBe(true);
   expect(isTainted(rest) && phase === "Running").toBe(false);
   const isUsers = start.node?.metadata.annotations?.[scaleDownDisabled] !== undefined;
   expect(node.metadata.annotations?.[scaleDownDisabled]).toBeDefined();
   expect(node.metadata.annotations?.[scaleDownDisabledByController] === "true").toBe(!isUsers);
   if (phase !== "Failed" || pods.length > 0) return "preserved";
-  expect(said).toMatchObject({ status: "True" });
-  expect(said?.message).toContain("Preserved node drained successfully.");
+  expect(condition).toMatchObject({ status: "True" });
+  expect(condition?.message).toContain("Preserved node drained successfully.");
   return "drained";
 }
 
 describe("whatever happens to a machine and its node, wherever the process dies", () => {
-  it("comes to rest, and a pass over what is at rest decides nothing", () => {
+  it("converges, and then a reconcile decides nothing", () => {
     fc.assert(
       fc.property(stories, (story) => {
         const { world, now } = endOf(story);
@@ -147,7 +147,7 @@ describe("whatever happens to a machine and its node, wherever the process dies"
     );
   });
 
-  it("lets taint, annotations and condition agree with the expiry", () => {
+  it("keeps taint, annotations and condition consistent with the expiry", () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(stories, (story) => {
@@ -171,7 +171,7 @@ describe("whatever happens to a machine and its node, wherever the process dies"
     for (const kind of ["preserved", "drained", "stopped"]) expect(seen.get(kind) ?? 0, kind).toBeGreaterThan(50);
   });
 
-  it("never changes a user's cordon, a user's word to the autoscaler, the taints of others, phases or their times", () => {
+  it("never changes a user's cordon, a user's annotation for the autoscaler, the taints of others, phases or their times", () => {
     fc.assert(
       fc.property(stories, ({ start, deeds: all }) => {
         let state: State = { world: start, now: testNow };
@@ -198,7 +198,7 @@ describe("whatever happens to a machine and its node, wherever the process dies"
     );
   });
 
-  it("wakes at the expiry, and never asks to be woken in the past", () => {
+  it("requeues at the expiry, and never in the past", () => {
     fc.assert(
       fc.property(stories, (story) => {
         const { world, now } = endOf(story);

@@ -34,7 +34,7 @@ describe("the drain of a Failed machine", () => {
   const tainted = (marks: NodeMarks = {}): Node =>
     aNodeWith({ annotations: autoscaler, taints: [taint], condition: plain(), ...marks });
 
-  it("taints the node and evicts its pods without a cordon, and is over when they are gone", () => {
+  it("taints the node and evicts its pods without a cordon, and is complete when they are deleted", () => {
     const first = once(world(failed(), aNodeWith(), aPod("a")));
     expect(kindsOf(first.decision)).toEqual(["PatchNode", "EvictPod", "PatchNodeStatus"]);
     const { world: waiting } = settle(first.world);
@@ -109,7 +109,7 @@ describe("the drain of a Failed machine", () => {
       false,
     ],
     [
-      "a machine whose phase nobody dates",
+      "a machine whose phase has no time",
       aMachineIn("Failed", M("now"), until(future), {
         spec: { drainTimeout: "1s" },
         status: { currentStatus: { lastUpdateTime: null } },
@@ -125,7 +125,7 @@ describe("the drain of a Failed machine", () => {
 
   const late = "deletionTimestamp set, but still not removed from the Node although its grace period is over";
 
-  it("says that it could not be done while pods do not end, tells so once, and goes on", () => {
+  it("reports that it is blocked while pods do not terminate, once, and continues", () => {
     const stuck = ["a", "b", "c", "d"].map((name) => aPod(name, { deletionTimestamp: "2026-01-01T00:09:00Z" }));
     const start = world(failed(), tainted(), ...stuck, aPod("fresh", { deletionTimestamp: "2026-01-01T00:09:50Z" }));
     const { decision, world: failing } = once(start);
@@ -154,7 +154,7 @@ describe("the drain of a Failed machine", () => {
     expect(once(world(failed(), tainted(), stuck)).decision.because[0]?.message).toBe(`* Pod /a: ${late}`);
   });
 
-  it("is not gone through again for pods that come later, but for the next failure", () => {
+  it("is not repeated for new pods, but for the next failure", () => {
     const { world: end } = settle(world(failed(), tainted()));
     expect(kindsOf(once({ ...end, pods: [aPod("late")] }).decision)).toEqual([]);
     const recovered = settle({
@@ -180,7 +180,7 @@ describe("the drain of a Failed machine", () => {
     ["Failed, wanted, not drained", aMachineIn("Failed", M("now")), aNodeWith(), true],
     ["Failed, wanted, drained", aMachineIn("Failed", M("now")), aNodeWith({ condition: drained() }), false],
     [
-      "Failed, wanted, said to be drained before it stopped",
+      "Failed, wanted, marked as drained before it stopped",
       aMachineIn("Failed", M("now")),
       aNodeWith({ condition: { ...drained(), status: "False" } }),
       true,
