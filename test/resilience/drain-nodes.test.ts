@@ -120,7 +120,7 @@ describe("a drain and the state of its node", () => {
       const descriptions = await Promise.all(
         (await fleet.machines()).map(({ metadata }) => fleet.lastOperation(metadata.name)),
       );
-      expect(descriptions.join()).toContain("budget default/web waits for");
+      expect(descriptions.join()).toContain("PodDisruptionBudget default/web needs");
     }, 30_000);
     await fleet.kubectl(["delete", "deployment", "web", "--wait=false"]);
     await fleet.untilGone();

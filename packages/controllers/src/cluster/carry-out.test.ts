@@ -10,28 +10,28 @@ function setUp() {
   const api = createFakeApi();
   const store = createStore<MachineSet>();
   const object = api.seed(machineSetResource, aMachineSet({ status: { replicas: 1, readyReplicas: 1 } }));
-  const told: EventRecord[] = [];
+  const recorded: EventRecord[] = [];
   const logged: string[] = [];
   const options: CarryOutOptions<MachineSet> = {
     object,
     writer: createWriter({ api, type: machineSetResource, store }),
     events: {
-      record: (_, event) => void told.push(event),
+      record: (_, event) => void recorded.push(event),
       flush: async () => {},
       close: () => {},
       counts: () => ({ sent: 0, dropped: 0 }),
     },
     log: (level, message) => void logged.push(`${level} ${message}`),
   };
-  return { api, told, logged, options };
+  return { api, recorded, logged, options };
 }
 
 const nothing = { actions: [], because: [] };
 const noAction = async (): Promise<void> => {};
 
 describe("carryOut", () => {
-  it("does the actions in order, then writes the status, then says why", async () => {
-    const { api, told, logged, options } = setUp();
+  it("carries out the actions in order, then writes the status, then records the events", async () => {
+    const { api, recorded, logged, options } = setUp();
     const order: string[] = [];
     const because = [
       { type: "Normal", reason: "Grown", message: "two more" },
@@ -42,13 +42,13 @@ describe("carryOut", () => {
       decision,
       async (action) => {
         await Promise.resolve();
-        order.push(`${action} before ${api.writes().length} writes and ${told.length} events`);
+        order.push(`${action} before ${api.writes().length} writes and ${recorded.length} events`);
       },
       options,
     );
     expect(order).toEqual(["a before 0 writes and 0 events", "b before 0 writes and 0 events"]);
     expect(api.writes()).toMatchObject([{ subresource: "status", body: { status: { replicas: 2 } } }]);
-    expect(told).toEqual(because);
+    expect(recorded).toEqual(because);
     expect(logged).toEqual(["info Grown", "warn Odd"]);
   });
 
@@ -65,8 +65,8 @@ describe("carryOut", () => {
     expect(api.writes()).toMatchObject([{ body: { status: { readyReplicas: null } } }]);
   });
 
-  it("ends with the first action that fails: nothing is written or said that did not happen", async () => {
-    const { api, told, options } = setUp();
+  it("ends with the first failed action: nothing is written or reported that did not happen", async () => {
+    const { api, recorded, options } = setUp();
     const done: string[] = [];
     const decision = {
       actions: ["a", "b", "c"],
@@ -83,10 +83,10 @@ describe("carryOut", () => {
       options,
     );
     await expect(outcome).rejects.toThrow("refused");
-    expect([done, api.calls, told]).toEqual([["a"], [], []]);
+    expect([done, api.calls, recorded]).toEqual([["a"], [], []]);
   });
 
-  it("lets what came of the actions have its part in the one write of the status", async () => {
+  it("lets the results of the actions change the one write of the status", async () => {
     const { api, options } = setUp();
     const done: string[] = [];
     const statusAfter = (status: { replicas: number } | undefined) => ({
@@ -97,7 +97,7 @@ describe("carryOut", () => {
     expect(api.writes()).toMatchObject([{ body: { status: { replicas: 9 } } }]);
   });
 
-  it("asks to be woken when the decision does", async () => {
+  it("requeues when the decision requests it", async () => {
     const { options } = setUp();
     expect(await carryOut(nothing, noAction, options)).toEqual({ done: true });
     expect(await carryOut({ ...nothing, requeueAfterMs: 5 }, noAction, options)).toEqual({ requeueAfterMs: 5 });

@@ -59,7 +59,7 @@ describe("resolveClass", () => {
     expect(inputs).toBe("10/11/12");
   });
 
-  it("names the secrets that have to be read before anything can be said", () => {
+  it("names the secrets that have to be read first", () => {
     const machineClass = aMachineClass(small, { credentialsSecretRef: { name: "cloud" } });
     const secrets = [booting, aSecret("cloud", { key: "new" })];
     expect(resolve([machineClass], secrets).unread).toEqual([]);
@@ -93,7 +93,7 @@ describe("resolveClass", () => {
       'MachineClass "small": provider: is required: the name of the driver that makes the machines',
     ],
     [
-      "no driver makes its machines",
+      "no driver creates its machines",
       () => resolve([small], [booting], { refusal: 'provider: no driver "mock" is loaded; expected "aws"' }),
       "DriverNotFound",
       'MachineClass "small": provider: no driver "mock" is loaded; expected "aws"',
@@ -104,7 +104,7 @@ describe("resolveClass", () => {
       "SecretNotFound",
       'MachineClass "small": Secret "small" does not exist in namespace shoot--test',
     ],
-  ])("says in one sentence that %s", (_, run, reason, problem) => {
+  ])("reports in one sentence that %s", (_, run, reason, problem) => {
     expect(run().view).toEqual({
       state: "unusable",
       reason,
@@ -113,7 +113,7 @@ describe("resolveClass", () => {
     });
   });
 
-  it("reports a class whose shape cannot be read, and trusts nothing of it", () => {
+  it("reports a class whose shape cannot be read, and uses none of its fields", () => {
     const broken = { ...small, providerSpec: 3 } as unknown as MachineClass;
     expect(resolve([broken], [booting]).view).toMatchObject({
       state: "unusable",
@@ -125,7 +125,7 @@ describe("resolveClass", () => {
   it.each([
     ["no such key", { key: "x" }],
     ["no data at all", {}],
-  ])("lets machines be deleted, but none be made, with a secret that has %s", (_, data) => {
+  ])("allows the deletion of machines, but not the creation, with a secret that has %s", (_, data) => {
     expect(resolve([small], [aSecret("small", data)]).view).toMatchObject({
       state: "usable",
       unmetPrecondition: {
@@ -137,7 +137,7 @@ describe("resolveClass", () => {
     expect(resolve([small], [bare]).view).toHaveProperty("unmetPrecondition");
   });
 
-  it("changes its inputs when class or secret change, come or go", () => {
+  it("changes its inputs when class or secret are created, changed or deleted", () => {
     const versions = [
       resolve([small], [booting]).inputs,
       resolve([aMachineClass(small, { metadata: { resourceVersion: "20" } })], [booting]).inputs,
@@ -149,11 +149,11 @@ describe("resolveClass", () => {
   });
 });
 
-describe("what wakes the machines of a class", () => {
+describe("what enqueues the machines of a class", () => {
   const held = aMachineClass(small, { metadata: { finalizers: ["x"], resourceVersion: "11" } });
   it.each([
-    ["a class that comes", undefined, small, true],
-    ["a class that goes", small, undefined, true],
+    ["a new class", undefined, small, true],
+    ["a deleted class", small, undefined, true],
     ["another node template", small, aMachineClass(small, { providerSpec: { size: 2 } }), true],
     [
       "an annotation, which may hold rules of a drain",
@@ -168,8 +168,8 @@ describe("what wakes the machines of a class", () => {
   });
 
   it.each([
-    ["a secret that comes", undefined, booting, true],
-    ["a secret that goes", booting, undefined, true],
+    ["a new secret", undefined, booting, true],
+    ["a deleted secret", booting, undefined, true],
     ["other data", booting, aSecret("small", { userData: "x" }), true],
     [
       "no other version of the same data",

@@ -9,14 +9,14 @@ const set = aMachineSet({ status: { replicas: 2 } });
 const misshapen = (part: object): MachineSet => ({ ...set, ...part });
 
 describe("readInto", () => {
-  it("keeps an object that can be read, without what nobody reads", () => {
+  it("keeps an object that can be read, without unused fields", () => {
     expect(read(set)).toEqual(set);
     expect(shapeProblemsOf(read(set))).toEqual([]);
     const managed = { ...set, metadata: { ...set.metadata, managedFields: [{}] } };
     expect(read(managed).metadata).not.toHaveProperty("managedFields");
   });
 
-  it("keeps of an object that cannot be read who it is and what its status says, and nothing that it asks for", () => {
+  it("keeps the metadata and status of an object that cannot be read, and nothing of its spec", () => {
     const placeholder = read(misshapen({ spec: { ...set.spec, replicas: "three" } }));
     expect(placeholder).toEqual({
       apiVersion: set.apiVersion,

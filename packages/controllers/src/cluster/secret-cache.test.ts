@@ -37,7 +37,7 @@ it("keeps no values of any secret in its store", async () => {
   expect(JSON.stringify(kept)).not.toContain(values.userData);
 });
 
-it("reads the values of a secret that a class refers to, once for all who ask", async () => {
+it("reads the values of a secret that a class refers to, once for all callers", async () => {
   const { secrets, reads } = await setUp();
   expect(secrets.valuesOf("small")).toBeUndefined();
   await Promise.all([secrets.read(["small"]), secrets.read(["small"])]);
@@ -61,7 +61,7 @@ it("sees a secret that a class refers to later", async () => {
   expect(secrets.valuesOf("foreign")).toEqual(values);
 });
 
-it("lets values go with the last class that refers to them", async () => {
+it("drops values with the last class that refers to them", async () => {
   const { api, clock, secrets, reads } = await setUp();
   await secrets.read(["small"]);
   api.remove(machineClassResource, refOf("small"));
@@ -92,7 +92,7 @@ it("takes what it reads for the newest, although the watch is behind", async () 
   expect(secrets.valuesOf("small")).toEqual({ userData: "bmV3" });
 });
 
-it("takes a secret for gone that is gone when it is read", async () => {
+it("treats a secret as deleted that is not found when it is read", async () => {
   const { api, secrets } = await setUp();
   api.remove(secretResource, refOf("small"));
   // No turn of the event loop for the watch.
@@ -100,7 +100,7 @@ it("takes a secret for gone that is gone when it is read", async () => {
   expect([secrets.store.getByRef(refOf("small")), secrets.valuesOf("small")]).toEqual([undefined, undefined]);
 });
 
-it("forgets the values of a secret that goes", async () => {
+it("drops the values of a deleted secret", async () => {
   const { api, clock, secrets, reads } = await setUp();
   await secrets.read(["small"]);
   api.remove(secretResource, refOf("small"));
@@ -112,7 +112,7 @@ it("forgets the values of a secret that goes", async () => {
   expect([secrets.valuesOf("small"), reads().length]).toEqual([values, 2]);
 });
 
-it("says that it could not read, and reads when it is asked again", async () => {
+it("reports that it could not read, and reads again at the next call", async () => {
   const { api, secrets } = await setUp();
   api.inject({ verb: "get", type: secretResource, error: serverError() });
   await expect(secrets.read(["small"])).rejects.toThrow("etcdserver");

@@ -17,7 +17,7 @@ describe("trimNode", () => {
     expect(whole.status.images).toHaveLength(1);
   });
 
-  it("leaves a node as it is that has nothing to take away", () => {
+  it("returns a node without unused fields unchanged", () => {
     const bare = { metadata: { name: "node" } };
     expect(trimNode(bare)).toBe(bare);
   });

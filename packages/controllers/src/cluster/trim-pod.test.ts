@@ -74,7 +74,7 @@ describe("trimPod", () => {
     });
   });
 
-  it("invents nothing for a pod that says little", () => {
+  it("adds no fields to a minimal pod", () => {
     const bare: Pod = { metadata: { name: "web" } };
     expect(trimPod(bare)).toEqual({ metadata: { name: "web" }, spec: {}, status: {} });
   });

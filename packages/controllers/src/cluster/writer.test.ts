@@ -16,14 +16,14 @@ function setUp(seeded: Machine | "an empty cluster" = aMachine()) {
 }
 
 describe("writer", () => {
-  it("puts what it creates into the cache at once", async () => {
+  it("stores what it creates in the cache at once", async () => {
     const { store, writer } = setUp("an empty cluster");
     const created = await writer.create(aMachine());
     expect(store.getByRef(ref)).toEqual(created);
     expect(created.metadata.resourceVersion).toBeDefined();
   });
 
-  it("puts what it patches into the cache at once, status and all the rest apart", async () => {
+  it("stores what it patches in the cache at once, status and all the rest apart", async () => {
     const { api, store, writer } = setUp();
     await writer.patch(ref, { spec: { drainTimeout: "1h" }, status: { lastKnownState: "not this way" } });
     await writer.patchStatus(ref, { lastKnownState: "saved" });
@@ -31,7 +31,7 @@ describe("writer", () => {
     expect(api.writes().map(({ subresource }) => subresource)).toEqual([undefined, "status"]);
   });
 
-  it("takes an object that is gone for done, and forgets it", async () => {
+  it("treats a missing object as done, and removes it from the cache", async () => {
     for (const write of ["patch", "patchStatus"] as const) {
       const { api, store, writer } = setUp();
       api.remove(machineResource, ref);
@@ -44,7 +44,7 @@ describe("writer", () => {
     expect(store.size).toBe(0);
   });
 
-  it("does not take an object for gone because nobody serves its kind at the moment", async () => {
+  it("does not treat an object as deleted because its kind is not served at the moment", async () => {
     const { api, store, uid, writer } = setUp();
     const writes = [() => writer.patch(ref, {}), () => writer.patchStatus(ref, {}), () => writer.delete(ref, uid)];
     for (const write of writes) {
@@ -60,7 +60,7 @@ describe("writer", () => {
     expect(store.getByRef(ref)?.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it("forgets an object that nothing holds", async () => {
+  it("removes an object without finalizers from the cache", async () => {
     const { store, uid, writer } = setUp(aMachine({ metadata: { finalizers: [] } }));
     await writer.delete(ref, uid);
     expect(store.size).toBe(0);
@@ -73,7 +73,7 @@ describe("writer", () => {
     expect(store.size).toBe(1);
   });
 
-  it("does not take back a newer state that the cache has already", async () => {
+  it("does not replace a newer state in the cache", async () => {
     const { api, store, writer } = setUp();
     await writer.patch(ref, { spec: { drainTimeout: "1h" } });
     const newer = api.change<Machine>(machineResource, ref, { spec: { drainTimeout: "2h" } });
@@ -85,7 +85,7 @@ describe("writer", () => {
   it.each([
     ["a conflict", conflictError()],
     ["a server error", serverError()],
-  ])("passes on %s and leaves the cache as it is", async (_, error) => {
+  ])("rethrows %s and keeps the cache", async (_, error) => {
     const { api, store, uid, writer } = setUp();
     const cached = store.getByRef(ref);
     api.inject({ error, times: 4 });

@@ -6,11 +6,11 @@ const leaving = (pod: string): Blocker => ({ kind: "leaving", pod });
 const linesOf = (...blockers: readonly Blocker[]) => (describeBlockers(blockers, startedAt) ?? "").split("\n");
 
 describe("describeBlockers", () => {
-  it("says nothing when nothing is waited for", () => {
+  it("is empty without blockers", () => {
     expect(describeBlockers([], startedAt)).toBeUndefined();
   });
 
-  it("starts with the time of the drain, and joins pods that wait for the same, each once", () => {
+  it("starts with the time of the drain, and groups pods with the same cause, each once", () => {
     expect(linesOf(leaving("default/b"), leaving("default/a"), leaving("default/a"))).toEqual([
       "Drain not completed yet (started at 2026-01-01T00:00:00Z):",
       "* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node",
@@ -21,7 +21,7 @@ describe("describeBlockers", () => {
     expect(linesOf(...["a", "b", "c", "d", "e"].map(leaving))[1]).toMatch(/^\* Pods a, b, c and 2 more: /);
   });
 
-  it("puts first what a person has to mend, and has a phrase for everything", () => {
+  it("lists causes first that a user has to fix, and has a phrase for each", () => {
     const pod = "default/a";
     const lines = linesOf(
       { kind: "order", pod },

@@ -15,11 +15,11 @@ const take = (
 };
 
 describe("the room of budgets", () => {
-  it("is handed out once", () => {
+  it("is used once", () => {
     expect(take([aBudget({ status: { disruptionsAllowed: 2 } })])).toBe("free free waiting");
   });
 
-  it("says which budget has no more", () => {
+  it("names the budget that is used up", () => {
     const room = createBudgetRoom([aBudget()], pods, new Map());
     room.take(aPod("a"));
     expect(room.take(aPod("b"))).toMatchObject({
@@ -32,7 +32,7 @@ describe("the room of budgets", () => {
     expect(take([aBudget()], { "uid-b": { state: "accepted" } })).toBe("waiting waiting waiting");
   });
 
-  it("is not less by a refused eviction, nor by a pod that is on its way out: the status has it", () => {
+  it("is not reduced by a rejected eviction, nor by a terminating pod: the status includes it", () => {
     const rejected = { state: "rejected", message: "no", isBudget: true, retryAt: 0 } as const;
     expect(take([aBudget()], { "uid-b": rejected })).toBe("free waiting waiting");
     const going = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
@@ -40,7 +40,7 @@ describe("the room of budgets", () => {
     expect(room.take(aPod("a")).state).toBe("free");
   });
 
-  it("is endless for pods without a budget, for pods that never started, and where the status says nothing", () => {
+  it("is unlimited for pods without a budget, for pods that never started, and when the status is outdated", () => {
     expect(take([])).toBe("free free free");
     const pending = pods.map(({ metadata }) => aPod(metadata.name, { status: { phase: "Pending" } }));
     expect(take([aBudget()], {}, pending)).toBe("free free free");

@@ -33,16 +33,16 @@ describe("judgeBudgets", () => {
       [busy, aBudget({ status: none })],
     ],
     [
-      "a budget that lets unready pods go",
+      "a budget that allows the eviction of unready pods",
       aPod("p", { status: unready }),
       [aBudget({ spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" }, status: { ...none, currentHealthy: 0 } })],
     ],
     ["a met budget for an unready pod", aPod("p", { status: unready }), [aBudget({ status: none })]],
-  ])("lets a pod go with %s", (_, pod, budgets) => {
+  ])("allows the eviction of a pod with %s", (_, pod, budgets) => {
     expect(textOf(pod, ...budgets)).toBe("free");
   });
 
-  it("waits while pods are missing, and says how many", () => {
+  it("waits while pods are missing, and reports how many", () => {
     expect(textOf(aPod(), busy)).toBe("waiting: PodDisruptionBudget default/web needs 2 more healthy pods (1 of 2)");
     const almost = aBudget({ status: { ...none, currentHealthy: 2, desiredHealthy: 2, expectedPods: 3 } });
     expect(textOf(aPod(), almost)).toBe("waiting: PodDisruptionBudget default/web needs 1 more healthy pod (2 of 2)");
@@ -52,7 +52,7 @@ describe("judgeBudgets", () => {
     expect(textOf(aPod("p", { status: unready }), busy)).toMatch(/^waiting/);
   });
 
-  it("waits while a pod that was evicted has not gone: its budget is not misconfigured", () => {
+  it("waits while an evicted pod is terminating: its budget is not misconfigured", () => {
     const status = { ...none, disruptedPods: { other: "2026-01-01T00:00:00Z" } };
     expect(textOf(aPod(), aBudget({ status }))).toMatch(/^waiting/);
   });
@@ -89,7 +89,7 @@ describe("judgeBudgets", () => {
     );
   });
 
-  it("takes what a budget does not say for zero", () => {
+  it("treats missing fields of a budget as zero", () => {
     const bare: Budget = { metadata: { name: "b", namespace: "default" }, spec: { selector: {} }, status: {} };
     expect(textOf(aPod(), bare)).toBe("waiting: PodDisruptionBudget default/b needs 1 more healthy pod (0 of 0)");
   });

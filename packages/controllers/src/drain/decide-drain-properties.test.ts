@@ -55,7 +55,7 @@ describe("every drain", () => {
     );
   });
 
-  it("asks for few evictions that cannot be granted, and tells no pod twice", () => {
+  it("requests few evictions that must be rejected, and evicts no pod twice", () => {
     fc.assert(
       fc.property(fc.array(sound, { maxLength: 12 }), minAvailable, (pods, available) => {
         const run = runDrainModel(pods, available, terms);
@@ -67,7 +67,7 @@ describe("every drain", () => {
     );
   });
 
-  it("lets pods with volumes leave one after another", () => {
+  it("evicts pods with volumes one after another", () => {
     fc.assert(
       fc.property(fc.array(sound, { maxLength: 12 }), (pods) => {
         expect(runDrainModel(pods, 0, terms).mostMoving).toBeLessThanOrEqual(1);
@@ -85,7 +85,7 @@ describe("every drain", () => {
     );
   });
 
-  it("of a fleet that goes as a whole does not wait for places that nobody has", () => {
+  it("of a whole fleet does not wait for nodes that do not exist", () => {
     const patient = { ...terms, volumes: { detachMs: 60_000, reattachMs: 90_000 } };
     const homeless = sound.map((pod) => ({ ...pod, hasVolume: true, hasRoom: false }));
     fc.assert(

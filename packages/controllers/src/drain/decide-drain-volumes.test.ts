@@ -11,7 +11,7 @@ describe("pods with volumes", () => {
     aPodWithVolume(name, { spec: { volumes: [], priority: value } });
   const two = { pods: [priority("low", 1), priority("high", 9)], volumes: volumesFor("low", "high") };
 
-  it("leave one after another by priority, recorded before they are told", () => {
+  it("are evicted one after another by priority, and recorded before", () => {
     expect(linesOf(two)).toEqual(["RecordDrain default/high", "EvictPod high", "leaving high, turn low"]);
   });
 
@@ -24,7 +24,7 @@ describe("pods with volumes", () => {
     ]);
   });
 
-  it("do not hold up pods without", () => {
+  it("do not delay pods without", () => {
     expect(linesOf({ ...two, pods: [...two.pods, aPod("web")] })).toEqual([
       "RecordDrain default/high",
       "EvictPod web",
@@ -102,14 +102,14 @@ describe("pods with volumes", () => {
     expect(linesOf({ ...view, pods: [completed] }, {}, later(5_000))).toEqual(["detaching a"]);
   });
 
-  it("that are told once more keep the word of their last refusal, so that what is said does not flap", () => {
+  it("that are evicted again keep the message of their last rejection, so that the description does not flap", () => {
     const queued = (isBudget: boolean) =>
       new Map<string, EvictionView>([["uid-a", { state: "queued", rejection: { message: "no", isBudget } }]]);
     expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["rejected a"]);
     expect(linesOf({ pods: [aPod("a")], evictions: queued(true) })).toEqual(["budget a"]);
   });
 
-  it("are told again when the order was lost: with the process, or by a refusal", () => {
+  it("are evicted again when the eviction was lost: with the process, or by a rejection", () => {
     expect(linesOf({ ...two, record: away })).toEqual([
       "RecordDrain default/high",
       "EvictPod high",
@@ -127,7 +127,7 @@ describe("pods with volumes", () => {
 describe("volumes that the driver may know better", () => {
   const view = { pods: [aPodWithVolume("db"), aPod("a")], volumes: volumesFor("db") };
 
-  it("are asked for at once, in one question, while pods without volumes leave", () => {
+  it("are looked up at once, in one call, while pods without volumes are evicted", () => {
     expect(linesOf({ ...view, unknownVolumes: ["pv-db"] })).toEqual([
       "AskVolumeIds pv-db",
       "EvictPod a",
@@ -142,7 +142,7 @@ describe("volumes that the driver may know better", () => {
     expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
   });
 
-  it("are not asked for when no pod with volumes is to go", () => {
+  it("are not looked up when no pod with volumes is to be evicted", () => {
     expect(linesOf({ ...view, pods: [aPod("a")], unknownVolumes: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
   });
 });

@@ -15,7 +15,7 @@ const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "" } 
 describe("a node", () => {
   const open = aNode();
 
-  it("is cordoned first, by one field, and its pods are evicted in the same pass", () => {
+  it("is cordoned first, by one field, and its pods are evicted in the same reconcile", () => {
     expect(linesOf({ node: open, pods: [aPod("a")] })).toEqual([
       'PatchNode {"spec":{"unschedulable":true}}',
       "EvictPod a",
@@ -23,7 +23,7 @@ describe("a node", () => {
     ]);
   });
 
-  it("that is cordoned is left as it is", () => {
+  it("that is cordoned is not changed", () => {
     expect(linesOf({ pods: [aPod("a")] })).toEqual(["EvictPod a", "leaving a"]);
   });
 
@@ -47,13 +47,13 @@ describe("pods without volumes", () => {
     expect(linesOf({ pods: [aPod("b"), aPod("a")] })).toEqual(["EvictPod a", "EvictPod b", "leaving a, leaving b"]);
   });
 
-  it("are not told twice", () => {
+  it("are not evicted twice", () => {
     const pods = [aPod("a"), aPod("b", inGrace), aPod("c")];
     const evictions = new Map<string, EvictionView>([...evicted("a"), ["uid-c", { state: "queued" }]]);
     expect(linesOf({ pods, evictions })).toEqual(["leaving a, leaving c, leaving b"]);
   });
 
-  it("go as their budget lets them, and no eviction is tried that must fail", () => {
+  it("are evicted as their budget allows, without evictions that must fail", () => {
     const pods = ["a", "b", "c"].map((name) => aPod(name));
     expect(linesOf({ pods, budgets: [aBudget()] })).toEqual(["EvictPod a", "leaving a, budget b, budget c"]);
   });
@@ -65,7 +65,7 @@ describe("pods without volumes", () => {
     expect(linesOf(view, {}, later(5_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
-  it("are named with their budget while that says no, and asked for again when it has room", () => {
+  it("are reported with their budget while that rejects, and evicted again when it allows disruptions", () => {
     const view = { pods: [aPod("a")], evictions: rejected("a", { isBudget: true }) };
     const full = aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 } });
     expect(linesOf({ ...view, budgets: [full] }, {}, later(6_000))).toEqual(["budget a"]);
@@ -74,7 +74,7 @@ describe("pods without volumes", () => {
     expect(linesOf({ ...view, budgets: [aBudget()] }, {}, later(6_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
-  it("are deleted in order when their budgets were asked long enough", () => {
+  it("are deleted in order when the time for evictions is over", () => {
     const impossible = aBudget({ spec: { maxUnavailable: 0 }, status: { disruptionsAllowed: 0 } });
     const view = { pods: [aPod("a")], budgets: [impossible] };
     expect(linesOf(view, {}, later(60 * MINUTE - 1))).toEqual(["budget a"]);
@@ -85,26 +85,26 @@ describe("pods without volumes", () => {
     expect(linesOf({ ...view, evictions }, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
   });
 
-  it("that come to the node although it is cordoned are named, and told to go at a slow pace", () => {
+  it("that are created on the cordoned node are reported, and evicted slowly", () => {
     const view = { pods: [aPod("a", { metadata: { creationTimestamp: later(1_000).toISOString() } })] };
     expect(linesOf(view, {}, later(2_000))).toEqual(["returning a"]);
     expect(requeueAfter(view, {}, later(2_000))).toBe(29_000);
     expect(linesOf(view, {}, later(31_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
-  it("that come back within the second of the deletion are asked once more, as any pod that was there: times have no fractions, and budgets hold for it, too", () => {
+  it("that are recreated within the second of the deletion are evicted once more, as any pod that was there: times have no fractions, and budgets hold for it, too", () => {
     const at = (ms: number) => ({
       pods: [aPod("a", { metadata: { uid: `uid-${ms}`, creationTimestamp: later(ms).toISOString() } })],
     });
     expect(linesOf(at(0), {}, later(300))).toEqual(["EvictPod a", "leaving a"]);
     const spent = aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1 } });
     expect(linesOf({ ...at(0), budgets: [spent] }, {}, later(600))).toEqual(["budget a"]);
-    // One that comes again bears a later second: from then on it is told to go twice a minute at most.
+    // A pod that is recreated later is evicted twice a minute at most.
     expect(linesOf(at(1_000), {}, later(1_000))).toEqual(["returning a"]);
     expect(linesOf(at(1_000), {}, later(30_999))).toEqual(["returning a"]);
   });
 
-  it("are waited for when they should have gone, with what holds them", () => {
+  it("are waited for when they are overdue, with their finalizers", () => {
     const metadata = { deletionTimestamp: later(-40_000).toISOString() };
     expect(linesOf({ pods: [aPod("a", { metadata })] })).toEqual(["overdue a"]);
     const held = aPod("a", { metadata: { ...metadata, finalizers: ["x/y"] } });
@@ -147,8 +147,8 @@ describe("the order of rules", () => {
   });
 });
 
-describe("a pod that says little", () => {
-  it("is told to go all the same", () => {
+describe("a pod with missing fields", () => {
+  it("is evicted nevertheless", () => {
     const bare: Pod = { metadata: { name: "bare" } };
     expect(linesOf({ pods: [bare], record: { moves: [aMove("db")] } })).toEqual([
       "RecordDrain default/db away",
@@ -157,7 +157,7 @@ describe("a pod that says little", () => {
     ]);
   });
 
-  it("and has ended by itself is waited for without a word until it is gone, for its volume's sake", () => {
+  it("and has completed is waited for silently until it is deleted, because of its volume", () => {
     const over = aPodWithVolume("db", { metadata: { ...inGrace.metadata }, status: { phase: "Succeeded" } });
     const progress = decideDrain(aDrainView({ pods: [over], record: { moves: [aMove("db")] } }), drainTerms(), testNow);
     expect(progress).toMatchObject({ state: "draining", blockers: [] });
@@ -177,7 +177,7 @@ describe("the end of a drain", () => {
     ]);
   });
 
-  it("comes at once when it is forced, with a cordon", () => {
+  it("is immediate when it is forced, with a cordon", () => {
     expect(linesOf({ node: aNode() }, { mode: "force" })).toEqual([
       'PatchNode {"spec":{"unschedulable":true}}',
       "forced",

@@ -27,7 +27,7 @@ describe("what drains look at", () => {
     expect([...interests.ofVolume("pv-gone"), ...interests.ofClaim("default/data-gone")]).toEqual(["x/b", "x/b"]);
   });
 
-  it("are nothing any more when the drain is over", () => {
+  it("are removed when the drain is over", () => {
     const interests = setUp();
     interests.note("x/a", undefined);
     expect([...interests.inNamespace("default"), ...interests.ofVolume("pv-db")]).toEqual([]);

@@ -7,14 +7,14 @@ const metadata = (text: string) => ({ name: "machine", annotations: { [annotatio
 const storedText = (patch: object): unknown => JSON.parse(JSON.stringify(patch));
 
 describe("the record of a drain", () => {
-  it("comes back as it was stored", () => {
+  it("is read as it was stored", () => {
     const moves = [aMove("a"), aMove("b", { detachedAt: "2026-01-01T00:00:00.000Z" })];
     const patch = { metadata: { annotations: { [annotation]: JSON.stringify(moves) } } };
     expect(drainRecordPatch({ moves })).toEqual(patch);
     expect(readDrainRecord(metadata(JSON.stringify(moves)))).toEqual({ moves });
   });
 
-  it("is taken away when it is empty", () => {
+  it("is removed when it is empty", () => {
     expect(storedText(drainRecordPatch({ moves: [] }))).toEqual({ metadata: { annotations: { [annotation]: null } } });
   });
 

@@ -32,7 +32,7 @@ function setUp(
 }
 
 describe("an order", () => {
-  it("is queued, sent once however often it is given, and wakes the drain with the answer", async () => {
+  it("is queued, sent once however often it is added, and enqueues the machine with the response", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     queue.add(order("web"), enqueue);
     queue.add(order("web"), enqueue);
@@ -69,7 +69,7 @@ describe("an order", () => {
     ]);
   });
 
-  it("that is stronger goes out although the weaker one was accepted, and not the other way round", async () => {
+  it("that is stronger is sent although the weaker one was accepted, and not the other way round", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     queue.add(order("web"), enqueue);
     await settle();
@@ -81,7 +81,7 @@ describe("an order", () => {
     expect(api.writes().map(({ verb }) => verb)).toEqual(["create", "delete"]);
   });
 
-  it("is fulfilled when the pod is gone", async () => {
+  it("is accepted when the pod does not exist", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     api.inject({ verb: "create", subresource: "eviction", error: notFoundError() });
     queue.add(order("web"), enqueue);
@@ -101,7 +101,7 @@ describe("an order", () => {
     expect(queue.view("uid-web")).toEqual({ state: "accepted" });
   });
 
-  it("that a budget refuses says so, and may be given again soon, ever later", async () => {
+  it("that a budget rejects reports it, and may be repeated soon, with growing delays", async () => {
     const { api, queue, enqueue, order, settle, clock } = setUp();
     const waits: number[] = [];
     for (let round = 0; round < 7; round++) {
@@ -121,7 +121,7 @@ describe("an order", () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(20_000);
   });
 
-  it("that fails is told as an error, and heeds what the server asks for", async () => {
+  it("that fails is reported as an error, and respects the server's retry-after", async () => {
     const { api, queue, enqueue, order, settle, clock } = setUp();
     api.inject({ verb: "create", subresource: "eviction", error: serverError() });
     queue.add(order("web"), enqueue);
@@ -170,7 +170,7 @@ describe("the orders of all drains", () => {
     await queue.close();
   });
 
-  it("leave out a pod that went by itself before its turn", async () => {
+  it("skip a pod that was deleted before its turn", async () => {
     const { api, queue, enqueue, order, settle } = setUp(["a", "b"], { perSecond: 1 });
     queue.add(order("a"), enqueue);
     queue.add(order("b"), enqueue);

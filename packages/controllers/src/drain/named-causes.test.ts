@@ -18,13 +18,13 @@ describe("the causes that a text names", () => {
     ["pods that leave", { kind: "leaving", pod: "default/a" }],
     ["pods that wait for their turn", { kind: "turn", pod: "default/a" }],
     ["pods of a higher order", { kind: "order", pod: "default/a" }],
-    ["a driver that is asked", { kind: "lookup", pod: "default/a" }],
+    ["a driver lookup", { kind: "lookup", pod: "default/a" }],
     ["volumes that are on their way", { kind: "reattaching", pod: "default/a", volumes: ["pv"], isOverdue: false }],
   ] as const)("are not %s: that is progress", (_, blocker) => {
     expect(causesOf(blocker)).toEqual([]);
   });
 
-  it("are the same however many pods they concern and however the numbers stand", () => {
+  it("are the same for any pods and numbers", () => {
     const one = causesOf(budget("waiting", "PodDisruptionBudget default/web needs 1 more healthy pod (1 of 2)"));
     const more = causesOf(
       budget("waiting", "PodDisruptionBudget default/web needs 2 more healthy pods (0 of 2)"),
@@ -34,7 +34,7 @@ describe("the causes that a text names", () => {
     expect(more).toEqual(one);
   });
 
-  it("tell budgets apart that need a person", () => {
+  it("distinguish budgets that require a user", () => {
     expect(
       causesOf(
         budget(
@@ -62,7 +62,7 @@ describe("the causes that a text names", () => {
     expect(causesOf(blocker)).toEqual([expected]);
   });
 
-  it("tell finalizers apart", () => {
+  it("distinguish finalizers", () => {
     const [cause = ""] = causesOf({ kind: "overdue", pod: "default/a", finalizers: ["x/y"] });
     expect(cause).toContain("finalizers x/y");
   });

@@ -32,7 +32,7 @@ describe("observeDrain", () => {
     expect(view.record).toEqual({ moves: [] });
   });
 
-  it("knows which volumes the driver was not asked about, and until when its answers are waited for", () => {
+  it("knows which volume ids were not requested from the driver, and until when to wait for them", () => {
     const observed = (until: number | undefined) => {
       const { unknownVolumes, volumeIdsUntil } = observeDrain(
         aNode(),
@@ -61,7 +61,7 @@ describe("observeDrain", () => {
     ["a pod elsewhere uses it", [db, successor], true],
     ["only the pod itself does", [db], false],
     ["the other pod is over", [{ ...successor, status: { phase: "Failed" } }], false],
-  ])("takes a claim for wanted when %s", (_, users, expected) => {
+  ])("treats a claim as wanted when %s", (_, users, expected) => {
     const pods = users.map((pod) => ({ ...pod, spec: { ...pod.spec } }));
     const view = observeDrain(aNode(), undefined, [], sources({ podsWithClaim: () => pods }));
     expect(view.attached.wantedClaims.has("default/data-db")).toBe(expected);
@@ -91,8 +91,8 @@ describe("observeDrain", () => {
       [at({}, undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" })],
       "neither",
     ],
-    ["by nobody, as after the StatefulSet was deleted or scaled to 0", [], "neither"],
-  ])("tells who waits for a volume in vain: wanted %s", (_, pods, expected) => {
+    ["by none, as after the StatefulSet was deleted or scaled to 0", [], "neither"],
+  ])("distinguishes unschedulable pods that wait for a volume: wanted %s", (_, pods, expected) => {
     const view = observeDrain(aNode(), undefined, [], sources({ podsWithClaim: () => [db, ...pods] }));
     expect([...view.attached.wantedClaims].length === 1).toBe(expected === "wanted");
     expect([...view.attached.unplacedClaims].length === 1).toBe(expected === "unplaced");

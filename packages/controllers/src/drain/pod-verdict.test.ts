@@ -37,7 +37,7 @@ describe("a drain", () => {
     ["leaves a mirror pod, even with an empty mark", aPod("p", { metadata: mirror }), "skip mirror"],
     ["leaves a pod of a DaemonSet", aPod("p", { metadata: ownedBy("DaemonSet") }), "skip DaemonSet"],
     [
-      "evicts a pod that its DaemonSet left behind: nobody owns it any more",
+      "evicts a pod whose DaemonSet was deleted: it has no owner",
       aPod("p", { metadata: { ...unowned, labels: { "controller-revision-hash": "5d8f" } } }),
       "evict unmanaged",
     ],
@@ -50,7 +50,7 @@ describe("a drain", () => {
     ["leaves a pod that failed", aPod("p", { status: { phase: "Failed" } }), "skip completed"],
     ["waits for a pod in its grace period", aPod("p", { metadata: terminating }), "wait terminating"],
     [
-      "waits for a pod that should be gone, and knows it",
+      "waits for an overdue pod, and reports it",
       aPod("p", { metadata: { deletionTimestamp: "2025-12-31T23:59:29Z" } }),
       "wait overdue",
     ],
@@ -59,8 +59,8 @@ describe("a drain", () => {
       aPod("p", { metadata: { deletionTimestamp: "2025-12-31T23:59:30Z" } }),
       "wait terminating",
     ],
-    ["leaves a pod that says so", aPod("p", { metadata: labelled("skip") }), "skip label"],
-    ["waits for a job that says so", aPod("p", { metadata: labelled("wait-completed") }), "wait waitCompleted"],
+    ["skips a pod with that label", aPod("p", { metadata: labelled("skip") }), "skip label"],
+    ["waits for a job with that label", aPod("p", { metadata: labelled("wait-completed") }), "wait waitCompleted"],
     ["does not know other values of the label", aPod("p", { metadata: labelled("later") }), "evict managed"],
   ] as const)("%s", (_, pod, expected) => {
     expect(textOf(pod)).toBe(expected);
@@ -69,8 +69,8 @@ describe("a drain", () => {
 
 describe("the rules of a drain", () => {
   it.each([
-    ["leave what they say", [rule({ behavior: "Skip" })], "skip rule"],
-    ["wait for what they say", [rule({ behavior: "WaitCompleted", order: 3 })], "wait waitCompleted 3"],
+    ["skip the pods they select", [rule({ behavior: "Skip" })], "skip rule"],
+    ["wait for the pods they select", [rule({ behavior: "WaitCompleted", order: 3 })], "wait waitCompleted 3"],
     ["put pods in an order", [rule({ order: -2 })], "evict managed -2"],
     ["count the first that selects the pod", [rule({ order: 1 }), rule({ behavior: "Skip" })], "evict managed 1"],
     [
@@ -92,7 +92,7 @@ describe("the rules of a drain", () => {
     expect(textOf(aPod("p", { metadata: labelled("wait-completed") }), rules)).toBe("wait waitCompleted 7");
   });
 
-  it("cannot make a drain evict what comes back by itself", () => {
+  it("cannot make a drain evict pods that are recreated on the node", () => {
     expect(textOf(aPod("p", { metadata: ownedBy("DaemonSet") }), [rule({})])).toBe("skip DaemonSet");
   });
 });

@@ -20,7 +20,7 @@ describe("rehearseDrain", () => {
       expect(rehearse({ node })).toEqual({ outcome: "completes", pods: [], steps: [], blockedBy: [], because: [] });
   });
 
-  it("tells pods without volumes to go at once, and those with volumes one after another, important ones first", () => {
+  it("evicts pods without volumes at once, and those with volumes one after another, by priority", () => {
     const pods = [
       aPod("a"),
       aPod("b"),
@@ -41,12 +41,12 @@ describe("rehearseDrain", () => {
     ]);
   });
 
-  it("takes no more at once than the budget allows", () => {
+  it("evicts no more at once than the budget allows", () => {
     const preview = rehearse({ pods: [aPod("a"), aPod("b")], budgets: [aBudget()] });
     expect(stepsOf(preview)).toEqual(["evict default/a", "evict default/b"]);
   });
 
-  it("counts on pods that are coming up, but says that they are waited for", () => {
+  it("expects unready pods to become ready, but reports that they are waited for", () => {
     const budgets = [aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1, expectedPods: 2 } })];
     const preview = rehearse({ pods: [aPod("a")], budgets });
     expect(preview.outcome).toBe("completes");
@@ -76,7 +76,7 @@ describe("rehearseDrain", () => {
     expect(preview.blockedBy.map(({ pod }) => pod)).toEqual(["default/a", "default/late"]);
   });
 
-  it("finds that a budget has no room left once pods that nobody brings back are gone", () => {
+  it("finds that a budget allows nothing once pods without a controller are deleted", () => {
     const alone = (name: string) => aPod(name, { metadata: { ownerReferences: [] } });
     const budgets = [
       aBudget({ status: { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 } }),
@@ -112,13 +112,13 @@ describe("rehearseDrain", () => {
     expect(preview).toMatchObject({ outcome: "completes", steps: [] });
   });
 
-  it("goes on with the volumes of a pod that an earlier pass told to go", () => {
+  it("continues with the volumes of a pod that an earlier reconcile evicted", () => {
     const record = { moves: [aMove("gone")] };
     const attached = volumePlaces({ attachedHere: ["pv-gone"] });
     expect(rehearse({ record, attached })).toMatchObject({ outcome: "completes", steps: [], blockedBy: [] });
   });
 
-  it("tells a pod that came back after a pause", () => {
+  it("evicts a recreated pod after a pause", () => {
     const pods = [aPod("back", { metadata: { creationTimestamp: after(1_000) } })];
     expect(stepsOf(rehearse({ pods }))).toEqual([`evict default/back at ${after(31_000)}`]);
   });
@@ -126,13 +126,13 @@ describe("rehearseDrain", () => {
   it.each([
     ["on demand", { mode: "force" as const }],
     ["after the deadline", { deadline: testNow.getTime() - 1 }],
-  ])("asks nobody when it is forced %s", (_, terms) => {
+  ])("evicts nothing when it is forced %s", (_, terms) => {
     const preview = rehearse({ pods: [aPod("a")], budgets: [aBudget({ status: noRoom })] }, terms);
     expect(preview).toMatchObject({ outcome: "forced", blockedBy: [] });
     expect(stepsOf(preview)).toEqual(["kill default/a"]);
   });
 
-  it("goes past budgets when the time for evictions is over", () => {
+  it("ignores budgets when the time for evictions is over", () => {
     const budgets = [aBudget({ status: noRoom })];
     const preview = rehearse({ pods: [aPod("a")], budgets }, { evictUntil: testNow.getTime() - 1 });
     expect(preview.outcome).toBe("completes");

@@ -47,7 +47,7 @@ describe("volumesOf", () => {
     ]);
   });
 
-  it("takes the CSI handle where the driver was not asked", () => {
+  it("uses the CSI handle when the driver's id is unknown", () => {
     expect(volumesOf(aPodWithVolume("db"), lookup())).toMatchObject([{ name: "pv-db", volumeId: "vol-pv-db" }]);
   });
 
@@ -95,7 +95,7 @@ describe("createAttachments", () => {
     expect(createAttachments(node, () => []).isAttachedHere({ ...volume, volumeId: handle })).toBe(true);
   });
 
-  it("sees an attachment that is being made or taken away", () => {
+  it("sees an attachment that is being created or deleted", () => {
     expect(look([], anAttachment("pv-db", "node", false)).here).toBe(true);
     expect(look([], anAttachment("pv-other", "node")).here).toBe(false);
   });
@@ -106,7 +106,7 @@ describe("createAttachments", () => {
     expect(look([], anAttachment("pv-db", "node"))).toEqual({ here: true, elsewhere: false });
   });
 
-  it("goes by the attachment where the id is not known", () => {
+  it("uses the attachment when the id is unknown", () => {
     const node = aNode({ status: { volumesAttached: [{ name: "" }] } });
     const unknown = { name: "pv-db", claim: "default/data-db" };
     expect(createAttachments(node, () => []).isAttachedHere(unknown)).toBe(false);

@@ -21,7 +21,7 @@ const failure = (code: "Unimplemented" | "Internal"): Promise<Outcome> =>
   Promise.resolve({ ok: false, error: new MachineError(code, "no") });
 
 describe("volume ids", () => {
-  it("are not known before anybody asks", () => {
+  it("are unknown before the first lookup", () => {
     const { ids } = setUp();
     expect([ids.idOf("mock", "pv"), ids.waitUntil("mock", "pv")]).toEqual([undefined, undefined]);
   });
@@ -41,7 +41,7 @@ describe("volume ids", () => {
     expect(ids.idOf("other", "a")).toBeUndefined();
   });
 
-  it("are asked for anew some minutes after the driver failed, and not before", async () => {
+  it("are looked up again some minutes after the driver failed, and not before", async () => {
     const { clock, ids, enqueue, lookUp } = setUp();
     lookUp(["a"], () => failure("Internal"));
     await clock.advance(0);
@@ -51,14 +51,14 @@ describe("volume ids", () => {
     expect(ids.waitUntil("mock", "a")).toBeUndefined();
   });
 
-  it("are never asked for again where the driver knows none", async () => {
+  it("are never looked up again when the driver does not support volumes", async () => {
     const { clock, ids, lookUp } = setUp();
     lookUp(["a"], () => failure("Unimplemented"));
     await clock.advance(24 * 3_600_000);
     expect([ids.idOf("mock", "a"), ids.waitUntil("mock", "a")]).toEqual([undefined, 0]);
   });
 
-  it("go with their volume, also while the driver is being asked", async () => {
+  it("are removed with their volume, also while a lookup is in progress", async () => {
     const { clock, ids, lookUp } = setUp();
     lookUp(["a"], () => answer("vol-a"));
     ids.forget("a");
@@ -66,7 +66,7 @@ describe("volume ids", () => {
     expect(ids.waitUntil("mock", "a")).toBeUndefined();
   });
 
-  it("are not asked for any more after the end, which aborts what is under way", async () => {
+  it("are not looked up after the end, which aborts lookups in progress", async () => {
     const { ids, lookUp } = setUp();
     let aborted = false;
     lookUp(

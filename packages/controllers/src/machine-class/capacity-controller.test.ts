@@ -78,7 +78,7 @@ const setSpec = ({ api }: RunningControllers, size: string): void =>
   void api.change(machineClassResource, ref, { providerSpec: { size } });
 
 describe("the capacity of a class without nodeTemplate", () => {
-  it("is asked for once and filled in by one patch for the version that was read", async () => {
+  it("is looked up once and set by one patch for the version that was read", async () => {
     const driver = aDriver();
     const cluster = await start(driver);
     expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(medium, { architecture: "amd64" }));
@@ -103,7 +103,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     expect(driver.asked).toHaveLength(2);
   });
 
-  it("is not asked for again by the next process", async () => {
+  it("is not looked up again by the next process", async () => {
     const first = await start(aDriver());
     const filled = classOf(first);
     await first.stop();
@@ -116,7 +116,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     expect(cluster.api.writes()).toEqual([]);
   });
 
-  it("is given back to whoever takes it away, but not in a loop, and without another question", async () => {
+  it("is set again when another client removes it, but not in a loop, and without another lookup", async () => {
     const driver = aDriver();
     const cluster = await start(driver);
     const remove = (): void =>
@@ -129,7 +129,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     expect(driver.asked).toHaveLength(1);
   });
 
-  it("does not overwrite a template that somebody writes at the same moment", async () => {
+  it("does not overwrite a template that another client writes at the same moment", async () => {
     const driver = aDriver();
     const theirs = aTemplate(large, { zone: "theirs" });
     const cluster = await start(driver, {}, (api) => {
@@ -142,8 +142,8 @@ describe("the capacity of a class without nodeTemplate", () => {
   });
 });
 
-describe("a nodeTemplate that somebody wrote", () => {
-  it("is never asked about and never touched, whatever becomes of the spec", async () => {
+describe("a nodeTemplate of another client", () => {
+  it("is never looked up and never changed, whatever happens to the spec", async () => {
     const driver = aDriver();
     const cluster = await start(driver, { nodeTemplate: aTemplate(medium) });
     setSpec(cluster, "large");
@@ -176,14 +176,18 @@ describe("a nodeTemplate that somebody wrote", () => {
   });
 });
 
-describe("a driver that cannot say", () => {
+describe("a driver that cannot report capacity", () => {
   it.each<[string, Partial<CapacityDriver>, Change<MachineClass>]>([
     ["has no such method", { reportsCapacity: () => false }, {}],
     ["is not loaded", { refusalOf: () => "provider: no driver" }, {}],
-    ["is of a class that makes no machines", {}, { secretRef: null }],
+    ["is of a class that creates no machines", {}, { secretRef: null }],
     ["is of a class without its secret", {}, { secretRef: { name: "missing" } }],
-    ["is of a class that goes", {}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } }],
-  ])("is not asked when it %s", async (_, driverChange, classChange) => {
+    [
+      "is of a class that is being deleted",
+      {},
+      { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } },
+    ],
+  ])("is not called when it %s", async (_, driverChange, classChange) => {
     const driver = aDriver(driverChange);
     const cluster = await start(driver, classChange);
     await cluster.settle(MINUTE);
@@ -191,7 +195,7 @@ describe("a driver that cannot say", () => {
     expect(cluster.api.writes()).toEqual([]);
   });
 
-  it("is asked again rarely, and what it says is told once", async () => {
+  it("is called again rarely, and its message is reported once", async () => {
     const driver = aDriver({ capacityOf: async () => failure("InvalidArgument") });
     const cluster = await start(driver);
     await cluster.settle(30 * MINUTE);
@@ -203,7 +207,7 @@ describe("a driver that cannot say", () => {
     expect(cluster.api.writes()).toEqual([]);
   });
 
-  it("is asked again at once when spec or secret have changed", async () => {
+  it("is called again at once when spec or secret have changed", async () => {
     let isFixed = false;
     const driver = aDriver({
       capacityOf: async () => (isFixed ? { ok: true, value: aTemplate(medium) } : failure("InvalidArgument")),
@@ -219,7 +223,7 @@ describe("a driver that cannot say", () => {
     expect(classOf(cluster)?.nodeTemplate).toBeDefined();
   });
 
-  it("is asked again soon when it could not be reached, but not sooner than it asks for", async () => {
+  it("is called again soon when it was unreachable, but not before its retry-after", async () => {
     let retryAfterMs: number | undefined = 2 * MINUTE;
     const driver = aDriver({ capacityOf: async () => failure("Unavailable", retryAfterMs) });
     const cluster = await start(driver);
@@ -232,7 +236,7 @@ describe("a driver that cannot say", () => {
     expect(driver.asked).toHaveLength(3);
   });
 
-  it("is not asked with secrets that cannot be read", async () => {
+  it("is not called with secrets that cannot be read", async () => {
     const driver = aDriver();
     const cluster = await start(driver, {}, (api) => {
       api.inject({ verb: "get", type: secretResource, error: serverError(), times: 1 });
@@ -259,7 +263,7 @@ describe("a question that takes its time", () => {
     expect(classOf(cluster)?.nodeTemplate?.capacity).toEqual(large);
   });
 
-  it("is given up when the class goes and when the process stops", async () => {
+  it("is aborted when the class is deleted and when the process stops", async () => {
     const signals: AbortSignal[] = [];
     const driver = aDriver({
       capacityOf: (_, signal) => {

@@ -42,7 +42,7 @@ describe("MachineClass controller", () => {
     expect(cluster.api.writes()).toEqual([]);
   });
 
-  it("finds at its start what was missed: a class that nobody needs any more, and one that is needed", async () => {
+  it("finds at its start what was missed: a class without machines, and one with machines", async () => {
     const cluster = await start((api) => {
       api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
       api.seed(machineClassResource, aMachineClass(named("large")));
@@ -53,7 +53,7 @@ describe("MachineClass controller", () => {
     expect(large?.metadata.finalizers).toEqual([finalizers.machine]);
   });
 
-  it("keeps the class with which a VM was made although the machine names another one now", async () => {
+  it("keeps the class with which a VM was created although the machine names another one now", async () => {
     const intent = JSON.stringify({ token: "t", attempt: 1, class: "small", provider: "mock" });
     const cluster = await start((api) => {
       api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
@@ -66,7 +66,7 @@ describe("MachineClass controller", () => {
     expect(finalizersOf(cluster)).toEqual(["theirs"]);
   });
 
-  it("lets no class go while there is a machine that cannot be read, for it may need any", async () => {
+  it("releases no class while there is a machine that cannot be read, for it may need any", async () => {
     const cluster = await start((api) => {
       api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
       api.seed(machineResource, { ...aMachine(), spec: { class: 7 } } as never);
@@ -77,7 +77,7 @@ describe("MachineClass controller", () => {
     expect(finalizersOf(cluster)).toEqual(["theirs"]);
   });
 
-  it("loses no finalizer that somebody adds at the same moment", async () => {
+  it("loses no finalizer that another client adds at the same moment", async () => {
     const cluster = await start((api) => {
       api.seed(machineClassResource, aMachineClass());
       api.inject({ verb: "patch", error: conflictError() });

@@ -26,7 +26,7 @@ function counting() {
 }
 
 describe("machinesWhere", () => {
-  it("asks about the machines of a tracked list once, and again about those that have changed", () => {
+  it("evaluates the machines of a tracked list once, and again those that have changed", () => {
     const tracked = manyRunning(100);
     const { isPending, asked } = counting();
     expect(machinesWhere(tracked.list(), isPending)).toEqual([]);
@@ -39,7 +39,7 @@ describe("machinesWhere", () => {
     expect(asked()).toBe(102);
   });
 
-  it("asks again about a machine that its list is touched for", () => {
+  it("evaluates again a machine that its list is touched for", () => {
     const tracked = manyRunning(2);
     const withNode = new Set<string>();
     const hasNode = ({ metadata }: Machine): boolean => withNode.has(metadata.name);
@@ -89,7 +89,7 @@ describe("machinesWhere", () => {
 });
 
 describe("questionAbout", () => {
-  it("makes one question for each subject", () => {
+  it("makes one predicate for each subject", () => {
     const has = questionAbout(
       (labels: Readonly<Record<string, string>>) =>
         ({ metadata }) =>

@@ -30,7 +30,7 @@ describe("trackMachines", () => {
     expect(trackOf(tracked.list())).toBeDefined();
   });
 
-  it("keeps the place of a machine that is replaced, and puts one that comes back behind the others", () => {
+  it("keeps the place of a machine that is replaced, and appends one that is added again", () => {
     const tracked = three();
     const running = aMachine(named("a"), inPhase("Running"));
     tracked.put(running);

@@ -11,7 +11,7 @@ describe("classNamesOf", () => {
   it.each([
     ["the one in the spec", aMachine(), ["small"]],
     ["none", aMachine({ spec: { class: null } }), []],
-    ["the one that the VM was made with as well", aMachine(intent("old")), ["small", "old"]],
+    ["the one that the VM was created with as well", aMachine(intent("old")), ["small", "old"]],
     ["one, once", aMachine(intent("small")), ["small"]],
   ])("names %s", (_, machine, expected) => {
     expect(classNamesOf(machine)).toEqual(expected);

@@ -7,13 +7,13 @@ import { withOperation } from "./status-change.ts";
 const failure = { type: "Create", state: "Failed", errorCode: "ResourceExhausted", description: "no quota" } as const;
 
 describe("the history of a machine", () => {
-  it("remembers a failure with its code and the words that were said", () => {
+  it("records a failure with its code and message", () => {
     expect(withOperation({}, failure, testNow).history).toEqual([
       { time: "2026-01-01T00:10:00Z", operation: "Create", outcome: "ResourceExhausted", message: "no quota" },
     ]);
   });
 
-  it("grows with each change of what is said, and not when the same is said again", () => {
+  it("grows with each change of the description, and not when it is the same", () => {
     const once = withOperation({}, failure, testNow);
     expect(withOperation(once, failure, later(1_000))).toBe(once);
     const { errorCode: _, ...success } = failure;
@@ -29,7 +29,7 @@ describe("the history of a machine", () => {
     expect(noticed.history).toMatchObject([{ operation: "HealthCheck", outcome: "Processing" }]);
   });
 
-  it("keeps the last ten, however much goes wrong", () => {
+  it("keeps the last ten, however many failures there are", () => {
     let status: MachineStatus = {};
     for (let attempt = 1; attempt <= 25; attempt++)
       status = withOperation(status, { ...failure, description: `attempt ${attempt}` }, later(attempt * 1_000));

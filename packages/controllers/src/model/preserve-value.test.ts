@@ -25,28 +25,24 @@ const requested = (
 
 describe("the value that counts (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {
   it.each<[string, PreserveAnnotations, string | undefined]>([
-    ["the machine's, when the node never said anything", requested(undefined, "now"), "now"],
-    ["nothing, when nobody says anything", requested(undefined, undefined), ""],
-    ["nothing, when the node took back what it said", requested(undefined, undefined, "now"), ""],
-    [
-      "nothing, when the node took back what it said, whatever the machine says",
-      requested(undefined, "now", "now"),
-      "",
-    ],
+    ["the machine's, when the node never had one", requested(undefined, "now"), "now"],
+    ["none, without annotations", requested(undefined, undefined), ""],
+    ["none, when the node lost its annotation", requested(undefined, undefined, "now"), ""],
+    ["none, when the node lost its annotation, whatever the machine's", requested(undefined, "now", "now"), ""],
     ["the node's", requested("now", undefined), "now"],
     ["the node's against the machine's", requested("when-failed", "now"), "when-failed"],
-    ["the node's once it was acted on", requested("now", "now", "now"), "now"],
+    ["the node's once it was applied", requested("now", "now", "now"), "now"],
     ["the node's when it has changed", requested("now", "now", "false"), "now"],
     // Present and empty means stop.
     ["nothing, when the node's is empty", requested("", undefined), ""],
-    ["nothing, when the node's is empty, whatever the machine says", requested("", "now"), ""],
-    ["the machine's without a node, whatever the node said", requested(undefined, "now", "false", false), "now"],
-    ["unknown, when the node's means nothing", requested("forever", "now"), undefined],
+    ["none, when the node's is empty, whatever the machine's", requested("", "now"), ""],
+    ["the machine's without a node, whatever the node's was", requested(undefined, "now", "false", false), "now"],
+    ["unknown, when the node's is invalid", requested("forever", "now"), undefined],
     ["unknown, when the node's has another case", requested("Now", undefined), undefined],
-    ["nothing, when the machine's means nothing", requested(undefined, "forever"), ""],
+    ["none, when the machine's is invalid", requested(undefined, "forever"), ""],
     ["nothing, when the machine's is empty", requested(undefined, ""), ""],
-    ["false, when someone says so", requested(undefined, "false"), "false"],
-    ["auto-preserved, when a set says so", requested(undefined, "auto-preserved"), "auto-preserved"],
+    ["false, when a user sets it", requested(undefined, "false"), "false"],
+    ["auto-preserved, when a set sets it", requested(undefined, "auto-preserved"), "auto-preserved"],
   ])("is %s", (_, given, value) => {
     expect(preserveValueOf(given)).toBe(value);
     expect(isToBePreserved(given)).toBe(value !== undefined && !["", "false"].includes(value));
@@ -63,20 +59,20 @@ describe("the value that counts (MCM, `pkg/util/provider/machinecontroller/machi
   });
 });
 
-describe("a value that means nothing", () => {
+describe("an invalid value", () => {
   it.each<[string, PreserveAnnotations, string | undefined]>([
     [
-      "of the node is told with those that do",
+      "of the node is reported with the valid ones",
       requested("forever", "now"),
       'Annotation node.machine.sapcloud.io/preserve of the Node of machine m is "forever", must be one of now, when-failed, auto-preserved, false; preservation does not change until it is fixed or removed',
     ],
     [
-      "of the machine is told with those that do",
+      "of the machine is reported with the valid ones",
       requested(undefined, "yes"),
       'Annotation node.machine.sapcloud.io/preserve of machine m is "yes", must be one of now, when-failed, auto-preserved, false; it is ignored',
     ],
     ["of the machine does not matter where the node decides", requested("now", "yes"), undefined],
-    ["and is empty is a way to say nothing", requested("", ""), undefined],
+    ["and is empty is valid", requested("", ""), undefined],
     ["is none of the four", requested("auto-preserved", undefined), undefined],
   ])("%s", (_, given, problem) => {
     expect(preserveValueProblem(given, "m")).toBe(problem);

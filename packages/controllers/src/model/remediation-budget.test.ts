@@ -27,7 +27,7 @@ const wasHealthy = { status: { conditions: [{ type: "Ready", status: "True" }] }
 const preservedUntil = (preserveExpiryTime: string) => ({ status: { currentStatus: { preserveExpiryTime } } });
 
 describe("remediationGroupOf", () => {
-  it("goes by the deployment's name, whichever set the machine belongs to", () => {
+  it("is by the deployment's name, whichever set the machine belongs to", () => {
     const set = aMachineSet(named("pool-1"));
     expect(remediationGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
   });
@@ -46,7 +46,7 @@ describe("remediationGroupOf", () => {
       "class small",
     ],
     ["no class", { metadata: { name: "a" }, spec: {} }, "class "],
-  ])("goes by %s", (_, machine, group) => {
+  ])("is by %s", (_, machine, group) => {
     expect(remediationGroupOf(machine)).toBe(group);
   });
 });
@@ -64,7 +64,7 @@ describe("isInFlightRemediation", () => {
     ["InPlaceUpdating", false],
     ["InPlaceUpdateSuccessful", false],
     ["InPlaceUpdateFailed", false],
-  ])("says of a machine in phase %j: %j", (phase, expected) => {
+  ])("of a machine in phase %j: %j", (phase, expected) => {
     expect(counts(inPhase(phase))).toBe(expected);
   });
 
@@ -73,7 +73,7 @@ describe("isInFlightRemediation", () => {
     expect(counts(inPhase("Failed"), preservedUntil("2026-01-01T00:00:00Z"))).toBe(true);
   });
 
-  it("does not count a machine that goes in good health: its deployment shrinks, or is rolled out", () => {
+  it("does not count a healthy machine that is terminating: its deployment is scaled down or rolled out", () => {
     expect(counts(inPhase("Terminating"), beingDeleted(), wasHealthy)).toBe(false);
     expect(counts(inPhase("Running"), beingDeleted(), wasHealthy)).toBe(false);
     const sick = [
@@ -122,13 +122,13 @@ describe("the gate", () => {
     },
   );
 
-  // MCM's permit can be lost (`canMarkMachineFailed`).
-  it("is shut while another machine holds the permit, which the cache does not show", () => {
+  // MCM's budget can be exceeded (`canMarkMachineFailed`).
+  it("is used up by another machine whose remediation the cache does not show", () => {
     expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { inFlight: ["uid-b"] })).toBe(false);
     expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { inFlight: ["uid-b"], limit: 2 })).toBe(true);
   });
 
-  it("counts a machine once that holds a permit and is Failed already", () => {
+  it("counts a machine once whose remediation has started and that is Failed already", () => {
     expect(isOpen([aMachine(named("b"), inPhase("Failed"))], { inFlight: ["uid-b"], limit: 2 })).toBe(true);
   });
 
@@ -146,7 +146,7 @@ describe("the gate", () => {
     expect(isOpen([aMachine(named("b"), inPhase("Running"))], { limit: "0%" })).toBe(false);
   });
 
-  it("lets as many pass as the limit says, whatever the order of the machines", () => {
+  it("allows as many as the limit, in any order of the machines", () => {
     const phases = fc.array(fc.constantFrom<MachinePhase>("Running", "Unknown", "Failed", "Pending"), {
       maxLength: 12,
     });
@@ -161,7 +161,7 @@ describe("the gate", () => {
   });
 });
 
-it("takes a machine without UID for one that holds no permit", () => {
+it("counts a machine without UID as one without a remediation", () => {
   const nameless = { ...aMachine(inPhase("Unknown")), metadata: { name: "a" } };
   expect(hasRemediationBudget({ peers: [nameless], inFlight: ["uid-x"], limit: 1 }, [], testNow)).toBe(true);
 });

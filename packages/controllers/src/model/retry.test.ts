@@ -25,12 +25,12 @@ describe("msUntilRetry", () => {
     expect(msUntilRetry(failed(kind, code), inputs, later(delay + 1))).toBe(0);
   });
 
-  it("waits longer when the cloud asks for it, never shorter", () => {
+  it("waits longer when the cloud requests it, never shorter", () => {
     expect(msUntilRetry(failed("create", "Unavailable", { retryAfterMs: 60_000 }), inputs, testNow)).toBe(60_000);
     expect(msUntilRetry(failed("create", "Unavailable", { retryAfterMs: 1 }), inputs, testNow)).toBe(5_000);
   });
 
-  it("ends when what the call was made from has changed", () => {
+  it("ends when the inputs of the call have changed", () => {
     expect(msUntilRetry(failed("create", "Internal"), "class-2/secret-1", testNow)).toBe(0);
   });
 });
@@ -39,7 +39,7 @@ describe("the delays of one call", () => {
   const after = (code: MachineErrorCode, failures: number, jitter = 0) =>
     backoffMs({ code, kind: "create", failures, jitter });
 
-  it("double from try to try up to those of MCM", () => {
+  it("double with each attempt up to those of MCM", () => {
     const row = (code: MachineErrorCode) =>
       [1, 2, 3, 4, 5, 6, 50, 5_000].map((failures) => after(code, failures) / 1_000);
     expect(row("Unavailable")).toEqual([1, 2, 4, 5, 5, 5, 5, 5]);
@@ -47,7 +47,7 @@ describe("the delays of one call", () => {
     expect(row("ResourceExhausted")).toEqual([30, 60, 120, 240, 480, 600, 600, 600]);
   });
 
-  it("are up to a fifth shorter, so that machines that failed together do not come back together", () => {
+  it("are up to a fifth shorter, so that machines that failed together do not retry together", () => {
     expect(after("Internal", 6, 1)).toBe(144_000);
     expect(after("Internal", 6, 0.5)).toBe(162_000);
   });
@@ -56,7 +56,7 @@ describe("the delays of one call", () => {
     expect(backoffMs({ code: "ResourceExhausted", kind: "create", failures: 9, jitter: 0 }, 540_000)).toBe(540_000);
   });
 
-  it("are short for an initialization: the VM costs money and serves nobody", () => {
+  it("are short for an initialization: the VM costs money and is not in service", () => {
     expect(backoffMs({ code: "Internal", kind: "initialize", failures: 9, jitter: 0 })).toBe(5_000);
   });
 });

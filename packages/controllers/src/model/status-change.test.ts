@@ -39,19 +39,19 @@ describe("withPhase", () => {
 describe("withOperation", () => {
   const reported = withOperation({ lastKnownState: "s" }, text, testNow);
 
-  it("dates what it says and keeps the rest", () => {
+  it("sets its time and keeps the rest", () => {
     expect(reported).toMatchObject({
       lastKnownState: "s",
       lastOperation: { ...text, lastUpdateTime: "2026-01-01T00:10:00Z" },
     });
   });
 
-  it("returns the very same status when it says the same", () => {
+  it("returns the very same status when nothing changes", () => {
     expect(withOperation(reported, text, later(60_000))).toBe(reported);
   });
 
   it.each([{ description: "y" }, { state: "Processing" }, { type: "Delete" }, { errorCode: "Unknown" }] as const)(
-    "says it anew with another %o",
+    "changes with another %o",
     (change) => {
       expect(withOperation(reported, { ...text, ...change }, later(60_000)).lastOperation).toEqual({
         ...text,
@@ -61,7 +61,7 @@ describe("withOperation", () => {
     },
   );
 
-  it("clears a code that does not hold any more", () => {
+  it("clears a code that is outdated", () => {
     const { errorCode: _, ...success } = text;
     expect(withOperation(reported, success, later(1)).lastOperation).not.toHaveProperty("errorCode");
   });

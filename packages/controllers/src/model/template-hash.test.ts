@@ -95,7 +95,7 @@ describe("templateHash", () => {
     );
   });
 
-  it("stays what it is, because names of sets are made from it", () => {
+  it("is stable, because names of sets are made from it", () => {
     expect(templateHash(template, undefined)).toMatchInlineSnapshot(`"3020831220"`);
     expect(templateHash(undefined, undefined)).toMatchInlineSnapshot(`"1996966820"`);
   });

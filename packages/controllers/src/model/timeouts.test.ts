@@ -11,7 +11,7 @@ describe("timeouts", () => {
     ["the setting", {}, {}, 20],
     ["the spec", {}, { creationTimeout: "5m" }, 5],
     ["the annotation", { [key]: "7m" }, { creationTimeout: "5m" }, 7],
-    ["the spec when the annotation is no duration", { [key]: "soon" }, { creationTimeout: "5m" }, 5],
+    ["the spec when the annotation is not a duration", { [key]: "soon" }, { creationTimeout: "5m" }, 5],
     ["the setting when nothing is a duration", { [key]: "" }, { creationTimeout: "x" }, 20],
   ])("of creation come from %s", (_, annotations, spec, minutes) => {
     const snapshot = aSnapshot({ machine: aMachine(annotated(annotations), { spec }) });
@@ -19,7 +19,7 @@ describe("timeouts", () => {
     expect(creationDeadline(snapshot)).toBe(Date.parse("2026-01-01T00:00:00Z") + minutes * minute);
   });
 
-  it("of a drain run from the deletion timestamp, so a restart does not start them anew", () => {
+  it("of a drain run from the deletion timestamp, so a restart does not restart them", () => {
     const machine = aMachine(beingDeleted("2026-01-01T00:05:00Z"));
     expect(drainDeadline(aSnapshot({ machine }))).toBe(Date.parse("2026-01-01T02:05:00Z"));
     const own = aMachine(machine, { spec: { drainTimeout: "10m" } });

@@ -18,7 +18,7 @@ const finalizersOf = ({ api }: RunningControllers, name = "small") =>
   api.peek<SecretObject>(secretResource, { ...ref, name })?.metadata.finalizers;
 
 describe("Secret controller", () => {
-  it("holds a secret from the first class that refers to it to the last, and says why it stays", async () => {
+  it("holds a secret from the first class that refers to it to the last, and reports why it stays", async () => {
     const cluster = await start((api) => void api.seed(secretResource, aSecret("small", ["theirs"])));
     expect(cluster.api.writes()).toEqual([]);
     cluster.api.seed(machineClassResource, aMachineClass());
@@ -53,7 +53,7 @@ describe("Secret controller", () => {
     expect([finalizersOf(cluster), finalizersOf(cluster, "new")]).toEqual([[], [finalizers.secret]]);
   });
 
-  it("finds at its start what was missed, and holds a secret that comes after its class", async () => {
+  it("finds at its start what was missed, and holds a secret that is created after its class", async () => {
     const cluster = await start((api) => {
       api.seed(secretResource, aSecret("left", ["theirs", finalizers.secret]));
       api.seed(machineClassResource, aMachineClass());
@@ -64,7 +64,7 @@ describe("Secret controller", () => {
     expect(finalizersOf(cluster)).toEqual([finalizers.secret]);
   });
 
-  it("never touches a secret that nobody refers to", async () => {
+  it("never changes a secret without references", async () => {
     const cluster = await start((api) => {
       for (let index = 0; index < 20; index++) api.seed(secretResource, aSecret(`other-${index}`));
     });
@@ -73,7 +73,7 @@ describe("Secret controller", () => {
     expect(cluster.api.writes()).toEqual([]);
   });
 
-  it("lets no secret go while there is a class that cannot be read, for it may refer to any", async () => {
+  it("releases no secret while there is a class that cannot be read, for it may refer to any", async () => {
     const cluster = await start((api) => {
       api.seed(secretResource, aSecret("small"));
       api.seed(machineClassResource, aMachineClass());

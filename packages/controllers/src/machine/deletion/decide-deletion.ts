@@ -90,7 +90,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // Removing the finalizer deletes the object: there is no status left to write, only the event.
-    if (result.next === "gone") return { actions, because: finalEvent(snapshot, completed, now) };
+    if (result.next === "deleted") return { actions, because: finalEvent(snapshot, completed, now) };
     if (result.happened !== undefined) completed.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {

@@ -4,6 +4,6 @@ import type { Stage } from "./stage.ts";
 
 /** All resources of the machine are deleted. */
 export const removeFinalizer: Stage = ({ machine }) => ({
-  next: "gone",
+  next: "deleted",
   actions: [{ kind: "PatchMachine", patch: removeFinalizerPatch(machine, finalizers.machine) }],
 });

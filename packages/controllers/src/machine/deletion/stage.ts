@@ -18,7 +18,7 @@ export type StageResult =
       readonly because?: readonly Reason[];
     }
   /** The last stage: the object is deleted with its finalizer. */
-  | { readonly next: "gone"; readonly actions: readonly MachineAction[] };
+  | { readonly next: "deleted"; readonly actions: readonly MachineAction[] };
 
 /** A stage is a pure function of the snapshot. */
 export type Stage = (snapshot: MachineSnapshot, now: Date) => StageResult;
