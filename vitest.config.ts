@@ -2,14 +2,14 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Sources run as they are: the condition picks `src/index.ts` of every package instead of its build. */
+/** Tests run the sources: the condition selects `src/index.ts` of every package instead of its build. */
 const conditions = ["@millwright/source"];
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 /** One project per package, so that `vitest run --project core` tests just that package. */
 const project = (name: string, folder: string, test: object = {}) => ({
   ...shared,
-  // Limits are for what hangs, not for a busy computer.
+  // Timeouts only catch hangs: a busy computer is slow.
   test: {
     name,
     root: folder,
@@ -21,12 +21,12 @@ const project = (name: string, folder: string, test: object = {}) => ({
   },
 });
 
-/** Properties that are tried on the same cases in every run. */
+/** Properties check the same cases in every run. */
 const repeatable = { setupFiles: [fileURLToPath(new URL("tools/repeatable-properties.ts", import.meta.url))] };
 
 export default defineConfig({
   test: {
-    // Tests of whole processes wait more than they work.
+    // Tests of whole processes mostly wait.
     maxWorkers: availableParallelism() + 2,
     reporters: ["default", "./tools/summary-reporter.ts"],
     coverage: {
@@ -34,7 +34,7 @@ export default defineConfig({
       // Relative to the project whose tests run: `npm run coverage` runs those of packages/controllers.
       include: ["src/**/*.ts"],
       exclude: ["src/testing/**"],
-      // A decision that no test reaches is a decision that nobody has checked.
+      // Decisions must be covered completely.
       thresholds: { "**/{decide,plan}*.ts": { 100: true }, "**/machine/deletion/*.ts": { 100: true } },
     },
     // Without isolation a worker runs many files, and loads what they import once: half of the time of small tests, and the SDKs of the clouds.
@@ -42,7 +42,7 @@ export default defineConfig({
       project("base", "packages/base", { ...repeatable, isolate: false }),
       project("core", "packages/core", { ...repeatable, isolate: false }),
       project("kube", "packages/kube", { ...repeatable, isolate: false }),
-      // Isolated: what other tests leave in the heap would be part of the costs that are measured here.
+      // Isolated: garbage of other tests would count in the costs that are measured here.
       project("controllers", "packages/controllers", { ...repeatable, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
       // Isolated for the same reason.
@@ -56,9 +56,9 @@ export default defineConfig({
       project("emulators", "test/emulators"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
-      // Foreign clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
+      // Third-party clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
       project("system", "test/system", { testTimeout: 180_000, hookTimeout: 120_000 }),
-      // Drivers of clouds against their emulators, where it takes its time: `npm run test:clouds`, not part of `npm test`.
+      // Slow tests of cloud drivers against their emulators: `npm run test:clouds`, not part of `npm test`.
       project("clouds", ".", {
         include: ["test/clouds/**/*.test.ts"],
         testTimeout: 240_000,
@@ -66,7 +66,7 @@ export default defineConfig({
       }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
       project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
-      // Kills, outages and faults that take their time: `npm run test:resilience`, not part of `npm test`.
+      // Slow tests of kills, outages and faults: `npm run test:resilience`, not part of `npm test`.
       project("resilience", "test/resilience", { testTimeout: 240_000, hookTimeout: 120_000 }),
     ],
   },

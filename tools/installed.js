@@ -1,5 +1,5 @@
 /*
- * Says what to do when somebody starts before `npm ci`, in place of what Node says about TypeScript then. Plain JavaScript: the Node that runs it may be an old one.
+ * Requires `npm ci`, whose absence would otherwise cause an error of Node about TypeScript. Plain JavaScript, since the Node that runs it may be an old one.
  */
 import { existsSync } from "node:fs";
 

@@ -5,7 +5,7 @@ import type { Reporter, SerializedError, TestModule } from "vitest/node";
 /**
  * Vitest reporter whose only output are a line `failed: FILE > TEST: REASON` for each failure and the closing line
  * `N passed, N failed` (with `, N skipped` when tests were skipped). A file that cannot be loaded and an error outside of
- * any test count as one failure each, so that the line never says "0 failed" about a run that failed.
+ * any test count as one failure each, so that a failed run never ends with "0 failed".
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {

@@ -51,7 +51,7 @@ const plainTypes: Readonly<Record<string, string>> = {
   TimeSpan: "string",
 };
 
-/** Enumerations that say of themselves that they are out of date: the cloud has sizes that no release knows. */
+/** Enumerations that are documented as outdated: the cloud has newer sizes. */
 const openEnumerations: ReadonlySet<string> = new Set(["HardwareProfile.vmSize"]);
 
 /**

@@ -1,7 +1,7 @@
-/** One measured number, with what is asked of it where something is. */
+/** One measured number, with its target, if any. */
 export interface Figure {
   readonly name: string;
-  /** Missing when it could not be measured; `why` says so. */
+  /** Missing when it could not be measured; `why` has the reason. */
   readonly value?: number;
   readonly unit: string;
   readonly aim?: { readonly atMost: number } | { readonly atLeast: number };
@@ -25,7 +25,7 @@ export function lineOf(figure: Figure): string {
   return `${mark} ${name.padEnd(52)}${text}  ${aimText}`.trimEnd();
 }
 
-/** The best of several rounds of a rate: what the machine can do when nothing else disturbs it. */
+/** The best rate of several rounds: what the computer can do without other load. */
 export function bestRate(name: string, rounds: readonly number[]): Figure & { readonly value: number } {
   const rounded = rounds.map(Math.round);
   return { name, value: Math.max(...rounded), unit: "/s", rounds: rounded };

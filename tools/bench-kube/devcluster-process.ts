@@ -37,7 +37,7 @@ export interface ServerOptions {
   readonly isSecure?: boolean;
 }
 
-/** Runs a measurement against a fresh devcluster: what one leaves behind is not measured by the next. */
+/** Runs a measurement against a new devcluster, so that measurements do not affect each other. */
 export async function withServer<T>(
   options: ServerOptions,
   run: (api: ApiClient, url: string) => Promise<T>,

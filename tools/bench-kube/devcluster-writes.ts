@@ -22,7 +22,7 @@ async function writesPerSecond(api: ApiClient, round: string, count: number): Pr
   return perSecond;
 }
 
-/** A real kube-apiserver with etcd; a line that says why there is none where it cannot be had. */
+/** A real kube-apiserver with etcd; the error message where it is not available. */
 async function realControlPlane(): Promise<ControlPlane | string> {
   try {
     return await startControlPlane({

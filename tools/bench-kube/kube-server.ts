@@ -45,9 +45,9 @@ export async function startBenchServer(): Promise<BenchServer> {
 async function firstLine(child: ChildProcess): Promise<{ readonly port: number; readonly cert: string }> {
   if (child.stdout === null) throw new Error("the server has no output");
   for await (const line of createInterface({ input: child.stdout })) {
-    const said: unknown = JSON.parse(line);
-    if (isRecord(said) && typeof said["port"] === "number" && typeof said["cert"] === "string") {
-      return { port: said["port"], cert: said["cert"] };
+    const address: unknown = JSON.parse(line);
+    if (isRecord(address) && typeof address["port"] === "number" && typeof address["cert"] === "string") {
+      return { port: address["port"], cert: address["cert"] };
     }
     break;
   }

@@ -1,6 +1,6 @@
 /**
  * A fake API server with TLS for kube.ts, in a process of its own so that its work is not counted. Knows lists (streamed and in
- * pages), watches that send as many events a second as `/rate?perSecond=N` said, and single objects. Prints its port and its
+ * pages), watches that send `/rate?perSecond=N` events a second, and single objects. Prints its port and its
  * certificate.
  */
 import { createServer } from "node:https";

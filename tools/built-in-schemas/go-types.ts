@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What Go's types say and OpenAPI documents do not. */
+/** Facts of Go's types that are not in OpenAPI documents. */
 export interface GoTypes {
   /** Whether a field that holds the zero value of its (scalar) type is left out; `schema` is the full name in the documents. */
   goesWhenEmpty(schema: string, key: string): boolean;

@@ -130,7 +130,7 @@ function patchText(schema: OpenApiSchema): string {
   return `^${strategy}${schema["x-kubernetes-patch-merge-key"] === undefined ? "" : `~${schema["x-kubernetes-patch-merge-key"]}`}`;
 }
 
-/** Only defaults that say something: the others are Go's zero values. */
+/** Defaults other than Go's zero values. */
 function defaultText({ default: value }: OpenApiSchema): string {
   const isZero = value === undefined || value === "" || value === 0 || value === false || typeof value === "object";
   return isZero ? "" : `=${JSON.stringify(value)}`;

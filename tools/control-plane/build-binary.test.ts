@@ -10,10 +10,10 @@ import { isCannotBuildError } from "./cannot-build-error.ts";
 import { script, temporaryFolder } from "./testing/temporary-folder.ts";
 import { versionOf } from "./versions.ts";
 
-/** Stands for Go: writes what it was asked to build to the file after `-o`. */
+/** A fake Go: writes its build arguments to the file after `-o`. */
 const compiler = 'while [ "$1" != "-o" ]; do shift; done; echo "built $3" > "$2"; chmod +x "$2"';
 
-test("builds a program once, for all that ask at the same time", async () => {
+test("builds a program once for concurrent callers", async () => {
   const cache = await temporaryFolder();
   const go = await script(cache, "go", compiler);
   const builds: string[] = [];
@@ -25,7 +25,7 @@ test("builds a program once, for all that ask at the same time", async () => {
   expect(builds).toEqual([`kube-apiserver ${versionOf("kubernetes")}`]);
 });
 
-test("takes what is in the cache without Go", async () => {
+test("uses the cache without Go", async () => {
   const cache = await temporaryFolder();
   const folder = join(cache, `etcd-${versionOf("etcd")}`);
   await mkdir(folder);
@@ -33,7 +33,7 @@ test("takes what is in the cache without Go", async () => {
   expect(await builtBinary("etcd", { cache, go: "/nowhere/go" })).toBe(path);
 });
 
-test("says in one line that there is no Go and what to do", async () => {
+test("reports in one line that Go is missing and what to do", async () => {
   const cache = await temporaryFolder();
   const building = builtBinary("etcd", { cache, go: "/nowhere/go" });
   await expect(building).rejects.toSatisfy(isCannotBuildError);
@@ -42,7 +42,7 @@ test("says in one line that there is no Go and what to do", async () => {
   );
 });
 
-test("says in one line that a module cannot be had, and leaves neither a lock nor half a program", async () => {
+test("reports in one line that a module is not available, and leaves neither a lock nor a partial program", async () => {
   const cache = await temporaryFolder();
   const go = await script(
     cache,
@@ -57,7 +57,7 @@ test("says in one line that a module cannot be had, and leaves neither a lock no
   expect(await readdir(join(cache, `kubernetes-${versionOf("kubernetes")}`))).toEqual([]);
 });
 
-test("ends a build that is given up, with the reason of that", async () => {
+test("ends an aborted build with the signal's reason", async () => {
   const cache = await temporaryFolder();
   const go = await script(cache, "go", "exec sleep 60");
   const given = new AbortController();

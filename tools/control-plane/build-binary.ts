@@ -6,7 +6,7 @@ import { withLock } from "./build-lock.ts";
 import { CannotBuildError } from "./cannot-build-error.ts";
 import { type ModuleName, modules, versionOf } from "./versions.ts";
 
-/** What can be built here, and out of which module. */
+/** The programs, and their modules. */
 const programs = {
   etcd: { module: "etcd", target: "." },
   "kube-apiserver": { module: "kubernetes", target: "./kube-apiserver" },
@@ -28,7 +28,7 @@ export interface BuildOptions {
   readonly cache?: string;
   /** The Go command. Default `go`. */
   readonly go?: string;
-  /** Told once when something is about to be built, since that takes minutes. */
+  /** Called once before a build, which takes minutes. */
   readonly onBuild?: (program: Program, version: string) => void;
   readonly signal?: AbortSignal;
 }

@@ -13,7 +13,7 @@ async function goneId(): Promise<number> {
   return child.pid ?? 0;
 }
 
-test("lets one at a time work under a lock, and leaves no lock behind", async () => {
+test("runs one at a time under a lock, and removes the lock", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "new", "build.lock");
   let working = 0;
@@ -29,13 +29,13 @@ test("lets one at a time work under a lock, and leaves no lock behind", async ()
   expect(await readdir(join(folder, "new"))).toEqual([]);
 });
 
-test("gives the lock back when the work fails", async () => {
+test("releases the lock when the work fails", async () => {
   const path = join(await temporaryFolder(), "build.lock");
   await expect(withLock(path, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await withLock(path, () => Promise.resolve("done"))).toBe("done");
 });
 
-test("takes over the lock of a process that is gone", async () => {
+test("takes over the lock of an ended process", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "build.lock");
   await writeFile(path, String(await goneId()));
@@ -47,7 +47,7 @@ test("takes over the lock of a process that is gone", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("takes over a lock that was left behind in the instant of its making, but not a fresh one", async () => {
+test("takes over an old lock without an owner, but not a new one", async () => {
   const path = join(await temporaryFolder(), "build.lock");
   await writeFile(path, "");
   const aMoment = AbortSignal.timeout(1_200);
@@ -56,7 +56,7 @@ test("takes over a lock that was left behind in the instant of its making, but n
   expect(await withLock(path, () => Promise.resolve("mine"))).toBe("mine");
 });
 
-test("waits for a process that lives until it is told to give up", async () => {
+test("waits for a running process until it is aborted", async () => {
   const path = join(await temporaryFolder(), "build.lock");
   await writeFile(path, String(process.ppid));
   await expect(withLock(path, () => Promise.resolve("never"), AbortSignal.timeout(700))).rejects.toThrow("aborted");

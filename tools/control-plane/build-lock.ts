@@ -2,9 +2,9 @@ import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises";
 import { dirname } from "node:path";
 
-/** How long another build is waited for, milliseconds: several times what one takes on two cores. */
+/** Timeout of waiting for another build, milliseconds: several times the duration of one on two cores. */
 const WAIT_LIMIT_MS = 45 * 60_000;
-/** A lock whose owner cannot be read for this long was left behind in the instant of its making, milliseconds. */
+/** A lock without a readable owner for this long was abandoned during its creation, milliseconds. */
 const UNREADABLE_LIMIT_MS = 10_000;
 
 /**
@@ -43,7 +43,7 @@ async function acquire(path: string): Promise<boolean> {
   return false;
 }
 
-/** What a lock says whose owner is gone; undefined while the lock is held, or when there is none any more. */
+/** The content of an abandoned lock; undefined while the lock is held, or when it does not exist. */
 async function abandonedOwner(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -54,8 +54,8 @@ async function abandonedOwner(path: string): Promise<string | undefined> {
 }
 
 /**
- * Takes an abandoned lock away. Of several that saw it only one moves it; who moves the lock of another that was quicker, and has
- * made its own since, puts that back.
+ * Removes an abandoned lock. Only one of several processes moves it; a process that moved a newer lock of another one moves it
+ * back.
  */
 async function takeAway(path: string, owner: string): Promise<void> {
   const aside = `${path}.${process.pid}`;

@@ -1,4 +1,4 @@
-/** Says, in one line, why there is no control plane on this machine. Nothing is wrong with the tests themselves. */
+/** The control plane is not available on this machine; the message has the reason in one line. The tests themselves are fine. */
 export class CannotBuildError extends Error {
   readonly brand = "millwright.tools.CannotBuildError";
 

@@ -4,7 +4,7 @@ import { findBinary } from "./find-binary.ts";
 import { script, temporaryFolder } from "./testing/temporary-folder.ts";
 import { versionOf } from "./versions.ts";
 
-/** Fails the test should anything be built. */
+/** Fails the test when anything is built. */
 const go = "/nowhere/go";
 
 test("takes the program out of KUBEBUILDER_ASSETS when its version is right", async () => {
@@ -16,7 +16,7 @@ test("takes the program out of KUBEBUILDER_ASSETS when its version is right", as
   expect(await findBinary("etcd", { go }, env)).toBe(etcd);
 });
 
-test("says in one line that KUBEBUILDER_ASSETS lacks a program, and builds nothing", async () => {
+test("reports in one line that KUBEBUILDER_ASSETS lacks a program, and builds nothing", async () => {
   const assets = await temporaryFolder();
   const found = findBinary("kube-apiserver", { go }, { KUBEBUILDER_ASSETS: assets });
   await expect(found).rejects.toThrow(
@@ -26,16 +26,16 @@ test("says in one line that KUBEBUILDER_ASSETS lacks a program, and builds nothi
 });
 
 test.for([
-  ["kube-apiserver", "Kubernetes v1.30.1", /says "Kubernetes v1.30.1"; v1\.\d+ is needed$/],
-  ["kube-controller-manager", "hello", /says "hello"; v1\.\d+ is needed$/],
-  ["etcd", "etcd Version: 3.4.23", /says "etcd Version: 3.4.23"; v3.5 or newer is needed$/],
-] as const)("refuses a %s in KUBEBUILDER_ASSETS that says %s", async ([program, said, message]) => {
+  ["kube-apiserver", "Kubernetes v1.30.1", /reports version "Kubernetes v1.30.1"; v1\.\d+ is needed$/],
+  ["kube-controller-manager", "hello", /reports version "hello"; v1\.\d+ is needed$/],
+  ["etcd", "etcd Version: 3.4.23", /reports version "etcd Version: 3.4.23"; v3.5 or newer is needed$/],
+] as const)("rejects a %s in KUBEBUILDER_ASSETS that reports version %s", async ([program, version, message]) => {
   const assets = await temporaryFolder();
-  await script(assets, program, `echo "${said}"`);
+  await script(assets, program, `echo "${version}"`);
   await expect(findBinary(program, { go }, { KUBEBUILDER_ASSETS: assets })).rejects.toThrow(message);
 });
 
-test("refuses a program that does not run, in one line", async () => {
+test("rejects a program that does not run, in one line", async () => {
   const assets = await temporaryFolder();
   await script(assets, "etcd", "echo one >&2; echo two >&2; exit 3");
   await expect(findBinary("etcd", { go }, { KUBEBUILDER_ASSETS: assets })).rejects.toThrow(

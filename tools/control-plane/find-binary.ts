@@ -6,9 +6,9 @@ import { builtBinary, type BuildOptions, type Program } from "./build-binary.ts"
 import { CannotBuildError } from "./cannot-build-error.ts";
 import { versionOf } from "./versions.ts";
 
-/** How long a program gets to say its version, milliseconds. */
+/** Timeout for printing a version, milliseconds. */
 const VERSION_LIMIT_MS = 30_000;
-/** Older ones do not have what kube-apiserver asks of them. */
+/** Older versions lack features that kube-apiserver needs. */
 const OLDEST_ETCD = "v3.5";
 
 /**
@@ -29,22 +29,26 @@ export async function findBinary(
       cause: error,
     });
   });
-  const { said, version } = await versionSaidBy(path);
+  const { output, version } = await printedVersion(path);
   const fault = versionFault(program, version);
   if (fault !== undefined) {
-    throw new CannotBuildError(`KUBEBUILDER_ASSETS is ${assets}, whose ${program} says "${said}"; ${fault}`);
+    throw new CannotBuildError(
+      `KUBEBUILDER_ASSETS is ${assets}, whose ${program} reports version "${output}"; ${fault}`,
+    );
   }
   return path;
 }
 
-async function versionSaidBy(path: string): Promise<{ readonly said: string; readonly version: string | undefined }> {
+async function printedVersion(
+  path: string,
+): Promise<{ readonly output: string; readonly version: string | undefined }> {
   try {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: VERSION_LIMIT_MS });
-    const [said = ""] = stdout.split("\n");
-    const version = /\bv?(\d+\.\d+)\.\d+/.exec(said)?.[1];
-    return { said, version: version === undefined ? undefined : `v${version}` };
+    const [output = ""] = stdout.split("\n");
+    const version = /\bv?(\d+\.\d+)\.\d+/.exec(output)?.[1];
+    return { output, version: version === undefined ? undefined : `v${version}` };
   } catch (error) {
-    return { said: error instanceof Error ? error.message : String(error), version: undefined };
+    return { output: error instanceof Error ? error.message : String(error), version: undefined };
   }
 }
 
@@ -55,6 +59,6 @@ export function versionFault(program: Program, version: string | undefined): str
     return isNew ? undefined : `${OLDEST_ETCD} or newer is needed`;
   }
   const needed = versionOf("kubernetes").split(".").slice(0, 2).join(".");
-  // Answers are compared word by word, and words change with each minor version.
+  // Responses are compared verbatim, and messages change with each minor version.
   return version === needed ? undefined : `${needed} is needed`;
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Ports of loopback that nobody listens on right now; all of them are held until the last is found, so no two are the same. */
+/** Free loopback ports; all of them are held until the last is found, so that no two are the same. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   try {

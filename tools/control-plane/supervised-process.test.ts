@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import { startSupervised } from "./supervised-process.ts";
 import { script, temporaryFolder } from "./testing/temporary-folder.ts";
 
-/** Says its process id to a file, then runs for a minute. */
+/** Writes its process ID to a file, then runs for a minute. */
 const longRunning = 'echo $$ > "$1"; exec sleep 60';
 
 function isAlive(pid: number): boolean {
@@ -36,14 +36,14 @@ test("stops a program when asked, twice without harm", async () => {
   await supervised.stop();
 });
 
-test("says how a program ended and what it said last, in one line", async () => {
+test("reports how a program ended and its last output in one line", async () => {
   const folder = await temporaryFolder();
   const program = await script(folder, "program", "echo first; echo the port is taken >&2; exit 3");
   const how = await startSupervised(program, [], join(folder, "log")).ended;
   expect(how).toBe(`${program} ended with 3; its log ends with: first | the port is taken`);
 });
 
-test("says that a program cannot be started", async () => {
+test("reports that a program cannot be started", async () => {
   const folder = await temporaryFolder();
   const how = await startSupervised("/nowhere/program", [], join(folder, "log")).ended;
   expect(how).toMatch(/^\/nowhere\/program ended with 127; .*not found/);

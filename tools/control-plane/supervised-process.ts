@@ -4,13 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** A program that lives no longer than this process. */
 export interface SupervisedProcess {
-  /** Resolves with a line that says how the program ended. */
+  /** Resolves with a line that describes how the program ended. */
   readonly ended: Promise<string>;
-  /** Asks the program to end, then makes it. Resolves when it is gone. Safe to call twice. */
+  /** Terminates the program, then kills it. Resolves when it ended. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** How long a program gets to end by itself, milliseconds. */
+/** Grace period before a program is killed, milliseconds. */
 const STOP_LIMIT_MS = 10_000;
 
 /**

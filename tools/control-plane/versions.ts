@@ -10,7 +10,7 @@ export const modules = {
 /** A Go module of this folder. */
 export type ModuleName = keyof typeof modules;
 
-/** The version that a module pins, `v1.35.4`. Throws when its go.mod does not say. */
+/** The version that a module pins, `v1.35.4`. Throws when its go.mod has none. */
 export function versionOf(name: ModuleName): string {
   const { folder, requires } = modules[name];
   return requiredVersion(readFileSync(`${folder}go.mod`, "utf8"), requires);

@@ -163,7 +163,7 @@ function withLinks(text: string, table: Readonly<Record<string, string>>): strin
 /** Names of states; mermaid needs one for the empty phase and for "any". */
 const stateOf = (phase: string): string => (phase === "" ? "Empty" : phase);
 
-/** The phases as a state diagram: arrows carry the numbers of the rows in the table. A row that keeps the phase is no arrow. */
+/** The phases as a state diagram: arrows carry the numbers of the rows in the table. A row that keeps the phase has no arrow. */
 function phaseDiagram(): string {
   const numbers = new Map<string, number[]>();
   for (const { row, from, to } of phaseTransitions) {

@@ -8,7 +8,7 @@ const blocks = new Map([
 const document = (body: string): string => `# Title\n\n<!-- generated:one -->${body}<!-- /generated -->\n\nend\n`;
 
 describe("fillBlocks", () => {
-  it("replaces what stands between the marks and nothing else", () => {
+  it("replaces only the text between the marks", () => {
     const { text, used } = fillBlocks("a.md", document("\nold text\n"), blocks);
     expect(text).toBe(document("\n\nfirst\n\n"));
     expect(used).toEqual(["one"]);
@@ -21,11 +21,7 @@ describe("fillBlocks", () => {
   });
 
   it.each([
-    [
-      "a name that nobody generates",
-      "<!-- generated:three -->\n<!-- /generated -->",
-      'a.md:1: nothing generates "three"',
-    ],
+    ["an unknown name", "<!-- generated:three -->\n<!-- /generated -->", 'a.md:1: nothing generates "three"'],
     ["a block that is never closed", "x\n<!-- generated:one -->", 'a.md:2: block "one" is never closed'],
     ["a block within a block", "<!-- generated:one -->\n<!-- generated:two -->", 'a.md:2: block "one" of line 1'],
     ["an end without a beginning", "<!-- /generated -->", "a.md:1: closes a block"],

@@ -12,7 +12,7 @@ export interface FilledDocument {
  * Replaces what stands between `<!-- generated:NAME -->` and `<!-- /generated -->`, each on a line of its own, by the block of that name. Text
  * outside of the marks stays as it is; a document without marks comes back unchanged.
  *
- * Throws with file and line for a name that nobody generates, and for a mark without its other half.
+ * Throws with file and line for an unknown name, and for an unmatched mark.
  */
 export function fillBlocks(file: string, text: string, blocks: ReadonlyMap<string, string>): FilledDocument {
   const lines: string[] = [];

@@ -42,7 +42,7 @@ describe("a table of a schema", () => {
     ]);
   });
 
-  it("is empty for what is no schema", () => {
+  it("is empty for a value that is not a schema", () => {
     expect(schemaTable(undefined).split("\n")).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ import { posix } from "node:path";
  */
 export type FolderMap = readonly string[];
 
-/** Reads the map of a README; undefined when it has no such table, so that there is nothing to keep. */
+/** Reads the map of a README; undefined when it has no such table. */
 export function readFolderMap(readme: string): FolderMap | undefined {
   const section = readme.split(/^## /m).find((part) => part.startsWith("Where things are\n"));
   if (section === undefined || !/^\| folder /m.test(section)) return undefined;
@@ -61,8 +61,8 @@ export function folderCycle(imports: Iterable<readonly [file: string, imported: 
 }
 
 /**
- * Says why a file may not import another one of its package, or `undefined` when it may; paths are relative to `src`. Tests may look anywhere, and so may
- * index.ts, which nothing else imports. What the map has no row for is {@link mapProblems}' to tell.
+ * Why a file may not import another one of its package, or `undefined` when it may; paths are relative to `src`. Tests may import anything, and so may
+ * index.ts, which nothing else imports. Folders without a row are reported by {@link mapProblems}.
  */
 export function directionProblem(map: FolderMap, file: string, imported: string): string | undefined {
   if (file.endsWith(".test.ts") || file === "index.ts") return undefined;

@@ -1,4 +1,4 @@
-/** What a workspace may import from other workspaces of this repository (docs/architecture.md, "The house"). */
+/** What a workspace may import from other workspaces of this repository (docs/architecture.md). */
 export interface ImportRule {
   /** Workspaces whose code is loaded together with this one. */
   readonly always: readonly string[];
@@ -42,12 +42,12 @@ export interface FoundImport {
 const workspaceOf = (file: string): string | undefined =>
   Object.keys(importRules).find((w) => file.startsWith(`${w}/`));
 
-/** Whether a file is no part of what is published: a test, or what tests share. */
+/** Whether a file is not published: a test, or shared by tests. */
 export const isTestFile = (file: string): boolean => file.endsWith(".test.ts") || file.includes("/testing/");
 
 const packageName = (specifier: string): string => specifier.split("/").slice(0, 2).join("/");
 
-/** Says why an import breaks the rules, or `undefined` when it keeps them. */
+/** Why an import breaks the rules, or `undefined` when it does not. */
 export function problemOf(found: FoundImport, ownName: (workspace: string) => string): string | undefined {
   const workspace = workspaceOf(found.file);
   if (workspace === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { ArmWorld } from "./world.ts";
 const tokenPath = /^\/([^/]+)\/oauth2\/v2\.0\/token$/;
 const configurationPath = /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/;
 
-/** What a request wants of Entra ID; undefined for one to ARM. */
+/** The Entra ID operation of a request; undefined for a request to ARM. */
 export function readLogin(
   pathname: string,
 ): { readonly kind: "token" | "configuration"; readonly tenant: string } | undefined {
@@ -26,7 +26,7 @@ const loginError = (world: ArmWorld, error: string, number: number, text: string
     correlation_id: world.random.uuid(),
   });
 
-/** Answers for Entra ID: where it is, and tokens for applications. */
+/** Entra ID: its discovery document, and tokens for applications. */
 export function answerLogin(world: ArmWorld, request: EmulatorRequest, origin: string): EmulatorReply {
   const login = readLogin(request.url.pathname);
   const tenant = login?.tenant ?? "";
@@ -65,11 +65,11 @@ export function answerLogin(world: ArmWorld, request: EmulatorRequest, origin: s
   return json(200, { token_type: "Bearer", expires_in: expiresIn, ext_expires_in: expiresIn, access_token: token });
 }
 
-/** The application that a request comes from; empty for one that nobody checks. */
+/** The application that sends a request; empty where credentials are not checked. */
 export const callerOf = (world: ArmWorld, request: Pick<EmulatorRequest, "headers">): string =>
   world.tokens.get((request.headers.authorization ?? "").replace(/^Bearer /, ""))?.clientId ?? "";
 
-/** Refuses a request without a token that is good. */
+/** Rejects a request without a valid token. */
 export function authenticate(world: ArmWorld, request: EmulatorRequest, subscription: string): void {
   const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? "") ?? [];
   if (token === undefined)

@@ -4,9 +4,9 @@ import { keyOf, type ResourcePath } from "./resource-path.ts";
 import type { ArmWorld } from "./world.ts";
 
 /**
- * Refuses a request without an api-version, or with one that this cloud does not have.
+ * Rejects a request without an api-version, or with one that this cloud does not support.
  *
- * ARM's texts differ by what it knows when it routes the request: with the location of the resource (in the body, or of a resource that exists) it is `NoRegisteredProviderFound`, otherwise
+ * ARM's messages depend on what it knows when it routes the request: with the location of the resource (in the body, or of a resource that exists) it is `NoRegisteredProviderFound`, otherwise
  * `InvalidResourceType` with status 404 (Azure/azure-sdk-for-js#9297, Azure/azure-powershell#12061).
  */
 export function checkApiVersion(world: ArmWorld, request: EmulatorRequest, { provider, segments }: ResourcePath): void {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aNic, anArm, idOf, send, subscription } from "./testing/sdk-clients.ts";
 
 describe("NICs and disks", () => {
-  it("cannot be deleted while a VM has them, and not made where there is no subnet or no address", async () => {
+  it("cannot be deleted while a VM uses them, nor created without a subnet or a free address", async () => {
     const { compute, network, putVm, putNic } = await anArm({ subnets: { "shoot/vnet/nodes": { addresses: 1 } } });
     await putVm("m");
     await expect(network.networkInterfaces.delete("shoot", "m-nic")).rejects.toMatchObject({ code: "NicInUse" });
@@ -13,7 +13,7 @@ describe("NICs and disks", () => {
     await network.networkInterfaces.delete("shoot", "none");
   });
 
-  it("are made on their own, listed and deleted", async () => {
+  it("are created separately, listed and deleted", async () => {
     const { emulator, compute, network, putNic } = await anArm({ partMs: 5 });
     await putNic("nic");
     await compute.disks.createOrUpdate("shoot", "disk", {
@@ -34,7 +34,7 @@ describe("NICs and disks", () => {
 });
 
 describe("answers", () => {
-  it("have the ids of their requests, also when they refuse", async () => {
+  it("have the IDs of their requests, also in errors", async () => {
     const { emulator, url } = await anArm();
     const get = (name: string) =>
       send(emulator.ca, "GET", `${url}${idOf("Microsoft.Compute/virtualMachines", name)}?api-version=1`);
@@ -50,7 +50,7 @@ describe("answers", () => {
     }
   });
 
-  it("lead to operations where Azure has them: those of disks and of networks by themselves", async () => {
+  it("have the URLs of operations as in Azure, also of disks and networks", async () => {
     const { emulator, compute, network, putVm } = await anArm({ partMs: 1 });
     await putVm("m");
     await compute.virtualMachines.delete("shoot", "m", { updateIntervalInMs: 5 });
@@ -73,7 +73,7 @@ describe("answers", () => {
     );
   });
 
-  it("to who deletes a NIC lead to its operation and to its result", async () => {
+  it("to the deletion of a NIC have the URLs of its operation and result", async () => {
     const { emulator, url, putNic } = await anArm({ partMs: 60_000, clock: createVirtualClock() });
     const making = putNic("nic").catch(() => undefined);
     await expect.poll(() => emulator.inventory().nics.length).toBe(1);
@@ -88,7 +88,7 @@ describe("answers", () => {
 });
 
 describe("permissions", () => {
-  it("are asked for by type and verb, and for what a resource names", async () => {
+  it("are checked by type and verb, and for linked resources", async () => {
     const actions = ["Microsoft.Network/networkInterfaces/write", "Microsoft.Network/locations/operations/read"];
     const { emulator, compute, putNic } = await anArm({ actions });
     await expect(putNic("nic")).rejects.toMatchObject({ code: "LinkedAuthorizationFailed", statusCode: 403 });
@@ -106,7 +106,7 @@ describe("permissions", () => {
 });
 
 describe("the marketplace and the catalogue", () => {
-  it("ask that the terms of a plan are accepted", async () => {
+  it("require that the terms of a plan are accepted", async () => {
     const { compute, marketplace } = await anArm();
     const { plan } = await compute.virtualMachineImages.get("westeurope", "kinvolk", "flatcar", "stable", "4081.2.0");
     expect(plan).toEqual({ publisher: "kinvolk", name: "stable", product: "flatcar" });
@@ -127,7 +127,7 @@ describe("the marketplace and the catalogue", () => {
     });
   });
 
-  it("know the sizes of a location, and subnets", async () => {
+  it("list the sizes of a location, and subnets", async () => {
     const { compute, network } = await anArm();
     const sizes: (string | undefined)[] = [];
     for await (const { name } of compute.resourceSkus.list({ filter: "location eq 'westeurope'" })) sizes.push(name);
@@ -140,7 +140,7 @@ describe("the marketplace and the catalogue", () => {
 describe("tokens", () => {
   const applications = { client: { tenant: "tenant", secret: "good", subscriptions: [subscription] } };
 
-  it("are given to applications, and are needed", async () => {
+  it("are issued to applications, and are required", async () => {
     const { emulator, putNic } = await anArm({ applications });
     await putNic("nic");
     expect(emulator.log.count("Token")).toBe(1);
@@ -149,12 +149,12 @@ describe("tokens", () => {
     await expect(putNic("nic")).rejects.toMatchObject({ statusCode: 401 });
   });
 
-  it("are refused to who does not know the secret", async () => {
+  it("are not issued without the secret", async () => {
     const { putNic } = await anArm({ applications }, "bad");
     await expect(putNic("nic")).rejects.toThrow(/AADSTS7000215/);
   });
 
-  it("are only good for the subscriptions of their application", async () => {
+  it("are valid only for the subscriptions of their application", async () => {
     const { emulator, putNic } = await anArm({ applications });
     emulator.world.applications?.set("client", { tenant: "tenant", secret: "good", subscriptions: [] });
     await expect(putNic("nic")).rejects.toMatchObject({ statusCode: 403, code: "AuthorizationFailed" });
@@ -162,7 +162,7 @@ describe("tokens", () => {
 });
 
 describe("api-versions", () => {
-  it("that the cloud does not have are refused with those that it has", async () => {
+  it("that are not supported are rejected with the supported ones", async () => {
     const apiVersions = { "Microsoft.Compute/virtualMachines": ["2022-11-01", "2023-03-01"] };
     const { emulator, url } = await anArm({ apiVersions });
     const at = (name: string, version: string) =>

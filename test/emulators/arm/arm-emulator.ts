@@ -34,35 +34,35 @@ import type { Disk, NetworkInterface, VirtualMachine } from "./resources.ts";
 import { deleteVm, getVm, listVms, patchVm, putVm, removeVm } from "./virtual-machines.ts";
 import { type ArmWorld, type ArmWorldOptions, createArmWorld } from "./world.ts";
 
-/** What an emulated ARM starts with, and how it behaves. */
+/** Initial state and behaviour of an emulated ARM. */
 export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random" | "tls"> {
-  /** Names that its certificate has besides those of this machine, for clients that look for Azure's own. */
+  /** Additional names of its certificate, for clients that check Azure's own. */
   readonly hosts?: readonly string[];
 }
 
-/** What is left. */
+/** Remaining resources. */
 export interface ArmInventory {
   readonly vms: readonly VirtualMachine[];
   readonly nics: readonly NetworkInterface[];
   readonly disks: readonly Disk[];
 }
 
-/** Azure Resource Manager, and Entra ID as far as applications get tokens, behind one TLS server. */
+/** Azure Resource Manager, and Entra ID's tokens for applications, behind one TLS server. */
 export interface ArmEmulator extends EmulatorServer {
-  /** What there is: a test may change it, for example its `capacity`, `sizes` and `applications`. */
+  /** The state: a test may change it, for example its `capacity`, `sizes` and `applications`. */
   readonly world: ArmWorld;
-  /** The certificate that a client has to trust, as PEM. */
+  /** The certificate for clients to trust, as PEM. */
   readonly ca: string;
   inventory(): ArmInventory;
-  /** Answers a request without a connection and at once: for clients whose time is that of a virtual clock. */
+  /** Responds to a request at once and without a connection, for clients with a virtual clock. */
   answer(request: EmulatorRequest): EmulatorReply;
-  /** The VM with a name. */
+  /** The VM of that name. */
   vm(name: string): VirtualMachine;
-  /** Takes a spot VM back: as its eviction policy says, it is deallocated or deleted. */
+  /** Evicts a spot VM: it is deallocated or deleted by its eviction policy. */
   evict(name: string): void;
-  /** Deletes a VM with what goes with it, at once: as somebody with the portal does, behind the back of others. */
+  /** Deletes a VM and its resources at once, as a user of the portal does. */
   remove(name: string): void;
-  /** Cancels what is going on with a VM, as somebody does in the portal: it stays, and never comes up. */
+  /** Cancels the operation of a VM, as a user of the portal does: the VM stays, and never runs. */
   cancel(name: string): void;
 }
 
@@ -205,10 +205,10 @@ function emulatorOf(world: ArmWorld): Omit<Emulator, "answer"> & Pick<ArmEmulato
   };
 }
 
-/** Creates an emulated ARM. It listens when it is told to. */
+/** Creates an emulated ARM. Call `listen` to start it. */
 export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator {
   const world = createArmWorld(options);
-  // Clients look at their own clock.
+  // Clients use their own clock.
   const tls = selfSignedCertificate(systemClock.now(), options.hosts);
   const emulator = emulatorOf(world);
   const server = createEmulatorServer(emulator, { ...options, tls });

@@ -5,26 +5,26 @@ import { ArmRefusal } from "./refusal.ts";
 import type { ResourcePath } from "./resource-path.ts";
 import type { ArmWorld } from "./world.ts";
 
-/** One request, read as far as all have it in common. */
+/** One request, with the parts that all requests have. */
 export interface ArmCall {
   readonly world: ArmWorld;
   readonly request: EmulatorRequest;
   readonly path: ResourcePath;
-  /** Scheme and host by which the caller knows the server. */
+  /** Scheme and host of the server, as the client sent them. */
   readonly origin: string;
 }
 
-/** An action: reads the request, refuses or does it, and answers. */
+/** An action: reads the request, rejects or executes it, and responds. */
 export type ArmAction = (call: ArmCall) => EmulatorReply;
 
-/** An answer with a body. */
+/** A response with a body. */
 export const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): EmulatorReply => ({
   status,
   headers: { "content-type": "application/json; charset=utf-8", ...headers },
   body: JSON.stringify(body),
 });
 
-/** An answer without one. */
+/** A response without a body. */
 export const empty = (status: number, headers: Readonly<Record<string, string>> = {}): EmulatorReply => ({
   status,
   headers,
@@ -34,7 +34,7 @@ export const empty = (status: number, headers: Readonly<Record<string, string>> 
 /**
  * Reads the body of a request.
  *
- * @throws ArmRefusal for one that is no JSON, lacks something, or has something that no action reads
+ * @throws ArmRefusal for one that is not JSON, lacks a required field, or has a field that no action reads
  */
 export function readBody<Body>({ request }: ArmCall, schema: z.ZodType<Body>): Body {
   let parsed: unknown;
@@ -52,7 +52,7 @@ export function readBody<Body>({ request }: ArmCall, schema: z.ZodType<Body>): B
   );
 }
 
-/** Starts what goes on with a resource after the answer. */
+/** Starts an asynchronous operation of a resource. */
 export const startOperation = (
   { world, path }: ArmCall,
   resourceId: string,
@@ -69,7 +69,7 @@ export const startOperation = (
     end,
   });
 
-/** Headers that tell where an operation can be asked for. */
+/** Headers with the URLs of an operation. */
 export function operationHeaders(
   { world, request, origin }: ArmCall,
   operation: Operation,
@@ -78,7 +78,7 @@ export function operationHeaders(
   const query = `api-version=${request.url.searchParams.get("api-version") ?? ""}&p=${operation.id.slice(0, 8)}`;
   const url = `${origin}${operation.path}?${query}`;
   const { pollAfterS } = world.options;
-  // Network has another address for what compute tells by a parameter.
+  // Network has another path for what is a parameter in compute.
   const resultUrl = operation.path.toLowerCase().includes("/microsoft.network/")
     ? url.replace("/operations/", "/operationResults/")
     : `${url}&monitor=true`;

@@ -3,7 +3,7 @@ import { type ArmAction, type ArmCall, empty, json, page, readBody } from "./cal
 import { ArmRefusal } from "./refusal.ts";
 import type { Image, VmSize } from "./world.ts";
 
-/** What exists without having been made here: resource groups, subnets, images, terms of the marketplace, sizes. */
+/** Resources that exist from the start: resource groups, subnets, images, terms of the marketplace, sizes. */
 
 /** HEAD of a resource group. */
 export const checkGroup: ArmAction = ({ world, path }) => empty(world.groups.has(path.group.toLowerCase()) ? 204 : 404);
@@ -43,7 +43,7 @@ export const imageIdOf = (subscription: string, urn: string): string => {
   return `/Subscriptions/${subscription}/Providers/Microsoft.Compute/Locations/westeurope/Publishers/${publisher}/ArtifactTypes/VMImage/Offers/${offer}/Skus/${sku}/Versions/${version}`;
 };
 
-/** What a plan is known by. */
+/** The key of a plan. */
 export const planKey = ({ publisher, product, name }: NonNullable<Image["plan"]>): string =>
   `${publisher}/${product}/${name}`;
 
@@ -55,7 +55,7 @@ function agreementOf({ world, path }: ArmCall) {
   const isKnown = [...world.images.values()].some(
     (image) => image.plan !== undefined && planKey(image.plan) === planKey(plan),
   );
-  // Azure answers so where NotFound would be expected (machine-controller-manager-provider-azure, `pkg/azure/provider/provider.go`).
+  // Azure responds so where NotFound would be expected (machine-controller-manager-provider-azure, `pkg/azure/provider/provider.go`).
   if (!isKnown)
     throw new ArmRefusal("BadRequest", `Offer with PublisherId: ${publisher}, OfferId: ${product} not found.`);
   return plan;
@@ -87,7 +87,7 @@ export const putAgreement: ArmAction = (call) => {
   return agreement(call, plan);
 };
 
-/** GET of what the caller may do at a scope: one role with the actions of the world, and none of those it takes out again. */
+/** GET of the caller's permissions at a scope: one role with the actions of the world, and no notActions. */
 export const listPermissions: ArmAction = (call) =>
   page(call, [{ actions: call.world.options.actions ?? ["*"], notActions: [], dataActions: [], notDataActions: [] }]);
 
@@ -99,7 +99,7 @@ export const getPrivateImage: ArmAction = ({ world, request, path }) => {
   return json(200, { id, name, location: world.location, properties: { provisioningState: "Succeeded" } });
 };
 
-/** GET of the quotas of a location, and what of them is used. */
+/** GET of the quotas of a location, and their usage. */
 export const listUsages: ArmAction = (call) => {
   const { world } = call;
   const sizes = [...world.vms.values()].map((vm) => world.sizes.get(vm.body.properties.hardwareProfile.vmSize));

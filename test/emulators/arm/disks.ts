@@ -131,7 +131,7 @@ export const deleteDisk: ArmAction = (call) => {
   return empty(202, operationHeaders(call, operation, { location: true }));
 };
 
-/** Takes a disk away. */
+/** Deletes a disk. */
 export function removeDisk(world: ArmWorld, disk: Disk): void {
   if (world.disks.get(keyOf(disk.id)) !== disk) return;
   world.disks.delete(keyOf(disk.id));

@@ -8,22 +8,22 @@ import {
 import { json } from "./call.ts";
 import type { ArmWorld } from "./world.ts";
 
-/** An identity of the machine that the endpoint is on. */
+/** An identity of the VM of the endpoint. */
 export interface ManagedIdentity {
   readonly clientId: string;
-  /** Whether it is the one that comes without being named. Default false. */
+  /** Whether it is the default identity. Default false. */
   readonly isDefault?: boolean;
 }
 
-/** How long tokens of managed identities are good, milliseconds. */
+/** Lifetime of tokens of managed identities, milliseconds. */
 const tokenMs = 86_400_000;
 
 const refusal = (status: number, error: string, description: string): EmulatorReply =>
   json(status, { error, error_description: description });
 
 /**
- * The endpoint that gives tokens to what runs on a VM (Azure Instance Metadata Service, `/metadata/identity/oauth2/token`), behind a server without TLS. Clients are led to it by the variable
- * AZURE_POD_IDENTITY_AUTHORITY_HOST. Its tokens are good for the emulated ARM of the same world.
+ * The endpoint that issues tokens on a VM (Azure Instance Metadata Service, `/metadata/identity/oauth2/token`), behind a server without TLS. Clients find it by the variable
+ * AZURE_POD_IDENTITY_AUTHORITY_HOST. Its tokens are valid for the emulated ARM of the same world.
  */
 export function createInstanceMetadata(world: ArmWorld, identities: readonly ManagedIdentity[]): EmulatorServer {
   return createEmulatorServer(emulatorOf(world, identities));

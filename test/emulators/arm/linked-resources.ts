@@ -10,7 +10,7 @@ const imageTypes: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Refuses a VM that names something of which the role of the caller does not allow the use. */
+/** Rejects a VM with a linked resource that the role of the caller may not use. */
 export function authorizeVmLinks(call: ArmCall, { identity, properties }: VmBody): void {
   const { networkProfile, storageProfile, availabilitySet, virtualMachineScaleSet, capacityReservation } = properties;
   const links: readonly (readonly [string, string | undefined])[] = [

@@ -33,7 +33,7 @@ const nicSchema = z.strictObject({
 const subnetPattern =
   /\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Network\/virtualNetworks\/([^/]+)\/subnets\/([^/]+)$/i;
 
-/** The key of a subnet in the world; undefined for an id that names none. */
+/** The key of a subnet in the world; undefined for an ID that is not a subnet. */
 function subnetKey(world: ArmWorld, id: string): string | undefined {
   const [, group, network, subnet] = subnetPattern.exec(id) ?? [];
   const key = `${group}/${network}/${subnet}`.toLowerCase();
@@ -173,7 +173,7 @@ export const deleteNic: ArmAction = (call) => {
   return empty(202, operationHeaders(call, operation, { async: true, location: true }));
 };
 
-/** Takes a NIC away. */
+/** Deletes a NIC. */
 export function removeNic(world: ArmWorld, nic: NetworkInterface): void {
   if (world.nics.get(keyOf(nic.id)) !== nic) return;
   world.nics.delete(keyOf(nic.id));

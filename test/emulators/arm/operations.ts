@@ -4,23 +4,23 @@ import type { Random } from "@millwright/core";
 export interface OperationFailure {
   readonly code: string;
   readonly message: string;
-  /** Canceled without an error, as when somebody cancels it in the portal. */
+  /** Canceled without an error, as by a user of the portal. */
   readonly status?: "Failed" | "Canceled";
 }
 
-/** Something that goes on after its request was answered. */
+/** An asynchronous operation. */
 export interface Operation {
   readonly id: string;
-  /** Path of the address by which it is asked for. */
+  /** Path of its status URL. */
   readonly path: string;
-  /** Id of the resource that it is about. */
+  /** ID of its resource. */
   readonly resourceId: string;
   readonly startedAtMs: number;
   readonly endsAtMs: number;
-  /** Undefined while it goes on, or when it ended well. */
+  /** Undefined while it runs, or when it succeeded. */
   failure: OperationFailure | undefined;
   isOver: boolean;
-  /** What its end does; may say that it failed. */
+  /** Runs at its end; may return an error. */
   readonly end: () => OperationFailure | undefined;
 }
 
@@ -31,15 +31,15 @@ export interface Operations {
       readonly provider: string;
       readonly subscription: string;
       readonly location: string;
-      /** What operations of this kind of resource are called in their addresses. */
+      /** The path segment of operations of this resource type. */
       readonly collection: string;
       readonly tookMs: number;
     },
   ): Operation;
   byId(id: string): Operation | undefined;
-  /** Gives up what is going on with a resource. By default something else has taken its place. */
+  /** Aborts the operation of a resource. Default: another operation has preempted it. */
   preempt(resourceId: string, failure?: OperationFailure): void;
-  /** Ends what is due, in order. */
+  /** Completes due operations in order. */
   settle(): void;
 }
 

@@ -11,7 +11,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** The action of Azure's access control that a request is: the types of its path, and what is done with the last one. Undefined for what is none of a provider's. */
+/** The Azure RBAC action of a request: the types of its path, and the verb. Undefined for a request without a resource provider. */
 function actionOf(method: string, { provider, segments }: ResourcePath): string | undefined {
   const types = segments.filter((_, index) => index % 2 === 0);
   return provider === "" ? undefined : [provider, ...types, verbs[method] ?? "action"].join("/");
@@ -23,7 +23,7 @@ function isAllowed(world: ArmWorld, action: string): boolean {
   return actions === undefined || actions.some((allowed) => allowed.toLowerCase() === action.toLowerCase());
 }
 
-/** Refuses what the role of the caller does not allow. */
+/** Rejects a request that the role of the caller does not allow. */
 export function authorize(world: ArmWorld, method: string, path: ResourcePath): void {
   const action = actionOf(method, path);
   if (action === undefined || isAllowed(world, action)) return;
@@ -33,7 +33,7 @@ export function authorize(world: ArmWorld, method: string, path: ResourcePath): 
   );
 }
 
-/** Refuses a resource that names another one with which the role of the caller does not allow that. */
+/** Rejects a resource with a linked resource that the role of the caller may not use. */
 export function authorizeLink({ world }: Pick<ArmCall, "world">, action: string, id: string): void {
   if (isAllowed(world, action)) return;
   throw new ArmRefusal(

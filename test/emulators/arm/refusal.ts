@@ -1,6 +1,6 @@
 import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 
-/** A refusal of ARM. Thrown before anything was changed. */
+/** An error response of ARM. Thrown before any change. */
 export class ArmRefusal extends EmulatorRefusal {}
 
 /** Codes that do not come with status 400. */
@@ -28,7 +28,7 @@ const statuses: Readonly<Record<string, number>> = {
   ZonalAllocationFailed: 409,
 };
 
-/** The answer that carries a refusal, as ARM writes it. */
+/** The response of an error in ARM's format. */
 export function refusalReply({ code, status, message, retryAfterS }: Refusal): EmulatorReply {
   return {
     status: status ?? statuses[code] ?? 400,
@@ -37,6 +37,6 @@ export function refusalReply({ code, status, message, retryAfterS }: Refusal): E
       "x-ms-error-code": code,
       ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
     },
-    body: JSON.stringify({ error: { code, message: message ?? `the emulator was told to answer ${code}` } }),
+    body: JSON.stringify({ error: { code, message: message ?? `the emulator is configured to respond with ${code}` } }),
   };
 }

@@ -14,7 +14,7 @@ describe("Resource Graph", () => {
   const ask = (url: string, ca: string, body: object) =>
     send(ca, "POST", `${url}/providers/Microsoft.ResourceGraph/resources?api-version=2024-04-01`, body);
 
-  it("finds by words of tag keys, page by page, and late", async () => {
+  it("finds by terms of tag keys, page by page, with a delay", async () => {
     const clock = createVirtualClock();
     const { emulator, url, putVm } = await anArm({ clock, graphLagMs: 1_000, pageSize: 1 });
     await putVm("m");
@@ -23,7 +23,7 @@ describe("Resource Graph", () => {
       (await ask(url, emulator.ca, { subscriptions: [subscription], query, options: { $skipToken: skip } })).body;
     expect(await rows()).toMatchObject({ totalRecords: 0, data: [] });
     await clock.advance(1_000);
-    // `has` means whole words: the other cluster is found too.
+    // `has` matches whole terms: the other cluster is found, too.
     expect(await rows()).toMatchObject({
       totalRecords: 2,
       data: [{ name: "m" }],

@@ -11,7 +11,7 @@ const querySchema = z.strictObject({
     .optional(),
 });
 
-/** The one shape of query that is understood: types, a resource group, and words that tag keys have to contain. */
+/** The supported query: types, a resource group, and terms in tag keys. */
 const shape =
   /^\s*Resources\s*\|\s*where type =~ '([^']+)'((?:\s+or type =~ '[^']+')*)\s*\|\s*where resourceGroup =~ '([^']+)'((?:\s*\|\s*extend tagKeys = bag_keys\(tags\)\s*)?(?:\s*\|\s*where tagKeys has '[^']+'(?:\s+and tagKeys has '[^']+')*)?)\s*\|\s*project type, name\s*$/i;
 
@@ -30,7 +30,7 @@ function hasTerm(keys: readonly string[], term: string): boolean {
   });
 }
 
-/** POST of a query. Knows what is new, and what is gone, only after a while. */
+/** POST of a query. Shows creations and deletions with a delay. */
 export const queryGraph: ArmAction = (call) => {
   const { world } = call;
   const { query, options = {} } = readBody(call, querySchema);

@@ -1,6 +1,6 @@
 import type { VmBody } from "./virtual-machine-body.ts";
 
-/** What all resources have. */
+/** Common fields of resources. */
 export interface Resource {
   readonly id: string;
   readonly name: string;
@@ -8,14 +8,14 @@ export interface Resource {
   readonly location: string;
   tags: Readonly<Record<string, string>>;
   provisioningState: ProvisioningState;
-  /** Since when Resource Graph may know of it, in milliseconds of the clock. */
+  /** When Resource Graph shows it, in milliseconds of the clock. */
   readonly createdAtMs: number;
 }
 
-/** States in ARM's words. */
+/** ARM's provisioning states. */
 export type ProvisioningState = "Creating" | "Updating" | "Deleting" | "Succeeded" | "Failed";
 
-/** What becomes of a NIC or disk when its VM goes. */
+/** Delete option of a NIC or disk of a VM. */
 export type DeleteOption = "Delete" | "Detach";
 
 /** A disk of a VM. */
@@ -36,7 +36,7 @@ export interface AttachedNic {
 /** A VM. */
 export interface VirtualMachine extends Resource {
   readonly vmId: string;
-  /** What it was made from, as it was sent. */
+  /** The request body of its creation. */
   readonly body: VmBody;
   readonly disks: AttachedDisk[];
   readonly nics: AttachedNic[];
@@ -52,7 +52,7 @@ export interface NetworkInterface extends Resource {
   readonly address: string;
   readonly properties: Readonly<Record<string, unknown>>;
   vmId?: string;
-  /** A VM that could not be made keeps its NIC for a while. */
+  /** A VM whose creation failed keeps its NIC reserved for a while. */
   reserved?: { readonly vmId: string; readonly untilMs: number };
 }
 

@@ -38,7 +38,7 @@ const dataDisk = z.strictObject({
   managedDisk: z.strictObject({ storageAccountType: z.string().optional(), id: z.string().optional() }).optional(),
 });
 
-/** The body of a PUT of a VM: every field that an emulated VM can have. What nobody has looked at is refused. */
+/** The body of a PUT of a VM: every field that an emulated VM can have. Unknown fields are rejected. */
 export const vmBodySchema = z.strictObject({
   location: z.string(),
   tags: z.record(z.string(), z.string().max(256)).optional(),
@@ -96,10 +96,10 @@ export const vmBodySchema = z.strictObject({
   }),
 });
 
-/** A VM as it is asked for. */
+/** The requested VM. */
 export type VmBody = z.output<typeof vmBodySchema>;
 
-/** The body of a PATCH of a VM: tags, and what becomes of NICs and disks. */
+/** The body of a PATCH of a VM: tags, and delete options of NICs and disks. */
 export const vmPatchSchema = z.strictObject({
   tags: z.record(z.string(), z.string()).optional(),
   properties: z

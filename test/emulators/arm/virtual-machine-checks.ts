@@ -5,7 +5,7 @@ import type { VirtualMachine } from "./resources.ts";
 import type { VmBody } from "./virtual-machine-body.ts";
 import type { ArmWorld } from "./world.ts";
 
-/** Refuses a new VM that names something that does not exist or may not be used. */
+/** Rejects a new VM with a reference that does not exist or may not be used. */
 export function checkReferences(world: ArmWorld, id: string, body: VmBody): void {
   const { hardwareProfile, storageProfile, networkProfile } = body.properties;
   if (locationOf(body.location) !== world.location) {
@@ -86,7 +86,7 @@ function checkNic(world: ArmWorld, vmId: string, nicId: string): void {
   }
 }
 
-/** Refuses a new VM when the quota of cores is used up. */
+/** Rejects a new VM when the quota of cores is exhausted. */
 export function checkQuota(world: ArmWorld, body: VmBody): void {
   const cores = ({ properties }: VmBody): number => world.sizes.get(properties.hardwareProfile.vmSize)?.vcpus ?? 0;
   const limit = world.options.coreLimit ?? Number.POSITIVE_INFINITY;
@@ -98,7 +98,7 @@ export function checkQuota(world: ArmWorld, body: VmBody): void {
   );
 }
 
-/** What a lack of capacity is called; undefined when there is some. */
+/** The error code for missing capacity; undefined when there is capacity. */
 export function capacityFailure(
   world: ArmWorld,
   { zones, properties }: VmBody,
@@ -119,7 +119,7 @@ export function capacityFailure(
   };
 }
 
-/** Properties of a VM that can never change. */
+/** Immutable properties of a VM. */
 export function checkUnchanged({ body }: VirtualMachine, wanted: VmBody): void {
   const fixed: readonly (readonly [string, (body: VmBody) => unknown])[] = [
     ["osProfile.customData", (of) => of.properties.osProfile.customData],

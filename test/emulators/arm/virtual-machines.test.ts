@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { anArm, idOf } from "./testing/sdk-clients.ts";
 
 describe("virtual machines", () => {
-  it("are made, shown and deleted with what belongs to them", async () => {
+  it("are created, shown and deleted with their resources", async () => {
     const { emulator, compute, putVm } = await anArm({ vmMs: 20, deleteMs: 20, partMs: 10 });
     const made = await putVm("m");
     expect(made).toMatchObject({ name: "m", provisioningState: "Succeeded", zones: ["1"] });
@@ -25,7 +25,7 @@ describe("virtual machines", () => {
     });
   });
 
-  it("keep NICs and disks that are not theirs to delete, until they are told otherwise", async () => {
+  it("keep NICs and disks until their delete options change", async () => {
     const { emulator, compute, putVm } = await anArm();
     const nicId = idOf("Microsoft.Network/networkInterfaces", "m-nic");
     await putVm("m", { networkProfile: { networkInterfaces: [{ id: nicId, primary: true }] } });
@@ -40,7 +40,7 @@ describe("virtual machines", () => {
     expect(emulator.inventory()).toMatchObject({ vms: [], nics: [{ name: "m-nic" }], disks: [] });
   });
 
-  it("are the same after the same PUT, and never another one", async () => {
+  it("do not change with the same PUT, nor create another one", async () => {
     const { emulator, putVm } = await anArm();
     const [first, second] = [await putVm("m"), await putVm("m")];
     expect(first.vmId).toBe(second.vmId);
@@ -56,7 +56,7 @@ describe("virtual machines", () => {
   it.each<[string, Partial<VirtualMachine>, string, number]>([
     ["an unknown size", { hardwareProfile: { vmSize: "Standard_X" } }, "InvalidParameter", 400],
     [
-      "a size that the zone has not",
+      "a size that is not in the zone",
       { hardwareProfile: { vmSize: "Standard_D2ps_v5" }, zones: ["3"] },
       "SkuNotAvailable",
       409,
@@ -79,13 +79,13 @@ describe("virtual machines", () => {
       "VMMarketplaceInvalidInput",
       400,
     ],
-    ["something that nobody looks at", { licenseType: "RHEL_BYOS" }, "InvalidParameter", 400],
+    ["an unknown field", { licenseType: "RHEL_BYOS" }, "InvalidParameter", 400],
   ])("are refused with %s", async (_, change, code, statusCode) => {
     const { putVm } = await anArm();
     await expect(putVm("m", change)).rejects.toMatchObject({ code, statusCode });
   });
 
-  it("fail for lack of capacity: they stay as failed ones, and their NIC is kept for them", async () => {
+  it("fail without capacity: they stay as failed VMs, and their NIC stays reserved", async () => {
     const { emulator, compute, network, putVm } = await anArm({ vmMs: 5 });
     emulator.world.capacity.set("Standard_D2s_v5/1", 0);
     await expect(putVm("m")).rejects.toThrow(/ZonalAllocationFailed/);
@@ -95,7 +95,7 @@ describe("virtual machines", () => {
     expect(emulator.inventory()).toEqual({ vms: [], nics: [], disks: [] });
   });
 
-  it("are refused at once where the cloud knows at once that there is no room", async () => {
+  it("are rejected at once where the cloud checks capacity at once", async () => {
     const { emulator, network, putVm } = await anArm({ refusesCapacityAtOnce: true, coreLimit: 2 });
     emulator.world.capacity.set("Standard_D2s_v5", 0);
     await expect(putVm("m")).rejects.toMatchObject({ code: "ZonalAllocationFailed", statusCode: 409 });
@@ -123,13 +123,13 @@ describe("virtual machines", () => {
     });
   });
 
-  it("are known by their names in any case of letters", async () => {
+  it("are found by their names in any case", async () => {
     const { compute, putVm } = await anArm();
     await putVm("m");
     await expect(compute.virtualMachines.get("SHOOT", "M")).resolves.toMatchObject({ name: "m" });
   });
 
-  it("are cancelled by whoever cannot wait: they stay and never come up", async () => {
+  it("stay and never run after their creation was canceled", async () => {
     const { emulator, compute, putVm } = await anArm({ clock: createVirtualClock(), vmMs: 60_000 });
     const making = putVm("m").catch((error: unknown) => String(error));
     await expect.poll(() => emulator.inventory().vms.length).toBe(1);
@@ -139,7 +139,7 @@ describe("virtual machines", () => {
     expect(instanceView?.statuses?.map(({ code }) => code)).toEqual(["ProvisioningState/failed/Canceled"]);
   });
 
-  it("are deallocated or deleted when Azure takes them back", async () => {
+  it("are deallocated or deleted when Azure evicts them", async () => {
     const { emulator, compute, putVm } = await anArm();
     await putVm("m", { priority: "Spot", evictionPolicy: "Deallocate" });
     await putVm("n", { priority: "Spot", evictionPolicy: "Delete" });
@@ -151,11 +151,11 @@ describe("virtual machines", () => {
     expect(emulator.inventory().vms).toHaveLength(1);
   });
 
-  it("take the time of the clock", async () => {
+  it("take time by the clock", async () => {
     const clock = createVirtualClock();
     const { emulator, compute, putVm } = await anArm({ clock, vmMs: 60_000 });
     const poller = putVm("m");
-    // An answer of the cloud that nobody waits for yet.
+    // A response that no caller awaits yet.
     poller.catch(() => undefined);
     await expect.poll(() => emulator.log.count("Operations_Get")).toBeGreaterThan(1);
     await expect(compute.virtualMachines.get("shoot", "m")).resolves.toMatchObject({ provisioningState: "Creating" });

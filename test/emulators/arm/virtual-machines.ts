@@ -126,7 +126,7 @@ function create(call: ArmCall, id: string, body: VmBody) {
   const failure = lack ?? world.vmFailures.get(nameOf(id));
   world.vmFailures.delete(nameOf(id));
   if (lack !== undefined && world.options.refusesCapacityAtOnce === true) {
-    // Azure keeps the NIC for a VM that it refuses too.
+    // Azure reserves the NIC for a rejected VM, too.
     for (const { id: nicId } of body.properties.networkProfile.networkInterfaces) reserveNic(world, nicId, id);
     throw new ArmRefusal(lack.code, lack.message);
   }
@@ -179,7 +179,7 @@ function disksOf({ path }: ArmCall, { properties }: VmBody): AttachedDisk[] {
   ];
 }
 
-/** Makes the disks of a VM and takes its NICs. A VM that will fail keeps its NICs reserved. */
+/** Creates the disks of a VM and attaches its NICs. A VM that will fail keeps its NICs reserved. */
 function attach(world: ArmWorld, vm: VirtualMachine, willFail: boolean): void {
   const { storageProfile } = vm.body.properties;
   for (const { diskId, lun } of vm.disks) {
@@ -236,7 +236,7 @@ function update(call: ArmCall, vm: VirtualMachine, body: VmBody) {
   return finish(call, vm, 200);
 }
 
-/** Answers a change that is done, by an operation all the same. */
+/** Responds to a completed change with an operation, too. */
 function finish(call: ArmCall, vm: VirtualMachine, status: number) {
   const before = vm.provisioningState;
   const operation = startOperation(call, `${vm.id}/update`, call.world.options.vmMs, () => {
@@ -260,7 +260,7 @@ export const patchVm: ArmAction = (call) => {
   if (storageProfile?.osDisk !== undefined && osDisk !== undefined)
     osDisk.deleteOption = storageProfile.osDisk.deleteOption;
   if (storageProfile?.dataDisks !== undefined) {
-    // The list is the list: what it leaves out would be detached.
+    // The list is complete: missing items would be detached.
     for (const { lun } of vm.disks) {
       if (lun === undefined || storageProfile.dataDisks.some((disk) => disk.lun === lun)) continue;
       throw new ArmRefusal(
@@ -282,7 +282,7 @@ export const patchVm: ArmAction = (call) => {
   return finish(call, vm, 200);
 };
 
-/** DELETE of a VM. What is going on with it is preempted. */
+/** DELETE of a VM. Its running operation is preempted. */
 export const deleteVm: ArmAction = (call) => {
   const { world } = call;
   const id = idOf(call);
@@ -297,7 +297,7 @@ export const deleteVm: ArmAction = (call) => {
   return empty(202, operationHeaders(call, operation, { async: true, location: true }));
 };
 
-/** Takes a VM away, and with it what goes with it. */
+/** Deletes a VM with its resources. */
 export function removeVm(world: ArmWorld, vm: VirtualMachine): void {
   if (world.vms.get(keyOf(vm.id)) !== vm) return;
   world.vms.delete(keyOf(vm.id));
@@ -306,7 +306,7 @@ export function removeVm(world: ArmWorld, vm: VirtualMachine): void {
     const nic = world.nics.get(keyOf(nicId));
     if (nic === undefined) continue;
     delete nic.vmId;
-    // Deleting the failed VM lets its NIC go.
+    // Deleting the failed VM releases its NIC.
     delete nic.reserved;
     if (deleteOption === "Delete") removeNic(world, nic);
   }

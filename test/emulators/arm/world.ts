@@ -4,13 +4,13 @@ import type { Disk, NetworkInterface, VirtualMachine } from "./resources.ts";
 
 /** An image of the marketplace. */
 export interface Image {
-  /** Whose terms have to be accepted before it can be used. */
+  /** The plan whose terms have to be accepted first. */
   readonly plan?: { readonly publisher: string; readonly name: string; readonly product: string };
 }
 
 /** A subnet. */
 export interface Subnet {
-  /** Addresses that are left at the start. Default: as many as anyone wants. */
+  /** Free addresses at the start. Default: unlimited. */
   readonly addresses?: number;
 }
 
@@ -20,25 +20,25 @@ export interface VmSize {
   readonly memoryGb: number;
   readonly gpus?: number;
   readonly architecture: "x64" | "Arm64";
-  /** Zones that have it. Default: 1, 2 and 3. */
+  /** Its zones. Default: 1, 2 and 3. */
   readonly zones?: readonly string[];
-  /** What its cores count in beside those of the region. */
+  /** The quota of its cores besides that of the region. */
   readonly family?: string;
-  /** Why the subscription cannot have it, in a zone or (without one) anywhere. */
+  /** Why the subscription cannot use it, in a zone or (without one) anywhere. */
   readonly restriction?: { readonly reasonCode: string; readonly zone?: string };
 }
 
-/** Who may ask for tokens: an application by its client id. */
+/** An application that may request tokens, by its client ID. */
 export interface Application {
   readonly tenant: string;
   readonly secret?: string;
-  /** The federated token that it may exchange. */
+  /** Its federated token. */
   readonly assertion?: string;
   /** Subscriptions that it may use. Default: all. */
   readonly subscriptions?: readonly string[];
 }
 
-/** What there is at the start, and how the cloud behaves. Everything has a default. */
+/** Initial state and behaviour of the cloud. Everything has a default. */
 export interface ArmWorldOptions {
   readonly clock?: Clock;
   readonly random?: Random;
@@ -46,44 +46,44 @@ export interface ArmWorldOptions {
   readonly groups?: readonly string[];
   /** Subnets by `group/network/subnet`. */
   readonly subnets?: Readonly<Record<string, Subnet>>;
-  /** Images of the marketplace by `publisher:offer:sku:version`; those with an id all exist, but for ids that contain `missing`. */
+  /** Images of the marketplace by `publisher:offer:sku:version`; images with an ID all exist, except for IDs that contain `missing`. */
   readonly images?: Readonly<Record<string, Image>>;
   readonly sizes?: Readonly<Record<string, VmSize>>;
-  /** Applications by client id. Absent: any bearer token is taken. */
+  /** Applications by client ID. Absent: any bearer token is accepted. */
   readonly applications?: Readonly<Record<string, Application>>;
-  /** Actions of Azure's access control that callers may do. Absent: all. */
+  /** Allowed Azure RBAC actions. Absent: all. */
   readonly actions?: readonly string[];
-  /** The api-versions that this cloud has, by resource type (`Microsoft.Compute/virtualMachines`). Absent, or a type that is absent: all. */
+  /** The supported api-versions, by resource type (`Microsoft.Compute/virtualMachines`). Absent, or a type that is absent: all. */
   readonly apiVersions?: Readonly<Record<string, readonly string[]>>;
-  /** How long tokens are good, milliseconds. Default 1 hour. */
+  /** Lifetime of tokens, milliseconds. Default 1 hour. */
   readonly tokenMs?: number;
-  /** What making and changing a VM takes, milliseconds. Default 0. */
+  /** Duration of creations and updates of a VM, milliseconds. Default 0. */
   readonly vmMs?: number;
-  /** What deleting a VM takes, milliseconds. Default 0. */
+  /** Duration of deletions of a VM, milliseconds. Default 0. */
   readonly deleteMs?: number;
-  /** What making or deleting a NIC or a disk takes, milliseconds. Default 0. */
+  /** Duration of creations and deletions of a NIC or a disk, milliseconds. Default 0. */
   readonly partMs?: number;
-  /** How long the NIC of a VM that failed is kept for it, milliseconds. Default 180 s. */
+  /** How long the NIC of a failed VM stays reserved, milliseconds. Default 180 s. */
   readonly reservationMs?: number;
-  /** How long Resource Graph does not know what is new and still knows what is gone, milliseconds. Default 0. */
+  /** Delay with which Resource Graph shows creations and deletions, milliseconds. Default 0. */
   readonly graphLagMs?: number;
-  /** Cores that may run in the subscription. Default: any number. */
+  /** Quota of cores of the subscription. Default: unlimited. */
   readonly coreLimit?: number;
-  /** Whether a lack of capacity is said at once and leaves no VM. Default false: the operation fails and leaves a failed VM. */
+  /** Whether missing capacity is reported at once and leaves no VM. Default false: the operation fails and leaves a failed VM. */
   readonly refusesCapacityAtOnce?: boolean;
   /** Resources in one page of a list. Default 100. */
   readonly pageSize?: number;
-  /** Seconds that answers ask to wait before the next poll. Absent: they say nothing. */
+  /** Seconds of the `Retry-After` header before the next poll. Absent: no header. */
   readonly pollAfterS?: number;
 }
 
-/** A token that was given out. */
+/** An issued token. */
 export interface IssuedToken {
   readonly clientId: string;
   readonly expiresAtMs: number;
 }
 
-/** All that ARM knows. Times are those of the clock, in milliseconds. */
+/** The state of ARM. Times are those of the clock, in milliseconds. */
 export interface ArmWorld {
   readonly options: ArmWorldOptions;
   readonly random: Random;
@@ -94,19 +94,19 @@ export interface ArmWorld {
   readonly sizes: Map<string, VmSize>;
   readonly applications: Map<string, Application> | undefined;
   readonly tokens: Map<string, IssuedToken>;
-  /** Actions of Azure's access control that were asked for, allowed or not. */
+  /** Requested Azure RBAC actions, allowed or not. */
   readonly askedActions: Set<string>;
   /** Plans whose terms have been accepted, by `publisher/product/name`. */
   readonly acceptedPlans: Set<string>;
-  /** VMs that can still be made, by `size` or `size/zone`. Absent: any number. */
+  /** Remaining capacity, by `size` or `size/zone`. Absent: unlimited. */
   readonly capacity: Map<string, number>;
-  /** How the next creation of a VM ends, by its name. Absent: well, as far as there is capacity. */
+  /** Outcome of the next creation of a VM, by its name. Absent: success, if there is capacity. */
   readonly vmFailures: Map<string, OperationFailure>;
-  /** Resources by their id in lower case. */
+  /** Resources by their ID in lower case. */
   readonly vms: Map<string, VirtualMachine>;
   readonly nics: Map<string, NetworkInterface>;
   readonly disks: Map<string, Disk>;
-  /** Names that Resource Graph still knows, with the time when they went. */
+  /** Names that Resource Graph still shows, with the time of their deletion. */
   readonly gone: {
     readonly type: string;
     readonly name: string;
@@ -132,7 +132,7 @@ const defaultImages: Readonly<Record<string, Image>> = {
   "kinvolk:flatcar:stable:4081.2.0": { plan: { publisher: "kinvolk", name: "stable", product: "flatcar" } },
 };
 
-/** Makes a world. */
+/** Creates a world. */
 export function createArmWorld(options: ArmWorldOptions = {}): ArmWorld {
   const { clock = systemClock, random = seededRandom(20_261_121), location = "westeurope" } = options;
   const nowMs = (): number => clock.monotonicMs();

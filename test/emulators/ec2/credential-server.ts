@@ -9,15 +9,15 @@ import {
 import { type IssuedCredentials, issueCredentials } from "./issue-credentials.ts";
 import type { Ec2World } from "./world.ts";
 
-/** What the link-local servers of a node hand out. A test may change it. */
+/** The credentials of the link-local servers of a node. A test may change them. */
 export interface NodeIdentity {
   /** Role of the instance profile. Absent: the instance has none. */
   role?: string;
-  /** Token of the service account that the Pod Identity agent takes. Absent: it takes none. */
+  /** Service account token that the Pod Identity agent accepts. Absent: it accepts none. */
   podToken?: string;
 }
 
-/** The servers of a node that hand out credentials, at one address. */
+/** The credential servers of a node, at one address. */
 export interface CredentialServer extends EmulatorServer {
   readonly identity: NodeIdentity;
 }
@@ -49,7 +49,7 @@ const operations: Readonly<Record<string, string>> = {
 const operationOf = ({ url }: EmulatorRequest): string => operations[url.pathname] ?? "Credentials";
 
 /**
- * The instance metadata service, with its session tokens only (IMDSv2), and the EKS Pod Identity agent (`/v1/credentials`), for {@link createEmulatorServer}. What they hand out is good for the EC2 of the same world.
+ * The instance metadata service, with its session tokens only (IMDSv2), and the EKS Pod Identity agent (`/v1/credentials`), for {@link createEmulatorServer}. Their credentials are valid for the EC2 of the same world.
  * Written from the EC2 user guide ("Retrieve security credentials from instance metadata") and the EKS one ("How EKS Pod Identity works").
  */
 export function createCredentialServer(

@@ -6,10 +6,10 @@ import { Ec2Refusal } from "./refusal.ts";
 import type { Ec2World } from "./world.ts";
 import type { Xml, XmlGroup } from "./xml.ts";
 
-/** Tags as a description shows them. */
+/** Tags in a description. */
 export const tagSet = (tags: ReadonlyMap<string, string>): Xml => [...tags].map(([key, value]) => ({ key, value }));
 
-/** An instance as it is shown. */
+/** An instance in a description. */
 export function describeInstance(world: Ec2World, instance: Instance): Xml {
   const state = world.state(instance) ?? "terminated";
   const isGone = state === "terminated";
@@ -73,7 +73,7 @@ export const reservation = (world: Ec2World, instance: Instance): XmlGroup => ({
 
 const malformed = (id: string): Ec2Refusal => new Ec2Refusal("InvalidInstanceID.Malformed", `Invalid id: "${id}"`);
 
-/** The instances with these ids, as far as they can be seen; refuses when one cannot. */
+/** The instances with these IDs; throws when one is not visible. */
 export function instancesById({ world, region, account }: Ec2Call, ids: readonly string[]): readonly Instance[] {
   for (const id of ids) if (!/^i-[0-9a-f]{8,17}$/.test(id)) throw malformed(id);
   const found = ids.map((id) => world.instances.get(id));
@@ -90,7 +90,7 @@ export function instancesById({ world, region, account }: Ec2Call, ids: readonly
   throw new Ec2Refusal("InvalidInstanceID.NotFound", which);
 }
 
-/** What filters of DescribeInstances look at. */
+/** The filters of DescribeInstances. */
 function filterValues(world: Ec2World, instance: Instance, name: string): readonly string[] | undefined {
   switch (name) {
     case "instance-id":

@@ -66,7 +66,7 @@ const aLaunch: RunInstancesCommandInput = {
 };
 
 describe("the EC2 emulator", () => {
-  it("names instances after their address, or after their id where the subnet says so", async () => {
+  it("names instances after their address, or after their ID by the subnet's setting", async () => {
     const subnets = {
       "subnet-a": { zone: "eu-west-1a" },
       "subnet-r": { zone: "eu-west-1a", hostnameType: "resource-name" },
@@ -77,7 +77,7 @@ describe("the EC2 emulator", () => {
     expect(byId.PrivateDnsName).toBe(`${byId.InstanceId}.eu-west-1.compute.internal`);
   });
 
-  it("makes an instance with its volume and interface, and shows them", async () => {
+  it("creates an instance with its volume and interface, and shows them", async () => {
     const { run, find, client } = await anEc2();
     const { InstanceId } = await run();
     const [found] = await find();
@@ -96,7 +96,7 @@ describe("the EC2 emulator", () => {
     expect(NetworkInterfaces).toMatchObject([{ SubnetId: "subnet-a", Status: "in-use" }]);
   });
 
-  it("goes through the states of an instance by its clock, and forgets it in the end", async () => {
+  it("passes through the states of an instance by its clock, and finally hides it", async () => {
     const clock = createVirtualClock({ now: new Date() });
     const { run, find, client } = await anEc2({ clock, pendingMs: 10, nameMs: 5, shutdownMs: 20, remembersMs: 30 });
     const { InstanceId = "", State, PrivateDnsName } = await run();
@@ -117,7 +117,7 @@ describe("the EC2 emulator", () => {
     await expect(find({ InstanceIds: [InstanceId] })).rejects.toMatchObject({ name: "InvalidInstanceID.NotFound" });
   });
 
-  it("removes with an instance what is to go with it, and keeps the rest", async () => {
+  it("deletes resources with DeleteOnTermination with their instance, and keeps the others", async () => {
     const { run, client, emulator } = await anEc2();
     const kept = {
       DeviceName: "/dev/sdf",
@@ -131,7 +131,7 @@ describe("the EC2 emulator", () => {
     expect(volumes).toMatchObject([{ deviceName: "/dev/sdf", instanceId: undefined }]);
   });
 
-  it("answers a client token with what it made, and refuses it with other parameters", async () => {
+  it("returns the same instance for a client token, and rejects it with other parameters", async () => {
     const { run, client, find } = await anEc2();
     const first = await run({ ClientToken: "t" });
     expect((await run({ ClientToken: "t" })).InstanceId).toBe(first.InstanceId);
@@ -163,7 +163,7 @@ describe("the EC2 emulator", () => {
     expect(await outcome).toBe(expected);
   });
 
-  it("does not show a new instance at once when told so", async () => {
+  it("shows a new instance after the configured delay", async () => {
     const clock = createVirtualClock({ now: new Date() });
     const { run, find } = await anEc2({ clock, visibilityMs: 100 });
     const { InstanceId = "" } = await run();
@@ -173,7 +173,7 @@ describe("the EC2 emulator", () => {
     expect(await find({ InstanceIds: [InstanceId] })).toHaveLength(1);
   });
 
-  it("takes all filters together, also two of one name, and one value of each", async () => {
+  it("matches all filters, also two of one name, and any value of each", async () => {
     const { run, find } = await anEc2();
     const tagged = (...keys: readonly string[]) => ({
       TagSpecifications: [{ ResourceType: "instance" as const, Tags: keys.map((Key) => ({ Key, Value: "1" })) }],
@@ -194,7 +194,7 @@ describe("the EC2 emulator", () => {
     });
   });
 
-  it("gives lists in pages", async () => {
+  it("returns lists in pages", async () => {
     const { run, client, find } = await anEc2();
     for (let made = 0; made < 12; made++) await run();
     const pages: number[] = [];
@@ -229,7 +229,7 @@ describe("the EC2 emulator", () => {
     await expect(run(input)).rejects.toMatchObject({ name });
   });
 
-  it("runs out of capacity, vCPUs and addresses", async () => {
+  it("reports exhausted capacity, vCPUs and addresses", async () => {
     const { run, emulator } = await anEc2({
       vcpuLimit: 4,
       subnets: { "subnet-a": { zone: "a", addresses: 2 }, "subnet-b": { zone: "b" } },
@@ -245,7 +245,7 @@ describe("the EC2 emulator", () => {
     await expect(runThere()).rejects.toMatchObject({ name: "InsufficientFreeAddressesInSubnet" });
   });
 
-  it("switches source checks off and hands out prefixes", async () => {
+  it("disables source checks and assigns prefixes", async () => {
     const { run, client, find } = await anEc2();
     const { NetworkInterfaces: [card] = [] } = await run();
     const NetworkInterfaceId = card?.NetworkInterfaceId ?? "";
@@ -257,7 +257,7 @@ describe("the EC2 emulator", () => {
     expect([after?.SourceDestCheck, after?.Ipv6Prefixes?.length]).toEqual([false, 2]);
   });
 
-  it("knows images, types and subnets", async () => {
+  it("describes images, types and subnets", async () => {
     const { client } = await anEc2();
     const { Images } = await client.send(new DescribeImagesCommand({ ImageIds: ["ami-1"] }));
     expect(Images).toMatchObject([{ ImageId: "ami-1", RootDeviceName: "/dev/xvda" }]);
@@ -269,7 +269,7 @@ describe("the EC2 emulator", () => {
     expect(Subnets).toMatchObject([{ AvailabilityZone: "eu-west-1b" }]);
   });
 
-  it("checks signatures when it knows keys", async () => {
+  it("checks signatures when it has access keys", async () => {
     const accessKeys = { AKIA1: { secretAccessKey: "secret", account: "1" } };
     const { find, clientOf } = await anEc2({ accessKeys });
     expect(await find()).toEqual([]);
@@ -281,13 +281,13 @@ describe("the EC2 emulator", () => {
     await expect(clientOf("AKIA1", "wrong").send(list)).rejects.toMatchObject({ name: "SignatureDoesNotMatch" });
   });
 
-  it("refuses a signature of another hour", async () => {
+  it("rejects a signature of another hour", async () => {
     const accessKeys = { AKIA1: { secretAccessKey: "secret", account: "1" } };
     const { find } = await anEc2({ accessKeys, clock: createVirtualClock({ now: new Date(0) }) });
     await expect(find()).rejects.toMatchObject({ name: "RequestExpired" });
   });
 
-  it("says when it is asked too often, and takes instances back", async () => {
+  it("throttles requests, and reclaims instances", async () => {
     const { find, run, emulator } = await anEc2({ throttle: { burst: 3, perSecond: 0.001 } });
     const { InstanceId = "" } = await run();
     emulator.reclaim(InstanceId);

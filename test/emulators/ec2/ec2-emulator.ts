@@ -30,24 +30,24 @@ import { assumeRoleWithWebIdentity, stsOperation, stsRefusal } from "./web-ident
 import { createEc2World, type Ec2World, type Ec2WorldOptions } from "./world.ts";
 import { xmlOf } from "./xml.ts";
 
-/** What an emulated EC2 starts with, and how it behaves. */
+/** Initial state and behaviour of an emulated EC2. */
 export interface Ec2EmulatorOptions extends Ec2WorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
 
-/** What is left of launches. Terminated instances do not count. */
+/** Remaining resources of launches. Terminated instances do not count. */
 export interface Ec2Inventory {
   readonly instances: readonly (Instance & { readonly state: InstanceState })[];
   readonly volumes: readonly Volume[];
   readonly networkInterfaces: readonly NetworkInterface[];
 }
 
-/** EC2, and STS as far as web identities go, behind a server. */
+/** EC2, and STS for web identities, behind a server. */
 export interface Ec2Emulator extends EmulatorServer {
-  /** What there is: a test may change it, for example its `capacity`, `accessKeys` and `webIdentities`. */
+  /** The state: a test may change it, for example its `capacity`, `accessKeys` and `webIdentities`. */
   readonly world: Ec2World;
   inventory(): Ec2Inventory;
-  /** Ends an instance as EC2 does when it takes a spot instance back. */
+  /** Terminates an instance as EC2 does when it reclaims a spot instance. */
   reclaim(instanceId: string): void;
-  /** Stops an instance, as somebody with a console does. */
+  /** Stops an instance, as a user of the console does. */
   stop(instanceId: string): void;
 }
 
@@ -68,7 +68,7 @@ const actions: Readonly<Record<string, (body: string) => Ec2Action>> = {
 
 const namespace = "http://ec2.amazonaws.com/doc/2016-11-15/";
 
-/** Parameters that say nothing about what a request is about. */
+/** Parameters without subjects of a request. */
 const unspoken = new Set(["Action", "Version", "UserData", "WebIdentityToken"]);
 
 /** EC2 behind the server of all emulators. */
@@ -113,7 +113,7 @@ function emulatorOf(world: Ec2World): Emulator {
   };
 }
 
-/** Creates an emulated EC2. It listens when it is told to. */
+/** Creates an emulated EC2. Call `listen` to start it. */
 export function createEc2Emulator(options: Ec2EmulatorOptions = {}): Ec2Emulator {
   const world = createEc2World(options);
   const instance = (id: string): Instance => {

@@ -1,10 +1,10 @@
 import type { Parameters } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 
-/** What filters look at: the values of a thing by the name of a filter; undefined for a filter that its kind does not have. */
+/** The values of a resource by the name of a filter; undefined for an unknown filter. */
 export type FilterValues = (name: string) => readonly string[] | undefined;
 
-/** Values of the filters that look at tags. */
+/** Values of the filters on tags. */
 export function tagValues(tags: ReadonlyMap<string, string>, name: string): readonly string[] | undefined {
   if (name === "tag-key") return [...tags.keys()];
   if (!name.startsWith("tag:")) return undefined;
@@ -15,7 +15,7 @@ export function tagValues(tags: ReadonlyMap<string, string>, name: string): read
 /** Values in one filter, by EC2's limit. */
 const longestFilter = 200;
 
-/** `*` and `?` are wildcards, unless a backslash stands before them. */
+/** `*` and `?` are wildcards, unless a backslash precedes them. */
 function patternOf(value: string): RegExp {
   const source = value.replaceAll(/\\[*?\\]|[*?]|[$()+.[\\\]^{|}]/g, (sign) => {
     if (sign === "*") return ".*";
@@ -25,7 +25,7 @@ function patternOf(value: string): RegExp {
   return new RegExp(`^${source}$`, "s");
 }
 
-/** Reads the filters of a request: all must fit, also two of one name, and of each one value is enough. */
+/** Reads the filters of a request: all must match, also two of one name, each by any of its values. */
 export function readFilters(parameters: Parameters): (values: FilterValues) => boolean {
   const filters = parameters
     .items("Filter")

@@ -1,6 +1,6 @@
 import type { XmlGroup } from "./xml.ts";
 
-/** States of an instance, with the codes that EC2 gives them. */
+/** States of an instance, with EC2's codes. */
 export const instanceStates = {
   pending: 0,
   running: 16,
@@ -49,7 +49,7 @@ export interface Volume {
   instanceId: string | undefined;
 }
 
-/** An instance. Its state follows from the times at which things happened to it. */
+/** An instance. Its state follows from the times of its operations. */
 export interface Instance {
   /** Instances are listed in this order. */
   readonly sequence: number;
@@ -62,7 +62,7 @@ export interface Instance {
   readonly clientToken: string;
   readonly privateDnsName: string;
   readonly userData: string;
-  /** Parameters of the request that nothing in the emulator depends on; what a description shows of them. */
+  /** Parameters of the request that the emulator only shows in descriptions. */
   readonly shown: XmlGroup;
   readonly lifecycle?: "spot";
   readonly launchedAtMs: number;
@@ -75,19 +75,19 @@ export interface Instance {
   stateReason?: { readonly code: string; readonly message: string };
 }
 
-/** How long things take, milliseconds. */
+/** Durations, milliseconds. */
 export interface LifeTimes {
   /** From the launch to `running`. */
   readonly pendingMs: number;
-  /** From the launch until the private name is known. */
+  /** From the launch until the private name is shown. */
   readonly nameMs: number;
   readonly stoppingMs: number;
   readonly shutdownMs: number;
-  /** How long a terminated instance can still be seen. */
+  /** How long a terminated instance is still shown. */
   readonly remembersMs: number;
 }
 
-/** The state at a time; undefined once nothing is left of it. */
+/** The state at a time; undefined once it is not shown any more. */
 export function stateOf(instance: Instance, times: LifeTimes, nowMs: number): InstanceState | undefined {
   const { terminatedAtMs, stoppedAtMs, launchedAtMs } = instance;
   if (terminatedAtMs !== undefined) {

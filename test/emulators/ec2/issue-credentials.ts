@@ -8,7 +8,7 @@ export interface IssuedCredentials {
   readonly expiration: string;
 }
 
-/** Issues credentials that the world takes until they expire. */
+/** Issues credentials that the world accepts until they expire. */
 export function issueCredentials(world: Ec2World): IssuedCredentials {
   const sessionMs = world.options.sessionMs ?? 3_600_000;
   const accessKeyId = `ASIA${world.random.hex(8).toUpperCase()}`;

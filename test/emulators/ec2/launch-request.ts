@@ -5,7 +5,7 @@ import type { XmlGroup } from "./xml.ts";
 /** A device of a launch. */
 export interface DeviceRequest {
   readonly deviceName: string;
-  /** Absent: an instance store volume, or a device of the image that is left out. */
+  /** Absent: an instance store volume, or a device of the image that is omitted. */
   readonly ebs?: {
     readonly sizeGiB: number | undefined;
     readonly type: string;
@@ -30,7 +30,7 @@ export interface InterfaceRequest {
   readonly ipv6AddressCount: number;
 }
 
-/** What a launch asks for. */
+/** A launch request. */
 export interface LaunchRequest {
   readonly imageId: string;
   readonly instanceType: string;
@@ -41,7 +41,7 @@ export interface LaunchRequest {
   readonly clientToken: string | undefined;
   readonly devices: readonly DeviceRequest[];
   readonly interfaces: readonly InterfaceRequest[];
-  /** Tags by the kind of resource that they are for. */
+  /** Tags by resource type. */
   readonly tags: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly placement: XmlGroup;
   readonly shown: XmlGroup;
@@ -134,7 +134,7 @@ function readTags(parameters: Parameters): ReadonlyMap<string, ReadonlyMap<strin
 
 const longestUserData = 16_384;
 
-/** What a description shows of parameters that nothing else depends on. */
+/** Parameters that are only shown in descriptions. */
 function readShown(parameters: Parameters): XmlGroup {
   const metadata = parameters.group("MetadataOptions");
   const cpu = parameters.group("CpuOptions");
@@ -194,7 +194,7 @@ function readPlacement(parameters: Parameters): XmlGroup {
   };
 }
 
-/** Reads the parameters of RunInstances, and refuses what is wrong by itself. */
+/** Reads the parameters of RunInstances, and rejects invalid ones. */
 export function readLaunch(parameters: Parameters): LaunchRequest {
   if (parameters.number("MinCount") !== 1 || parameters.number("MaxCount") !== 1) {
     throw new Ec2Refusal("UnsupportedOperation", "The emulator makes one instance at a time");

@@ -11,7 +11,7 @@ function interfaceById(world: Ec2World, id: string): NetworkInterface {
   throw new Ec2Refusal("InvalidNetworkInterfaceID.NotFound", `The networkInterface ID '${id}' does not exist`);
 }
 
-/** `ModifyNetworkInterfaceAttribute`, of which only the check of source and destination is known. */
+/** `ModifyNetworkInterfaceAttribute`, only for the source/destination check. */
 export const modifyNetworkInterfaceAttribute: Ec2Action = (parameters, { world }) => {
   const found = interfaceById(world, parameters.required("NetworkInterfaceId"));
   const check = parameters.flag("SourceDestCheck.Value");
@@ -23,7 +23,7 @@ export const modifyNetworkInterfaceAttribute: Ec2Action = (parameters, { world }
   return { return: true };
 };
 
-/** `AssignIpv6Addresses`, of which only prefixes are known. */
+/** `AssignIpv6Addresses`, only for prefixes. */
 export const assignIpv6Addresses: Ec2Action = (parameters, { world }) => {
   const found = interfaceById(world, parameters.required("NetworkInterfaceId"));
   const count = parameters.number("Ipv6PrefixCount") ?? 0;

@@ -1,12 +1,12 @@
 import { Ec2Refusal } from "./refusal.ts";
 
 /**
- * The parameters of a request of the query protocol: a flat form whose keys are paths (`NetworkInterface.1.SubnetId`). An action reads what it knows and then
- * refuses the rest, so that no test passes with a parameter that nobody looked at.
+ * The parameters of a request of the query protocol: a flat form whose keys are paths (`NetworkInterface.1.SubnetId`). An action reads the known
+ * parameters and rejects the rest, so that no test passes with an ignored parameter.
  */
 export interface Parameters {
   text(path: string): string | undefined;
-  /** As `text`, refused with `MissingParameter` when it is absent. */
+  /** As `text`, rejected with `MissingParameter` when it is absent. */
   required(path: string): string;
   number(path: string): number | undefined;
   flag(path: string): boolean | undefined;
@@ -16,12 +16,12 @@ export interface Parameters {
   items(path: string): readonly Parameters[];
   /** The parameters below `path.`; undefined when there are none. */
   group(path: string): Parameters | undefined;
-  /** Refuses with `UnknownParameter` what was not read. */
+  /** Rejects parameters that were not read with `UnknownParameter`. */
   refuseUnread(): void;
 }
 
 /**
- * Refuses a request that asks only whether it would be allowed, as EC2 does where it would have carried it out (`DryRun` in the API reference of every action).
+ * Rejects a dry run that would have succeeded, as EC2 does (`DryRun` in the API reference of every action).
  *
  * @throws Ec2Refusal DryRunOperation
  */

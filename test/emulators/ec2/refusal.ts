@@ -1,7 +1,7 @@
 import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 import { xmlOf } from "./xml.ts";
 
-/** A refusal of EC2. Thrown by actions, before they have changed anything. */
+/** An error response of EC2. Thrown by actions before any change. */
 export class Ec2Refusal extends EmulatorRefusal {}
 
 /** Codes that do not come with status 400. */
@@ -21,9 +21,9 @@ const statuses: Readonly<Record<string, number>> = {
   UnauthorizedOperation: 403,
 };
 
-/** The answer that carries a refusal, as EC2 writes it. */
+/** The response of an error in EC2's format. */
 export function refusalReply({ code, status, message, retryAfterS }: Refusal, requestId: string): EmulatorReply {
-  const error = { Code: code, Message: message ?? `the emulator was told to answer ${code}` };
+  const error = { Code: code, Message: message ?? `the emulator is configured to respond with ${code}` };
   const body = xmlOf("Response", { Errors: { Error: error }, RequestID: requestId });
   return {
     status: status ?? statuses[code] ?? 400,

@@ -6,7 +6,7 @@ import { refuseDryRun } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 import type { Ec2World } from "./world.ts";
 
-/** Refuses what names something that does not exist. */
+/** Rejects references that do not exist. */
 function checkReferences(world: Ec2World, launch: LaunchRequest): void {
   const { imageId, instanceType, keyName, profile, interfaces } = launch;
   if (!world.images.has(imageId)) {
@@ -37,7 +37,7 @@ function checkReferences(world: Ec2World, launch: LaunchRequest): void {
   if (zones.size > 1) throw new Ec2Refusal("InvalidParameterCombination", "All subnets must be in one zone");
 }
 
-/** Refuses what there is no room for. */
+/** Rejects a launch without capacity or quota. */
 function checkCapacity(world: Ec2World, { instanceType, interfaces }: LaunchRequest, zone: string): void {
   const isUp = (instance: Instance): boolean => {
     const state = world.state(instance);
@@ -181,7 +181,7 @@ export function runInstances(body: string): Ec2Action {
     const isDryRun = parameters.flag("DryRun") === true;
     const launch = readLaunch(parameters);
     if (isDryRun) {
-      // What names something that is not there is refused, too; capacity and quota are looked at by a launch alone.
+      // Missing references are rejected, too; only a launch checks capacity and quota.
       checkReferences(world, launch);
       refuseDryRun(parameters);
     }

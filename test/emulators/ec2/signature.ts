@@ -3,7 +3,7 @@ import type { EmulatorRequest } from "../server/index.ts";
 import { Ec2Refusal } from "./refusal.ts";
 import type { Ec2World } from "./world.ts";
 
-/** Who signed a request, and for which region. */
+/** The signer and region of a request. */
 export interface Signer {
   readonly accessKeyId: string;
   readonly region: string;
@@ -18,17 +18,17 @@ const sign = (key: string | Buffer, text: string): Buffer => createHmac("sha256"
 const textOf = (value: string | readonly string[] | undefined): string =>
   (typeof value === "string" ? value : (value ?? []).join(",")).trim().replaceAll(/ +/g, " ");
 
-/** Who says to have signed a request; undefined when nobody did. */
+/** The unverified signer of a request; undefined without a signature. */
 export function signerOf(request: Pick<EmulatorRequest, "headers">): Signer | undefined {
   const [, accessKeyId, , region] = header.exec(request.headers.authorization ?? "") ?? [];
   return accessKeyId === undefined || region === undefined ? undefined : { accessKeyId, region };
 }
 
-/** Signatures that are older or younger than this are refused, milliseconds. */
+/** Greatest clock skew of signatures, milliseconds. */
 const clockSkewMs = 5 * 60_000;
 
 /**
- * Checks the signature of a request (AWS Signature Version 4) and gives the account. A world without access keys takes any signature, but not none.
+ * Checks the signature of a request (AWS Signature Version 4) and returns the account. A world without access keys accepts any signature, but requires one.
  */
 export function authenticate(request: EmulatorRequest, world: Ec2World): Signer & { readonly account: string } {
   const [, accessKeyId = "", day = "", region = "", service = "", names = "", signature = ""] =

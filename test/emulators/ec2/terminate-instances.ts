@@ -4,7 +4,7 @@ import { instanceStates } from "./instance.ts";
 import { refuseDryRun } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 
-/** `TerminateInstances`: again for one that is going or gone changes nothing. */
+/** `TerminateInstances`: without effect on terminating or terminated instances. */
 export const terminateInstances: Ec2Action = (parameters, call) => {
   const { world } = call;
   const ids = parameters.texts("InstanceId");

@@ -12,13 +12,13 @@ const reply = (status: number, root: string, content: Xml): EmulatorReply => ({
   body: xmlOf(root, content, namespace),
 });
 
-/** The answer that carries a refusal, as STS writes it. */
+/** The response of an error in STS's format. */
 export const stsRefusal = ({ code, status = 400, message }: Refusal): EmulatorReply =>
   reply(status, "ErrorResponse", {
     Error: {
       Type: status < 500 ? "Sender" : "Receiver",
       Code: code,
-      Message: message ?? `the emulator was told to answer ${code}`,
+      Message: message ?? `the emulator is configured to respond with ${code}`,
     },
     RequestId: "sts",
   });

@@ -10,9 +10,9 @@ import {
 
 /** An image. */
 export interface Image {
-  /** Absent: the image says nothing about it. */
+  /** Absent: the image does not declare it. */
   readonly rootDeviceName?: string;
-  /** `x86_64`, `arm64`. Absent: the image says nothing about it. */
+  /** `x86_64`, `arm64`. Absent: the image does not declare it. */
   readonly architecture?: string;
   /** Default `available`. */
   readonly imageState?: string;
@@ -21,9 +21,9 @@ export interface Image {
 /** A subnet. */
 export interface Subnet {
   readonly zone: string;
-  /** Addresses that are left. Default: as many as anyone wants. */
+  /** Free addresses. Default: unlimited. */
   readonly addresses?: number;
-  /** What instances are named after: their address or their id (`PrivateDnsNameOptionsOnLaunch` of the subnet). Default `ip-name`. */
+  /** Naming of instances: by address or by ID (`PrivateDnsNameOptionsOnLaunch` of the subnet). Default `ip-name`. */
   readonly hostnameType?: "ip-name" | "resource-name";
 }
 
@@ -34,11 +34,11 @@ export interface InstanceType {
   readonly gpus?: number;
   readonly architecture: string;
   readonly maximumNetworkCards?: number;
-  /** Zones that have it. Default: all. */
+  /** Its zones. Default: all. */
   readonly zones?: readonly string[];
 }
 
-/** Who may ask: the secret key that belongs to an access key id, and whose account it is. */
+/** Credentials: the secret key of an access key ID, and its account. */
 export interface AccessKey {
   readonly secretAccessKey: string;
   readonly account: string;
@@ -46,7 +46,7 @@ export interface AccessKey {
   readonly expiresAtMs?: number;
 }
 
-/** What there is at the start, and how the cloud behaves. Everything has a default. */
+/** Initial state and behaviour of the cloud. Everything has a default. */
 export interface Ec2WorldOptions extends Partial<LifeTimes> {
   readonly clock?: Clock;
   readonly random?: Random;
@@ -56,21 +56,21 @@ export interface Ec2WorldOptions extends Partial<LifeTimes> {
   readonly keyPairs?: readonly string[];
   readonly instanceProfiles?: readonly string[];
   readonly instanceTypes?: Readonly<Record<string, InstanceType>>;
-  /** Access keys by id. Absent: any signature is taken. */
+  /** Access keys by ID. Absent: any signature is accepted. */
   readonly accessKeys?: Readonly<Record<string, AccessKey>>;
-  /** Tokens of web identities that STS takes, by the ARN of the role. */
+  /** Tokens of web identities that STS accepts, by the ARN of the role. */
   readonly webIdentities?: Readonly<Record<string, string>>;
-  /** How long credentials of STS are good, milliseconds. Default 1 hour. */
+  /** Lifetime of credentials of STS, milliseconds. Default 1 hour. */
   readonly sessionMs?: number;
   /** How long a new instance stays out of descriptions, milliseconds. Default 0. */
   readonly visibilityMs?: number;
-  /** vCPUs that may run in a region. Default: any number. */
+  /** Quota of vCPUs of a region. Default: unlimited. */
   readonly vcpuLimit?: number;
-  /** Whether a client token is also bound to the parameters of a request that was refused. Default false, as the documentation has it. */
+  /** Whether a client token is also bound to the parameters of a rejected request. Default false, as documented. */
   readonly tokensRememberRefusals?: boolean;
 }
 
-/** All that EC2 knows. Times are those of the clock, in milliseconds. */
+/** The state of EC2. Times are those of the clock, in milliseconds. */
 export interface Ec2World {
   readonly options: Ec2WorldOptions;
   readonly random: Random;
@@ -85,18 +85,18 @@ export interface Ec2World {
   readonly instances: Map<string, Instance>;
   readonly volumes: Map<string, Volume>;
   readonly networkInterfaces: Map<string, NetworkInterface>;
-  /** What a client token stands for: the parameters, and the instance that came of them. */
+  /** The parameters and the instance of a client token. */
   readonly tokens: Map<string, { readonly parameters: string; readonly instanceId: string | undefined }>;
-  /** Instances that can still be made, by `type` or `type/zone`. Absent: any number. */
+  /** Remaining capacity, by `type` or `type/zone`. Absent: unlimited. */
   readonly capacity: Map<string, number>;
   times(): LifeTimes;
   nowMs(): number;
   now(): Date;
   state(instance: Instance): InstanceState | undefined;
-  /** What a description at this moment may show. */
+  /** The instances that are shown now. */
   isVisible(instance: Instance): boolean;
   nextSequence(): number;
-  /** Lets go what instances that are gone by now held. */
+  /** Releases resources of terminated instances. */
   sweep(): void;
 }
 
@@ -108,7 +108,7 @@ const defaultTypes: Readonly<Record<string, InstanceType>> = {
   "p4d.24xlarge": { vcpus: 96, memoryMiB: 1_179_648, gpus: 8, architecture: "x86_64", maximumNetworkCards: 4 },
 };
 
-/** Makes a world. */
+/** Creates a world. */
 export function createEc2World(options: Ec2WorldOptions = {}): Ec2World {
   const { clock = systemClock, random = seededRandom(20_261_121) } = options;
   const { pendingMs = 0, nameMs = 0, stoppingMs = 0, shutdownMs = 0, remembersMs = 3_600_000 } = options;

@@ -20,7 +20,7 @@ function contentOf(value: Xml): string {
   return String(value).replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? sign);
 }
 
-/** An element in the dialect of EC2. */
+/** An element in EC2's XML. */
 export function xmlOf(element: string, content: Xml, namespace?: string): string {
   if (content === undefined) return "";
   const inner = contentOf(content);

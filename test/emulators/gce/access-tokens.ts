@@ -3,7 +3,7 @@ import type { EmulatorReply, EmulatorRequest } from "../server/index.ts";
 import { GceRefusal, jsonReply } from "./refusal.ts";
 import type { GceWorld } from "./world.ts";
 
-/** Paths at which tokens are given out: OAuth, STS and IAM credentials at one address. */
+/** Paths that issue tokens: OAuth, STS and IAM credentials at one address. */
 export const tokenPaths = {
   oauth: "/token",
   sts: "/v1/token",
@@ -13,7 +13,7 @@ export const tokenPaths = {
 const refuse = (status: number, error: string, description: string): EmulatorReply =>
   jsonReply(status, { error, error_description: description });
 
-/** Gives out a token. Tests of single requests use it too. */
+/** Issues a token. Tests of single requests use it, too. */
 export function issueToken(world: GceWorld, user: string): { readonly token: string; readonly expiresInS: number } {
   const token = `ya29.${world.random.hex(16)}`;
   const tokenMs = world.options.tokenMs ?? 3_600_000;
@@ -22,9 +22,9 @@ export function issueToken(world: GceWorld, user: string): { readonly token: str
 }
 
 /**
- * Who asks.
+ * The caller of a request.
  *
- * @throws GceRefusal when the token is missing, unknown or too old
+ * @throws GceRefusal when the token is missing, unknown or expired
  */
 export function authenticate({ headers }: Pick<EmulatorRequest, "headers">, world: GceWorld): string {
   const [scheme, token = ""] = (headers.authorization ?? "").split(" ");
@@ -97,7 +97,7 @@ export function exchangeIdentity({ body }: EmulatorRequest, world: GceWorld): Em
   });
 }
 
-/** `generateAccessToken` of IAM credentials: a token of a service account for who may speak for it. */
+/** `generateAccessToken` of IAM credentials: a token of a service account for a caller who may impersonate it. */
 export function impersonate(request: EmulatorRequest, world: GceWorld): EmulatorReply {
   authenticate(request, world);
   const account = decodeURIComponent(tokenPaths.impersonation.exec(request.url.pathname)?.[1] ?? "");

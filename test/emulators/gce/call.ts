@@ -2,7 +2,7 @@ import type { EmulatorReply, EmulatorRequest } from "../server/index.ts";
 import { GceRefusal } from "./refusal.ts";
 import type { GceWorld } from "./world.ts";
 
-/** What an action works with. */
+/** A request to an action. */
 export interface GceCall {
   readonly world: GceWorld;
   readonly request: EmulatorRequest;
@@ -10,15 +10,15 @@ export interface GceCall {
   readonly zone: string;
   /** The last part of the path: an instance, an operation, a machine type; empty for collections. */
   readonly name: string;
-  /** Who asks. */
+  /** The caller. */
   readonly user: string;
 }
 
-/** An action: refuses or does it, and gives the answer. */
+/** An action: rejects or executes the request, and returns the response. */
 export type GceAction = (call: GceCall) => EmulatorReply | Promise<EmulatorReply>;
 
 /**
- * Refuses parameters that the action does not know: no test passes with something that nobody looked at.
+ * Rejects unknown parameters, so that no test passes with an ignored parameter.
  *
  * @throws GceRefusal
  */

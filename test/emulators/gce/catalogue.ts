@@ -3,7 +3,7 @@ import { demandIn } from "./permissions.ts";
 import { GceRefusal, jsonReply, notFound } from "./refusal.ts";
 import type { GceWorld } from "./world.ts";
 
-/** What exists without having been made here, outside of zones: regions with their quotas, subnetworks, networks and images. And what a project allows. */
+/** Resources outside of zones that exist from the start: regions with their quotas, subnetworks, networks and images. And the permissions of a project. */
 interface Route {
   readonly operation: string;
   readonly permission: string;
@@ -12,12 +12,12 @@ interface Route {
 
 interface Target {
   readonly project: string;
-  /** Empty for what is global. */
+  /** Empty for global resources. */
   readonly region: string;
   readonly name: string;
 }
 
-/** Path of something below `projects/`, as messages name it. */
+/** Path of a resource below `projects/`, as in messages. */
 const pathOf = ({ project, region }: Target, rest: string): string =>
   `projects/${project}/${region === "" ? "global" : `regions/${region}`}${rest}`;
 
@@ -80,7 +80,7 @@ const routes: Readonly<Record<string, Route>> = {
 const shared =
   /^\/compute\/v1\/projects\/([^/]+)\/(?:(global)|regions\/([^/]+))(?:\/(subnetworks|networks|images|images\/family)\/([^/]+))?$/;
 
-/** What a request about something outside of zones is about, and what answers it; undefined for any other request. */
+/** Subject and action of a request outside of zones; undefined for any other request. */
 export function catalogueRouteOf({ method, url }: Pick<EmulatorRequest, "method" | "url">) {
   const match = shared.exec(decodeURI(url.pathname));
   if (method !== "GET" || match === null) return undefined;
@@ -103,7 +103,7 @@ export function catalogueRouteOf({ method, url }: Pick<EmulatorRequest, "method"
 
 const permissionsPath = /^\/v3\/projects\/([^/:]+):testIamPermissions$/;
 
-/** The project of a request of Resource Manager for what the caller may do there; undefined for any other request. */
+/** The project of a request of Resource Manager for the caller's permissions; undefined for any other request. */
 export const permissionsProjectOf = ({ method, url }: Pick<EmulatorRequest, "method" | "url">): string | undefined =>
   method === "POST" ? permissionsPath.exec(url.pathname)?.[1] : undefined;
 
@@ -117,6 +117,6 @@ export function testIamPermissions(world: GceWorld, project: string, body: strin
   }
   const { permissions } = world.options;
   const granted = asked.filter((permission) => permissions === undefined || permissions.includes(permission));
-  // Google leaves the field out when there is nothing.
+  // Google omits the field when it is empty.
   return jsonReply(200, granted.length === 0 ? {} : { permissions: granted });
 }

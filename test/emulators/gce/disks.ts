@@ -7,11 +7,11 @@ import { GceRefusal, jsonReply, notFound } from "./refusal.ts";
 import { replayed, startOperation } from "./start-operation.ts";
 import type { GceWorld } from "./world.ts";
 
-/** Name of the instance that has a disk. */
+/** Name of the instance that uses a disk. */
 const holderOf = ({ instances }: GceWorld, { instanceId }: Disk): string | undefined =>
   [...instances.values()].find(({ id }) => id === instanceId)?.name;
 
-/** The answer that shows a disk. */
+/** The response for a disk. */
 function diskJson(world: GceWorld, disk: Disk): { readonly id: string } & Readonly<Record<string, unknown>> {
   const { id, name, project, zone, type, sizeGb, sourceImage, labels } = disk;
   const at = zoneUrl(project, zone);
@@ -27,7 +27,7 @@ function diskJson(world: GceWorld, disk: Disk): { readonly id: string } & Readon
     ...(sourceImage === "" ? {} : { sourceImage: `https://www.googleapis.com/compute/v1/${sourceImage}` }),
     labels,
     labelFingerprint: "bGFiZWxz",
-    // Google leaves the field out when nobody has it.
+    // Google omits the field when it is empty.
     ...(holder === undefined ? {} : { users: [`${at}/instances/${holder}`] }),
     selfLink: `${at}/disks/${name}`,
   };

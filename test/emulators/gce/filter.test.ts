@@ -27,7 +27,7 @@ describe("a filter of a list", () => {
   });
 
   it.each(["name", "name = a OR", "(name = a", "name = a)", "name eq a", "name > a", "OR"])(
-    "that is not known is refused: %s",
+    "that is not supported is rejected: %s",
     (text) => {
       expect(() => readFilter(text)).toThrow("Invalid list filter expression");
     },

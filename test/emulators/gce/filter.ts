@@ -9,8 +9,8 @@ interface Comparison {
 }
 
 /**
- * Reads a filter of a list: comparisons of texts, joined by `AND`, by `OR`, which binds tighter (AIP-160), or by nothing, which means `AND`. Compute Engine knows much more; what is not known
- * here is refused.
+ * Reads a filter of a list: comparisons of texts, joined by `AND`, by `OR`, which binds tighter (AIP-160), or by nothing, which means `AND`. Compute Engine supports more; the rest
+ * is rejected here.
  *
  * @throws GceRefusal
  */
@@ -32,7 +32,7 @@ export function readFilter(text: string): (fieldOf: (name: string) => string | u
     groups.every((group) => group.some(({ field, isEqual, value }) => (fieldOf(field) === value) === isEqual));
 }
 
-/** The fields of something with a name and labels that filters may ask for. */
+/** The filterable fields of a resource with a name and labels. */
 export const labelledFields =
   ({ name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> }) =>
   (field: string): string | undefined =>

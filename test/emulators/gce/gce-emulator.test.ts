@@ -7,10 +7,10 @@ import { OAuth2Client } from "google-auth-library";
 import { afterEach, describe, expect, it } from "vitest";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "./index.ts";
 
-// The first client reads 12 MB of descriptions: not in the time of the test that comes first.
+// The first client reads 12 MB of descriptions: not within the timeout of the first test.
 await new InstancesClient({ projectId: "none", authClient: new OAuth2Client() }).close();
 
-/** Differences from what Google publishes that a test makes on purpose. */
+/** Deliberate differences from Google's model. */
 const onPurpose: RegExp[] = [];
 const emulators: GceEmulator[] = [];
 afterEach(async () => {
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const place = { project: "my-project", zone: "europe-west1-b" };
-/** The limit is for what hangs. */
+/** The timeout only catches hangs. */
 const once = { timeout: 60_000, retry: null };
 
 /** The unmodified SDK, and a cloud for it. */
@@ -83,7 +83,7 @@ const anInstance = {
 const requestId = "0c0ffee0-0000-4000-8000-000000000001";
 
 describe("the Compute Engine emulator", () => {
-  it("makes an instance with its disk, and shows it", async () => {
+  it("creates an instance with its disk, and shows it", async () => {
     const { insert, get, emulator } = await aGce();
     expect(await insert()).toMatchObject({ status: "DONE", operationType: "insert" });
     expect(await get()).toMatchObject({
@@ -98,7 +98,7 @@ describe("the Compute Engine emulator", () => {
     expect(emulator.inventory().disks).toMatchObject([{ name: "m", type: "pd-ssd", sizeGb: 50, autoDelete: true }]);
   });
 
-  it("shows an instance at once, and goes through its states and those of its operations by its clock", async () => {
+  it("shows an instance at once, and passes through its states and those of its operations by its clock", async () => {
     const clock = createVirtualClock({ now: new Date() });
     const { insert, get, operations, instances } = await aGce({
       clock,
@@ -122,7 +122,7 @@ describe("the Compute Engine emulator", () => {
     await expect(get()).rejects.toMatchObject({ httpStatusCode: 404 });
   });
 
-  it("returns from a wait before the operation is done when that takes long", async () => {
+  it("returns from a wait before a slow operation is done", async () => {
     const { insert, operations } = await aGce({ operationMs: 60_000, waitMs: 20 });
     const { name, id } = await insert();
     const [waited] = await operations.wait({ ...place, operation: String(name) }, once);
@@ -132,7 +132,7 @@ describe("the Compute Engine emulator", () => {
     }
   });
 
-  it("removes with an instance the disks that go with it, and keeps the rest", async () => {
+  it("deletes disks with autoDelete with their instance, and keeps the others", async () => {
     const { insert, instances, emulator } = await aGce();
     const [boot] = anInstance.disks;
     await insert({ disks: [boot, { ...boot, boot: false, autoDelete: false }] });
@@ -147,7 +147,7 @@ describe("the Compute Engine emulator", () => {
     ]);
   });
 
-  it("plays an operation back whose request id comes again", async () => {
+  it("returns the same operation for the same request ID", async () => {
     const { insert, instances, emulator } = await aGce();
     const first = await insert({}, requestId);
     expect((await insert({}, requestId))["name"]).toBe(first["name"]);
@@ -161,7 +161,7 @@ describe("the Compute Engine emulator", () => {
     });
   });
 
-  it("refuses a name that is taken, and what does not exist", async () => {
+  it("rejects an existing name, and missing references", async () => {
     const { insert, instances } = await aGce();
     await insert();
     await expect(insert()).rejects.toMatchObject({
@@ -188,7 +188,7 @@ describe("the Compute Engine emulator", () => {
     ["a bad label", { labels: { A: "b" } }, /Label key/],
     ["a bad tag", { tags: { items: ["A"] } }, /resource\.tags/],
     ["a key twice", { metadata: { items: [{ key: "a" }, { key: "a" }] } }, /duplicate keys/],
-    ["a field that nobody looks at", { resourcePolicies: ["x"] }, /resourcePolicies/],
+    ["an unknown field", { resourcePolicies: ["x"] }, /resourcePolicies/],
     [
       "a preemptible VM that restarts",
       { scheduling: { preemptible: true, automaticRestart: true } },
@@ -209,7 +209,7 @@ describe("the Compute Engine emulator", () => {
     expect(emulator.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("fails an operation for which there is no capacity, and leaves nothing of it", async () => {
+  it("fails an operation without capacity, and leaves no resources", async () => {
     const clock = createVirtualClock({ now: new Date() });
     const { insert, operations, emulator } = await aGce({ clock, operationMs: 20 });
     emulator.world.capacity.set("n2-standard-2/europe-west1-b", 0).set("n2-standard-2/europe-west1-c", 1);
@@ -222,14 +222,14 @@ describe("the Compute Engine emulator", () => {
     expect(emulator.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("answers with a finished operation that carries an error where nothing takes time", async () => {
+  it("responds with a completed operation with an error when durations are zero", async () => {
     const { insert, emulator } = await aGce();
     emulator.world.capacity.set("n2-standard-2", 0);
     expect(await insert()).toMatchObject({ status: "DONE", error: { errors: [{}] } });
     expect(emulator.inventory().instances).toEqual([]);
   });
 
-  it("keeps to a quota", async () => {
+  it("respects a quota", async () => {
     const { insert } = await aGce({ cpuQuota: 3 });
     await insert();
     await expect(insert({ name: "n" })).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe("the Compute Engine emulator", () => {
     });
   });
 
-  it("lists in pages, without gaps and doubles while instances go", async () => {
+  it("lists in pages without gaps and duplicates while instances are deleted", async () => {
     const { insert, instances } = await aGce();
     for (const name of ["a", "b", "c", "d", "e"]) await insert({ name });
     const [first, , answer] = await instances.list({ ...place, maxResults: 2 }, { ...once, autoPaginate: false });
@@ -256,7 +256,7 @@ describe("the Compute Engine emulator", () => {
     await expect(instances.list({ ...place, filter: "a ~ b" }, once)).rejects.toMatchObject({ httpStatusCode: 400 });
   });
 
-  it("lists disks by their labels, and deletes those that no instance has", async () => {
+  it("lists disks by their labels, and deletes unused ones", async () => {
     const { insert, disks, emulator } = await aGce();
     const [boot] = anInstance.disks;
     const labelled = { ...boot, boot: false, initializeParams: { ...boot?.initializeParams, labels: { a: "b" } } };
@@ -278,7 +278,7 @@ describe("the Compute Engine emulator", () => {
     expect(emulator.inventory().disks.map(({ name }) => name)).toEqual(["m"]);
   });
 
-  it("refuses what the role does not allow, and names it", async () => {
+  it("rejects requests that the role does not allow, and names the permission", async () => {
     const { insert, get, disks } = await aGce({ permissions: ["compute.instances.get", "compute.instances.create"] });
     await expect(get()).rejects.toMatchObject({ httpStatusCode: 404 });
     await expect(insert()).rejects.toMatchObject({ message: expect.stringContaining("'compute.disks.create'") });
@@ -288,13 +288,13 @@ describe("the Compute Engine emulator", () => {
     });
   });
 
-  it("refuses to delete what is protected", async () => {
+  it("rejects the deletion of protected instances", async () => {
     const { insert, instances } = await aGce();
     await insert({ deletionProtection: true });
     await expect(instances.delete({ ...place, instance: "m" }, once)).rejects.toMatchObject({ httpStatusCode: 400 });
   });
 
-  it("takes spot VMs back: stops or deletes them, and tells of it in an operation", async () => {
+  it("reclaims spot VMs: stops or deletes them, and records an operation", async () => {
     const { insert, get, operations, emulator } = await aGce();
     const spot = { provisioningModel: "SPOT", automaticRestart: false, onHostMaintenance: "TERMINATE" };
     await insert({ scheduling: spot });
@@ -308,14 +308,14 @@ describe("the Compute Engine emulator", () => {
     expect(preempted.map(({ targetLink }) => targetLink?.split("/").at(-1))).toEqual(["m", "n"]);
   });
 
-  it("knows its machine types", async () => {
+  it("describes its machine types", async () => {
     const { types } = await aGce();
     const [type] = await types.get({ ...place, machineType: "a2-highgpu-1g" }, once);
     expect(type).toMatchObject({ guestCpus: 12, memoryMb: 87_040, accelerators: [{ guestAcceleratorCount: 1 }] });
     await expect(types.get({ ...place, machineType: "x9" }, once)).rejects.toMatchObject({ httpStatusCode: 404 });
   });
 
-  it("refuses who has no token of its own", async () => {
+  it("rejects requests without an issued token", async () => {
     const { url, get, emulator } = await aGce({ tokenMs: 0 });
     await expect(get()).rejects.toMatchObject({ httpStatusCode: 401 });
     const address = `${url}/compute/v1/projects/my-project/zones/europe-west1-b/instances/m`;
@@ -324,7 +324,7 @@ describe("the Compute Engine emulator", () => {
     expect(emulator.world.accessTokens.size).toBe(1);
   });
 
-  it("says that requests come too often as Google does", async () => {
+  it("throttles requests as Google does", async () => {
     const { get } = await aGce({ throttle: { burst: 1, perSecond: 0 } });
     await expect(get()).rejects.toMatchObject({ httpStatusCode: 404 });
     await expect(get()).rejects.toMatchObject({ httpStatusCode: 403, reason: "RATE_LIMIT_EXCEEDED" });

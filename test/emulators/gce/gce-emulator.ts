@@ -28,42 +28,42 @@ import { findDifferences } from "./published/compare-exchange.ts";
 import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
 import { createGceWorld, type GceWorld, type GceWorldOptions } from "./world.ts";
 
-/** What an emulated Compute Engine starts with, and how it behaves. */
+/** Initial state and behaviour of an emulated Compute Engine. */
 export interface GceEmulatorOptions extends GceWorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
 
-/** What is left of instances that were made. */
+/** Remaining resources of created instances. */
 export interface GceInventory {
   readonly instances: readonly (Instance & { readonly status: InstanceStatus })[];
   readonly disks: readonly Disk[];
 }
 
-/** Compute Engine, and the services that give out tokens, behind a server. */
+/** Compute Engine, and the services that issue tokens, behind a server. */
 export interface GceEmulator extends EmulatorServer {
-  /** What there is: a test may change it, for example its `capacity` and `serviceAccounts`. */
+  /** The state: a test may change it, for example its `capacity` and `serviceAccounts`. */
   readonly world: GceWorld;
   inventory(): GceInventory;
-  /** A token that is good for requests. */
+  /** A valid token. */
   token(user?: string): string;
-  /** Stops an instance, or deletes it where its class wants that, as Compute Engine does when it takes a spot VM back. */
+  /** Stops an instance, or deletes it by its termination action, as Compute Engine does when it preempts a spot VM. */
   reclaim(name: string): void;
-  /** Stops an instance, as somebody with a console does. */
+  /** Stops an instance, as a user of the console does. */
   stop(name: string): void;
-  /** Holds an instance in a status that does not come by itself here. */
+  /** Keeps an instance in a status that the emulator does not reach by itself. */
   hold(name: string, status: InstanceStatus): void;
-  /** Deletes an instance at once, as somebody with a console does, who may keep its disks. */
+  /** Deletes an instance at once, as a user of the console does, with or without its disks. */
   remove(name: string, options?: { readonly keepDisks?: boolean }): void;
-  /** Attaches a disk that was there before, as a CSI driver does. */
+  /** Attaches an existing disk, as a CSI driver does. */
   attachDisk(name: string, diskName: string): void;
 }
 
 interface Route {
   readonly operation: string;
-  /** What one has to be allowed; an action may ask for more. */
+  /** The required permission; an action may require more. */
   readonly permission: string;
   readonly action: GceAction;
 }
 
-/** By method, collection and what follows it: a name, a verb. */
+/** By method, collection and the following name or verb. */
 const routes: Readonly<Record<string, Route>> = {
   "POST instances": {
     operation: "instances.insert",
@@ -133,7 +133,7 @@ const tokenRoutes = {
   metadataProject: { operation: "metadata.project", answer: answerMetadata },
 } as const satisfies Readonly<Record<string, TokenRoute>>;
 
-/** What answers a request for a token, or to the metadata server; undefined for any other request. */
+/** The action of a token request or of one to the metadata server; undefined for any other request. */
 function tokenRouteOf({ method, url }: EmulatorRequest): TokenRoute | undefined {
   if (method === "GET" && url.pathname === metadataPaths.token) return tokenRoutes.metadataToken;
   if (method === "GET" && url.pathname === metadataPaths.project) return tokenRoutes.metadataProject;
@@ -212,7 +212,7 @@ function emulatorOf(world: GceWorld): Emulator {
   };
 }
 
-/** Creates an emulated Compute Engine. It listens when it is told to. */
+/** Creates an emulated Compute Engine. Call `listen` to start it. */
 export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator {
   const world = createGceWorld(options);
   const keyed = (name: string): readonly [string, Instance] => {

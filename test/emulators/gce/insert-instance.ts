@@ -11,7 +11,7 @@ const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 const pathOfImage = (image: string): string => image.replace(/^https:\/\/[^/]+\/compute\/v1\//, "");
 const regionOf = (zone: string): string => zone.slice(0, zone.lastIndexOf("-"));
 
-/** `instances.insert`: makes an instance with its disks, or an operation that fails and leaves nothing. */
+/** `instances.insert`: creates an instance with its disks, or an operation that fails and leaves no resources. */
 export const insertInstance: GceAction = (call) => {
   const { world, request, project, zone } = call;
   knownParameters(call, "requestId");
@@ -113,7 +113,7 @@ function checkQuota({ world, zone }: GceCall, resource: InstanceResource): void 
   throw new GceRefusal("quotaExceeded", `Quota 'CPUS' exceeded.  Limit: ${limit}.0 in region ${region}.`);
 }
 
-/** Takes one of what there is, or says in the words of an operation that there is none. */
+/** Uses up capacity for one instance, or returns the operation's error when there is none. */
 function lackOfCapacity({ world, project, zone }: GceCall, { machineType }: InstanceResource): Operation["error"] {
   const type = lastPart(machineType);
   const keys = [`${type}/${zone}`, type].filter((key) => world.capacity.has(key));
@@ -142,7 +142,7 @@ function lackOfCapacity({ world, project, zone }: GceCall, { machineType }: Inst
   return { errors: [{ code: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", message, errorDetails }], httpStatus: 503 };
 }
 
-/** Other zones of the region that the test has given room for a type. */
+/** Other zones of the region with capacity for a type. */
 function zonesWith({ capacity }: GceWorld, type: string, zone: string): readonly string[] {
   const prefix = `${type}/${regionOf(zone)}-`;
   return [...capacity].flatMap(([key, left]) => (key.startsWith(prefix) && left > 0 ? [lastPart(key)] : []));
@@ -185,7 +185,7 @@ function makeInstance({ world, project, zone }: GceCall, resource: InstanceResou
   return instance;
 }
 
-/** Removes an instance, and the disks that go with it. Also the end of an insertion that fails: disks that do not go with their instance are left. */
+/** Deletes an instance and its disks with autoDelete, also after a failed insertion. */
 export function removeInstance({ world }: Pick<GceCall, "world">, key: string): void {
   const instance = world.instances.get(key);
   if (instance === undefined) return;

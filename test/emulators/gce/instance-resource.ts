@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { GceRefusal, invalidValue } from "./refusal.ts";
 
-/** 64-bit numbers are texts in Google's JSON; numbers are taken too. */
+/** 64-bit numbers are texts in Google's JSON; numbers are accepted, too. */
 const int64 = z.union([z.string().regex(/^-?\d+$/), z.int()]).transform(Number);
 const labels = z.record(z.string(), z.string());
 
@@ -48,7 +48,7 @@ const scheduling = z.strictObject({
   provisioningModel: z.enum(["SPOT", "STANDARD"]).optional(),
 });
 
-/** The parts of an Instance that the emulator takes. What is not here is refused: no test passes with something that nobody looked at. */
+/** The supported fields of an Instance. Others are rejected, so that no test passes with an ignored field. */
 const instanceSchema = z.strictObject({
   advancedMachineFeatures: z.strictObject({ enableNestedVirtualization: z.boolean().optional() }).optional(),
   canIpForward: z.boolean().default(false),
@@ -76,7 +76,7 @@ const instanceSchema = z.strictObject({
   tags: z.strictObject({ items: z.array(z.string()).default([]) }).default({ items: [] }),
 });
 
-/** An instance as it was asked for. */
+/** The requested instance. */
 export type InstanceResource = z.output<typeof instanceSchema>;
 
 const namePattern = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -88,7 +88,7 @@ const longestMetadata = 524_288;
 /**
  * Reads the body of `instances.insert`.
  *
- * @throws GceRefusal for what is no Instance, or breaks a rule that needs no look at the world
+ * @throws GceRefusal for an invalid Instance, as far as that does not depend on the world
  */
 export function readInstance(body: string): InstanceResource {
   let json: unknown;

@@ -1,6 +1,6 @@
 import type { InstanceResource } from "./instance-resource.ts";
 
-/** States of an instance that come by themselves in the emulator. */
+/** States of an instance that the emulator reaches by itself. */
 type LifeStatus = "PROVISIONING" | "STAGING" | "RUNNING" | "STOPPING" | "TERMINATED";
 
 /** States of an instance. */
@@ -22,38 +22,38 @@ export interface Disk {
   readonly zone: string;
   readonly type: string;
   readonly sizeGb: number;
-  /** Path of the image that it was made from; empty for none. */
+  /** Path of its image; empty for none. */
   readonly sourceImage: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly boot: boolean;
   autoDelete: boolean;
-  /** Id of the instance that it is attached to; undefined when it is free. */
+  /** ID of the instance that it is attached to; undefined when it is not attached. */
   instanceId: string | undefined;
 }
 
-/** An instance. Its status follows from the times at which things happened to it. */
+/** An instance. Its status follows from the times of its operations. */
 export interface Instance {
   readonly id: string;
   readonly name: string;
   readonly project: string;
   readonly zone: string;
-  /** What was asked for. A test may change it, as somebody with a console does. */
+  /** The requested instance. A test may change it, as a user of the console does. */
   resource: InstanceResource;
   readonly createdAtMs: number;
   readonly creationTimestamp: string;
   readonly networkIp: string;
   /** One for each external access configuration. */
   readonly externalIps: readonly string[];
-  /** There is no capacity for it: it is PROVISIONING until its operation fails. */
+  /** Without capacity: it is PROVISIONING until its operation fails. */
   neverStarts?: boolean;
-  /** Since when its deletion goes on. */
+  /** Start of its deletion. */
   deletingSinceMs?: number;
   stoppedAtMs?: number;
-  /** What it is whatever happened to it, until it is deleted. */
+  /** A fixed status until it is deleted. */
   heldStatus?: InstanceStatus;
 }
 
-/** How long things take, milliseconds. */
+/** Durations, milliseconds. */
 export interface LifeTimes {
   /** From the request until its operation is done. */
   readonly operationMs: number;

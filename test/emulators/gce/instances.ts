@@ -12,7 +12,7 @@ import type { GceWorld } from "./world.ts";
 const isSpot = ({ preemptible, provisioningModel }: InstanceResource["scheduling"]): boolean =>
   preemptible === true || provisioningModel === "SPOT";
 
-/** The answer that shows an instance. 64-bit numbers are texts. */
+/** The response for an instance. 64-bit numbers are texts. */
 function instanceJson(
   world: GceWorld,
   instance: Instance,

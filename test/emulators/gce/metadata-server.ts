@@ -9,7 +9,7 @@ export const metadataPaths = {
   project: "/computeMetadata/v1/project/project-id",
 } as const;
 
-/** The header that both requests and answers have, so that no other server is taken for this one. */
+/** The header of requests and responses that identifies the metadata server. */
 const flavor = { "metadata-flavor": "Google" } as const;
 
 const text = (status: number, body: string, contentType: string): EmulatorReply => ({
@@ -18,11 +18,11 @@ const text = (status: number, body: string, contentType: string): EmulatorReply 
   body,
 });
 
-/** The page that the metadata server sends in place of what it does not have. */
+/** The error page of the metadata server for missing values. */
 const refusal = (status: number, title: string): EmulatorReply =>
   text(status, `<!DOCTYPE html><html><title>Error ${status} (${title})!!1</title></html>`, "text/html; charset=UTF-8");
 
-/** The metadata server of the VM, or of the pod, that asks. */
+/** The metadata server of the calling VM or pod. */
 export function answerMetadata({ url, headers }: EmulatorRequest, world: GceWorld): EmulatorReply {
   if (headers["metadata-flavor"] !== flavor["metadata-flavor"]) return refusal(403, "Forbidden");
   const { metadata } = world.options;

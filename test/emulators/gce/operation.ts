@@ -1,18 +1,18 @@
-/** What went wrong in an operation. */
+/** The error of an operation. */
 export interface OperationError {
   readonly code: string;
   readonly message: string;
   readonly errorDetails?: readonly unknown[];
 }
 
-/** Something that goes on in a zone. */
+/** An operation in a zone. */
 export interface Operation {
   readonly id: string;
   readonly name: string;
   readonly project: string;
   readonly zone: string;
   readonly operationType: "insert" | "delete" | "compute.instances.preempted";
-  /** What kind of thing it is about. */
+  /** The kind of its resource. */
   readonly collection: "instances" | "disks";
   readonly targetId: string;
   readonly targetName: string;
@@ -21,7 +21,7 @@ export interface Operation {
   readonly insertTime: string;
   readonly doneAtMs: number;
   readonly error?: { readonly errors: readonly OperationError[]; readonly httpStatus: number };
-  /** What comes true when it is done; taken away once it has. */
+  /** Applied when it is done, and then removed. */
   finish?: () => void;
 }
 
@@ -33,10 +33,10 @@ export function operationStatus({ startedAtMs, doneAtMs }: Operation, nowMs: num
 
 const root = "https://www.googleapis.com/compute/v1";
 
-/** Address of a zone as answers write it. */
+/** URL of a zone in responses. */
 export const zoneUrl = (project: string, zone: string): string => `${root}/projects/${project}/zones/${zone}`;
 
-/** Names of statuses as operations have them. */
+/** Names of statuses in operations. */
 const statusTexts: Readonly<Record<number, string>> = {
   400: "BAD REQUEST",
   403: "FORBIDDEN",
@@ -46,7 +46,7 @@ const statusTexts: Readonly<Record<number, string>> = {
   503: "SERVICE UNAVAILABLE",
 };
 
-/** The answer that shows an operation. */
+/** The response for an operation. */
 export function operationJson(operation: Operation, nowMs: number): Readonly<Record<string, unknown>> {
   const { id, name, project, zone, operationType, collection, targetId, targetName, user, insertTime, error } =
     operation;

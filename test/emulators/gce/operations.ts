@@ -21,7 +21,7 @@ export const getOperation: GceAction = (call) => {
   return jsonReply(200, operationJson(find(call), call.world.nowMs()));
 };
 
-/** `zoneOperations.wait`: answers when the operation is done, or after a while as it is then. */
+/** `zoneOperations.wait`: responds when the operation is done, or after a while with its current state. */
 export const waitForOperation: GceAction = async (call) => {
   const { world, request } = call;
   knownParameters(call);

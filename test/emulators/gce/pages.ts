@@ -1,6 +1,6 @@
 import { GceRefusal } from "./refusal.ts";
 
-/** One page of a list, in Google's words. */
+/** One page of a list in Google's format. */
 export interface Page<Item> {
   readonly items?: readonly Item[];
   readonly nextPageToken?: string;
@@ -9,7 +9,7 @@ export interface Page<Item> {
 const mostResults = 500;
 
 /**
- * Cuts a page out of a list. A token says after which item to go on, so that items that come and go lead to neither gaps nor doubles.
+ * Returns a page of a list. A token contains the last item, so that creations and deletions cause neither gaps nor duplicates.
  *
  * @param items in the order of their ids
  * @throws GceRefusal
@@ -31,7 +31,7 @@ export function pageOf<Item extends { readonly id: string }>(
   const page = left.slice(0, maxResults === 0 ? mostResults : maxResults);
   const last = page.at(-1);
   return {
-    // Google leaves the field out when there is nothing.
+    // Google omits the field when it is empty.
     ...(page.length === 0 ? {} : { items: page }),
     ...(page.length < left.length && last !== undefined
       ? { nextPageToken: Buffer.from(last.id).toString("base64url") }

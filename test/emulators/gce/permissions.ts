@@ -4,7 +4,7 @@ import { GceRefusal } from "./refusal.ts";
 import type { GceWorld } from "./world.ts";
 
 /**
- * Refuses who lacks a permission, where the world has a role at all.
+ * Rejects a caller without a permission, if the world has permissions.
  *
  * @throws GceRefusal
  */
@@ -17,7 +17,7 @@ export function demandIn({ options }: GceWorld, path: string, ...permissions: re
   if (missing !== undefined) throw new GceRefusal("forbidden", `Required '${missing}' permission for '${path}'`);
 }
 
-/** What `instances.insert` asks for beside `compute.instances.create`, by what the new instance has (the permissions that the API reference lists with the method). */
+/** The permissions that `instances.insert` requires besides `compute.instances.create`, by fields of the new instance (as listed in the API reference). */
 export function permissionsToInsert(resource: InstanceResource): readonly string[] {
   const { disks, networkInterfaces, labels, metadata, tags, serviceAccounts } = resource;
   const needed = new Set<string>();

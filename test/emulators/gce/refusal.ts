@@ -1,13 +1,13 @@
 import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 
-/** A refusal of Compute Engine. Thrown by actions, before they have changed anything. `code` is the reason in Google's words. */
+/** An error response of Compute Engine. Thrown by actions before any change. `code` is Google's reason. */
 export class GceRefusal extends EmulatorRefusal {}
 
-/** The refusal of a reference to something that does not exist. */
+/** The error for a reference that does not exist. */
 export const notFound = (path: string): GceRefusal =>
   new GceRefusal("notFound", `The resource '${path}' was not found`);
 
-/** The refusal of a value. */
+/** The error for an invalid value. */
 export const invalidValue = (field: string, value: string, why: string): GceRefusal =>
   new GceRefusal("invalid", `Invalid value for field '${field}': '${value}'. ${why}`);
 
@@ -29,7 +29,7 @@ const domains: Readonly<Record<string, string>> = {
   rateLimitExceeded: "usageLimits",
 };
 
-/** Names of statuses as google.rpc has them. */
+/** Names of statuses in google.rpc. */
 const rpcStatuses: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
   401: "UNAUTHENTICATED",
@@ -41,7 +41,7 @@ const rpcStatuses: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
 };
 
-/** A JSON answer. */
+/** A JSON response. */
 export const jsonReply = (
   status: number,
   body: unknown,
@@ -52,10 +52,10 @@ export const jsonReply = (
   body: JSON.stringify(body),
 });
 
-/** The answer that carries a refusal, as Compute Engine writes it. */
+/** The response of an error in Compute Engine's format. */
 export function refusalReply({ code, status, message, retryAfterS }: Refusal): EmulatorReply {
   const httpStatus = status ?? statuses[code] ?? 400;
-  const text = message ?? `the emulator was told to answer ${code}`;
+  const text = message ?? `the emulator is configured to respond with ${code}`;
   const isThrottled = code === "rateLimitExceeded";
   return jsonReply(
     httpStatus,

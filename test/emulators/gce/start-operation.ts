@@ -5,7 +5,7 @@ import { GceRefusal, jsonReply } from "./refusal.ts";
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The answer to a request whose id stands for an operation already. */
+/** The response to a repeated request ID. */
 export function replayed({ world, project, request }: GceCall): EmulatorReply | undefined {
   const requestId = request.url.searchParams.get("requestId") ?? "";
   if (requestId === "") return undefined;
@@ -20,8 +20,8 @@ export function replayed({ world, project, request }: GceCall): EmulatorReply | 
 }
 
 /**
- * Begins an operation, binds the request id to it, and gives the answer. The answer shows the operation as it began: what takes time at all is never done in it, however slow the computer
- * is that plays the cloud.
+ * Starts an operation, binds the request ID to it, and returns the response. The response shows the started operation: it is never done yet if it has a duration, however slow the computer
+ * is.
  */
 export function startOperation(
   { world, project, zone, user, request }: GceCall,
@@ -43,7 +43,7 @@ export function startOperation(
   world.begin(operation);
   const requestId = request.url.searchParams.get("requestId") ?? "";
   if (requestId !== "") world.requestIds.set(`${project}/${requestId}`, id);
-  // What takes no time is done in the answer already.
+  // An operation without duration is already done in the response.
   world.settle();
   return jsonReply(200, operationJson(operation, operation.startedAtMs));
 }

@@ -7,19 +7,19 @@ export interface MachineType {
   readonly guestCpus: number;
   readonly memoryMb: number;
   readonly architecture: "X86_64" | "ARM64";
-  /** Accelerators that come with the type. */
+  /** Accelerators of the type. */
   readonly accelerators?: readonly { readonly type: string; readonly count: number }[];
-  /** Zones that have it. Default: all. */
+  /** Its zones. Default: all. */
   readonly zones?: readonly string[];
 }
 
-/** Who a token of the emulator speaks for, and until when. */
+/** Identity and expiry of an issued token. */
 export interface AccessToken {
   readonly user: string;
   readonly expiresAtMs: number;
 }
 
-/** What there is at the start, and how the cloud behaves. Everything has a default. */
+/** Initial state and behaviour of the cloud. Everything has a default. */
 export interface GceWorldOptions extends Partial<LifeTimes> {
   readonly clock?: Clock;
   readonly random?: Random;
@@ -30,23 +30,23 @@ export interface GceWorldOptions extends Partial<LifeTimes> {
   /** As `region/name`. */
   readonly subnetworks?: readonly string[];
   readonly machineTypes?: Readonly<Record<string, MachineType>>;
-  /** Public keys of service accounts, PEM, by email. Absent: any well-formed assertion is taken. */
+  /** Public keys of service accounts, PEM, by email. Absent: any well-formed assertion is accepted. */
   readonly serviceAccounts?: Readonly<Record<string, string>>;
-  /** Tokens of workload identities that STS takes, by audience. */
+  /** Tokens of workload identities that STS accepts, by audience. */
   readonly workloadIdentities?: Readonly<Record<string, string>>;
-  /** What the metadata server says: the project of the VM that asks, and the email of its service account, where it has one. Absent: there is nothing to say. */
+  /** Values of the metadata server: the project of the calling VM, and the email of its service account, if it has one. Absent: no metadata server. */
   readonly metadata?: { readonly project: string; readonly serviceAccount?: string };
-  /** How long access tokens are good, milliseconds. Default 1 hour. */
+  /** Lifetime of access tokens, milliseconds. Default 1 hour. */
   readonly tokenMs?: number;
   /** How long `wait` blocks at most, milliseconds. Default 120 000. */
   readonly waitMs?: number;
-  /** CPUs that may be used in a region. Default: any number. */
+  /** Quota of CPUs of a region. Default: unlimited. */
   readonly cpuQuota?: number;
-  /** What who asks may do, such as `compute.instances.get`: the permissions of a role. Default: everything. */
+  /** Permissions of callers, such as `compute.instances.get`. Default: all. */
   readonly permissions?: readonly string[];
 }
 
-/** All that Compute Engine knows. Times are those of the clock, in milliseconds. */
+/** The state of Compute Engine. Times are those of the clock, in milliseconds. */
 export interface GceWorld {
   readonly options: GceWorldOptions;
   readonly clock: Clock;
@@ -65,9 +65,9 @@ export interface GceWorld {
   /** By `project/zone/name`. */
   readonly disks: Map<string, Disk>;
   readonly operations: ReadonlyMap<string, Operation>;
-  /** Id of the operation that a request id stands for, by `project/requestId`. */
+  /** ID of the operation of a request ID, by `project/requestId`. */
   readonly requestIds: Map<string, string>;
-  /** Instances that can still be made, by `type` or `type/zone`. Absent: any number. */
+  /** Remaining capacity, by `type` or `type/zone`. Absent: unlimited. */
   readonly capacity: Map<string, number>;
   times(): LifeTimes;
   nowMs(): number;
@@ -75,7 +75,7 @@ export interface GceWorld {
   nextId(): string;
   status(instance: Instance): InstanceStatus;
   begin(operation: Operation): void;
-  /** Lets come true what operations have done by now. */
+  /** Applies operations that are done. */
   settle(): void;
 }
 
@@ -92,7 +92,7 @@ const defaultTypes: Readonly<Record<string, MachineType>> = {
   },
 };
 
-/** Makes a world. */
+/** Creates a world. */
 export function createGceWorld(options: GceWorldOptions = {}): GceWorld {
   const { clock = systemClock, random = seededRandom(20_261_121) } = options;
   const { operationMs = 0, provisioningMs = 0, stagingMs = 0, stoppingMs = 0 } = options;

@@ -1,14 +1,14 @@
 import { flattenBody } from "./flatten-body.ts";
 
-/** An answer to compare. */
+/** A response to compare. */
 export interface ComparedAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Where the answer of an emulator is another one than that of the cloud. */
+/** A difference of an emulator's response from the cloud's. */
 export interface AnswerDifference {
-  /** `status`, `body` for one that cannot be read, or the path of a field. */
+  /** `status`, `body` for one that cannot be parsed, or the path of a field. */
   readonly field: string;
   readonly cloud: string;
   readonly emulator: string;
@@ -40,7 +40,7 @@ export function compareAnswers(cloud: ComparedAnswer, emulator: ComparedAnswer):
     return expected === found ? [] : [{ field: "body", cloud: readable(expected), emulator: readable(found) }];
   }
   const paths = [...new Set([...expected.keys(), ...found.keys()])].toSorted();
-  // A part of what one side does not have says nothing more.
+  // The parts of a missing field are no further differences.
   const missing = paths.filter((path) => expected.has(path) !== found.has(path));
   const isPart = (path: string): boolean =>
     missing.some((whole) => path.startsWith(`${whole}.`) || path.startsWith(`${whole}[]`));

@@ -1,4 +1,4 @@
-/** A value of a body: where it is, and as what. Items of lists have their place in `at`, and none in `path`. */
+/** A value of a body with its path and type. `at` has the indices of list items, `path` does not. */
 export interface BodyField {
   /** `reservationSet.item[].instancesSet` */
   readonly path: string;
@@ -43,7 +43,7 @@ function fieldsOf(value: unknown, path: string, at: string): BodyField[] {
   return [{ path, at, type: "object" }, ...parts];
 }
 
-/** A tag, or text between tags. */
+/** A tag, or the text between tags. */
 const token = /<(\/?)([\w:.-]+)[^>]*?(\/?)>|([^<]+)/g;
 
 interface Element {
@@ -52,7 +52,7 @@ interface Element {
   text: string;
 }
 
-/** Reads the XML of EC2's query protocol, which has no attributes that matter; `item` begins a list. Undefined for what is no XML. */
+/** Reads the XML of EC2's query protocol, which has no attributes that matter; `item` begins a list. Undefined for anything else. */
 function parseXml(body: string): unknown {
   const root: Element = { name: "", children: [], text: "" };
   const open: Element[] = [root];

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 const headers = z.record(z.string(), z.string());
 
-/** One line of a recording: a request of a driver and its answer. */
+/** One line of a recording: a request of a driver and its response. */
 const exchangeSchema = z.object({
   driver: z.string(),
   method: z.string(),
@@ -21,7 +21,7 @@ export type RecordedExchange = z.infer<typeof exchangeSchema>;
 const headSchema = z.object({ format: z.literal("millwright-cloud-recording/1") });
 
 /**
- * Reads a recording of `millwright run --record-cloud`. Placeholders become values of the form that clouds have, the same for the same one.
+ * Reads a recording of `millwright run --record-cloud`. Placeholders become values in the format of the cloud, equal for equal ones.
  *
  * @throws Error that names the line
  */
@@ -54,7 +54,7 @@ const values: Readonly<Record<string, (number: string) => string>> = {
   secret: (number) => `ssh-rsa AAAA${number}`,
 };
 
-/** Placeholders may stand in URLs and forms, where their brackets are escaped, and in XML. */
+/** Placeholders may occur in URLs and forms, where their brackets are escaped, and in XML. */
 const placeholder = /(?:<|%3C|&lt;)([a-z][a-z-]*)-(\d+)(?:>|%3E|&gt;)/g;
 
 const withValues = (line: string): string =>

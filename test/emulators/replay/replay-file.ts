@@ -3,7 +3,7 @@ import { readRecording } from "./read-recording.ts";
 import { type ReplayedExchange, replayRecording } from "./replay-recording.ts";
 import { startTarget } from "./start-target.ts";
 
-/** What came of a recording, driver by driver. */
+/** The result of a replay by driver. */
 export type ReplayReport = ReadonlyMap<string, readonly ReplayedExchange[]>;
 
 /**
@@ -26,7 +26,7 @@ export async function replayFile(file: string): Promise<ReplayReport> {
   return report;
 }
 
-/** The report for people: for each request each difference once, with how often it was found. */
+/** The readable report: each difference of each request once, with its count. */
 export function renderReplay(report: ReplayReport): string {
   const lines: string[] = [];
   for (const [driver, exchanges] of report) {

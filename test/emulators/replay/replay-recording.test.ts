@@ -16,7 +16,7 @@ const line = (exchange: object): string =>
   });
 const recordingOf = (...exchanges: readonly object[]) => readRecording([head, ...exchanges.map(line), ""].join("\n"));
 
-/** A cloud that gives these answers, one after another, and keeps what it was asked. */
+/** A cloud with these responses, one after another, that records its requests. */
 function targetOf(...answers: readonly { status?: number; body?: string; headers?: Record<string, string> }[]) {
   const asked: ReplayedRequest[] = [];
   const target = {
@@ -30,7 +30,7 @@ function targetOf(...answers: readonly { status?: number; body?: string; headers
   return { target, asked };
 }
 
-test("sends the requests of a recording to the emulator, with the ids that the emulator has given", async () => {
+test("sends the requests of a recording to the emulator, with the IDs of the emulator", async () => {
   const { target, asked } = targetOf({ body: "<a><instanceId>i-00000002</instanceId></a>" }, { body: "<a/>" });
   const exchanges = recordingOf(
     { requestBody: "Action=RunInstances", responseBody: "<a><instanceId>i-00000001</instanceId></a>" },
@@ -46,7 +46,7 @@ test("sends the requests of a recording to the emulator, with the ids that the e
   ]);
 });
 
-test("follows the addresses of operations to those of the emulator", async () => {
+test("replaces the URLs of operations by those of the emulator", async () => {
   const operation = "https://management.azure.com/operations/0f0e0d0c?api-version=1";
   const own = "http://127.0.0.1:1/operations/99999999?api-version=1";
   const { target, asked } = targetOf({ status: 202, headers: { "azure-asyncoperation": own } }, { body: "{}" });
@@ -63,7 +63,7 @@ test("follows the addresses of operations to those of the emulator", async () =>
   expect(asked.at(-1)?.url).toBe(own);
 });
 
-test("does not replay what has no answer, what gets tokens, and what was too large", async () => {
+test("skips requests without a response, for tokens, and with truncated bodies", async () => {
   const { target, asked } = targetOf();
   const exchanges = recordingOf(
     { status: undefined, error: "ECONNRESET" },
@@ -75,7 +75,7 @@ test("does not replay what has no answer, what gets tokens, and what was too lar
   expect(asked).toEqual([]);
 });
 
-test("replaces placeholders by values of the form that clouds have, the same by the same", () => {
+test("replaces placeholders by values in the format of the cloud, equal ones by equal ones", () => {
   const [exchange] = recordingOf({
     url: "https://compute.googleapis.com/projects/<project-1>/x?a=%3Caccount-2%3E",
     requestBody: "UserData=%3Cuser-data-1%3E",
@@ -142,13 +142,13 @@ test.each<readonly [string, string, string, readonly unknown[]]>([
   expect(compareAnswers({ status: 200, body: cloud }, { status: 200, body: emulator })).toEqual(expected);
 });
 
-test("reports another status, and no fields of answers that mean something else", () => {
+test("reports another status without fields of the different response", () => {
   expect(compareAnswers({ status: 404, body: '{"error":{}}' }, { status: 200, body: '{"id":"a"}' })).toEqual([
     { field: "status", cloud: "404", emulator: "200" },
   ]);
 });
 
-test("reads lists of XML as lists, and attributes as nothing", () => {
+test("reads XML lists as lists, and ignores attributes", () => {
   const fields = flattenBody(
     '<?xml version="1.0"?><r xmlns="x"><set><item><id>i-1</id></item><item><id>i-2</id></item></set><n>3</n></r>',
   );
@@ -164,7 +164,7 @@ test("reads lists of XML as lists, and attributes as nothing", () => {
   ]);
 });
 
-test("prints each difference once, with how often it was found", () => {
+test("prints each difference once with its count", () => {
   const differences = [{ field: "etag", cloud: "text", emulator: "absent" }];
   const exchanges = [
     { request: "GET /vm", differences },

@@ -10,33 +10,33 @@ export interface ReplayedRequest {
   readonly body: string;
 }
 
-/** The answer of an emulator. */
+/** The response of an emulator. */
 export interface ReplayedAnswer extends ComparedAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An emulated cloud in which nothing has happened yet. */
+/** A new emulated cloud. */
 export interface ReplayTarget {
-  /** Where it is. */
+  /** Its URL. */
   readonly origin: string;
-  /** Whether an exchange is about tokens: the recording has no credentials, and the emulator other ones. */
+  /** Whether an exchange is a token request: the recording has no credentials, and the emulator other ones. */
   isLogin(exchange: RecordedExchange): boolean;
   send(request: ReplayedRequest): Promise<ReplayedAnswer>;
 }
 
-/** One exchange that was replayed, or was not. */
+/** One replayed or skipped exchange. */
 export interface ReplayedExchange {
-  /** `POST /path`, and the action where the body names it. */
+  /** `POST /path`, and the action in the body, if any. */
   readonly request: string;
-  /** Why it was not replayed. */
+  /** Why it was skipped. */
   readonly skipped?: "login" | "no answer" | "body left out";
   readonly differences: readonly AnswerDifference[];
 }
 
-/** Headers with addresses that a client asks next. */
+/** Headers with URLs of a client's next requests. */
 const addressHeaders = ["azure-asyncoperation", "location"];
 
-/** Sends every request of a recording to an emulator, in order, and compares what it answers with what the cloud has answered. Ids that the cloud gave are replaced by those that the emulator gives. */
+/** Sends every request of a recording to an emulator, in order, and compares its responses with the cloud's. IDs of the cloud are replaced by those of the emulator. */
 export async function replayRecording(
   exchanges: readonly RecordedExchange[],
   target: ReplayTarget,

@@ -4,11 +4,11 @@ import type { GceWorld } from "../gce/index.ts";
 import { flattenBody } from "./flatten-body.ts";
 import type { RecordedExchange } from "./read-recording.ts";
 
-/** What a cloud has taken must be there in the world of an emulator. */
+/** Resources in the requests of a recording have to exist in the world of an emulator. */
 const accepted = (exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] =>
   exchanges.filter(({ status = 0 }) => status >= 200 && status < 300);
 
-/** Adds images, subnets, groups, keys, profiles and types of instances that requests name. */
+/** Adds images, subnets, groups, keys, profiles and instance types in requests. */
 export function seedEc2(world: Ec2World, exchanges: readonly RecordedExchange[]): void {
   const zone = /<availabilityZone>([\w-]+)</.exec(exchanges.map(({ responseBody }) => responseBody).join("\n"))?.[1];
   for (const { requestBody, responseBody } of accepted(exchanges)) {
@@ -32,7 +32,7 @@ function* textsOf({ requestBody }: RecordedExchange): Generator<readonly [name: 
   }
 }
 
-/** Adds projects, zones, images, networks and types of machines that requests name. */
+/** Adds projects, zones, images, networks and machine types in requests. */
 export function seedGce(world: GceWorld, exchanges: readonly RecordedExchange[]): void {
   const addType = (name: string): void => {
     if (!world.machineTypes.has(name))
@@ -57,7 +57,7 @@ export function seedGce(world: GceWorld, exchanges: readonly RecordedExchange[])
   }
 }
 
-/** Adds resource groups, subnets, sizes and images of the marketplace that requests name. */
+/** Adds resource groups, subnets, sizes and images of the marketplace in requests. */
 export function seedArm(world: ArmWorld, exchanges: readonly RecordedExchange[]): void {
   for (const exchange of accepted(exchanges)) {
     const [, group] = /\/resourceGroups\/([^/?]+)/i.exec(exchange.url) ?? [];

@@ -7,7 +7,7 @@ import type { RecordedExchange } from "./read-recording.ts";
 import type { ReplayedAnswer, ReplayedRequest, ReplayTarget } from "./replay-recording.ts";
 import { seedArm, seedEc2, seedGce } from "./seed-worlds.ts";
 
-/** A target that is to be closed. */
+/** A target with a `close` function. */
 export interface RunningTarget extends ReplayTarget {
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ const isLogin = ({ url, requestBody }: RecordedExchange): boolean =>
   requestBody.includes("Action=AssumeRole");
 
 /**
- * Starts the emulator of a driver's cloud, with what the recording says there was. Its world is new, but for that.
+ * Starts the emulator of a driver's cloud with a new world that has only the resources of the recording.
  *
  * @throws Error for a driver whose cloud has no emulator
  */
@@ -54,7 +54,7 @@ function emulatorFor(driver: string, exchanges: readonly RecordedExchange[]) {
   }
 }
 
-/** A signature that an emulator without access keys takes. */
+/** A signature that an emulator without access keys accepts. */
 function signatureFor(exchanges: readonly RecordedExchange[]): string {
   const urls = exchanges.map(({ url }) => url).join("\n");
   const region = /\/\/ec2\.([a-z0-9-]+)\.amazonaws/.exec(urls)?.[1] ?? "eu-west-1";

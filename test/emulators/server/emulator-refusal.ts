@@ -1,6 +1,6 @@
 import type { Refusal } from "./emulator.ts";
 
-/** A refusal as the actions of an emulator throw it, before they have changed anything. Each cloud has a class of its own. */
+/** An error response, thrown by the actions of an emulator before any change. Each cloud has its own class. */
 export class EmulatorRefusal extends Error implements Refusal {
   readonly code: string;
   declare readonly status?: number;

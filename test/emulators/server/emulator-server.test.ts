@@ -6,7 +6,7 @@ import { createEmulatorServer, type EmulatorServer, type EmulatorServerOptions }
 const servers: EmulatorServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** A cloud that counts what it was asked to do. */
+/** A cloud that counts its requests. */
 async function aServer(
   options: EmulatorServerOptions = {},
   answer?: Emulator["answer"],
@@ -39,11 +39,11 @@ async function aServer(
   return { server, url, done };
 }
 
-/** For what is polled for on a busy computer. */
+/** A timeout for polls on a busy computer. */
 const patience = { timeout: 10_000 };
 
 describe("the server of an emulator", () => {
-  it("answers, and logs what came and how it ended", async () => {
+  it("responds, and logs requests and their outcomes", async () => {
     const { server, url } = await aServer();
     expect(await (await fetch(`${url}/make?a`, { method: "POST", body: "x" })).text()).toBe("did /make x");
     expect(server.log.requests).toMatchObject([
@@ -54,7 +54,7 @@ describe("the server of an emulator", () => {
     expect(server.log.count()).toBe(0);
   });
 
-  it("refuses on demand, without or after having done what was asked", async () => {
+  it("injects errors, before or after the effect of a request", async () => {
     const { server, url, done } = await aServer();
     const end = { kind: "refuse", refusal: { code: "Nope", status: 418, message: "no", retryAfterS: 9 } } as const;
     server.faults.add({ operation: "make", end });
@@ -67,7 +67,7 @@ describe("the server of an emulator", () => {
     expect((await fetch(`${url}/make`)).status).toBe(200);
   });
 
-  it("gives what somebody in between would answer", async () => {
+  it("injects responses of a proxy", async () => {
     const { server, url } = await aServer();
     const reply = { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad gateway" };
     server.faults.add({ operation: "*", end: { kind: "reply", reply } });
@@ -75,7 +75,7 @@ describe("the server of an emulator", () => {
     expect([response.status, await response.text()]).toEqual([502, "<html>bad gateway"]);
   });
 
-  it("resets connections, with or without having done what was asked", async () => {
+  it("injects connection resets, before or after the effect of a request", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "reset" } });
     server.faults.add({ operation: "*", end: { kind: "reset" }, afterAcceptance: true });
@@ -86,7 +86,7 @@ describe("the server of an emulator", () => {
     expect(server.log.requests.map(({ end }) => end)).toEqual(["reset", "reset"]);
   });
 
-  it("never answers on demand, until the caller leaves", async () => {
+  it("injects missing responses until the client disconnects", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "hang" } });
     const stop = new AbortController();
@@ -98,14 +98,14 @@ describe("the server of an emulator", () => {
     expect(done).toEqual([]);
   });
 
-  it("sends half of an answer on demand", async () => {
+  it("injects truncated responses", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "truncate" } });
     await expect(fetch(`${url}/make`).then((response) => response.text())).rejects.toThrow("terminated");
     expect(done).toEqual(["/make"]);
   });
 
-  it("stops in the middle of an answer on demand, until the caller leaves", async () => {
+  it("injects incomplete responses until the client disconnects", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "stall" } });
     const stop = new AbortController();
@@ -118,7 +118,7 @@ describe("the server of an emulator", () => {
     await expect.poll(() => server.log.requests[0]?.end, patience).toBe("stalled");
   });
 
-  it("takes its time by the clock that it was given", async () => {
+  it("delays responses by its clock", async () => {
     const clock = createVirtualClock();
     const { server, url } = await aServer({ clock, latencyMs: 1_000 });
     const answered = fetch(`${url}/make`);
@@ -128,7 +128,7 @@ describe("the server of an emulator", () => {
     expect((await answered).status).toBe(200);
   });
 
-  it("tells an account that asks too often, and leaves the others alone", async () => {
+  it("throttles an account without affecting others", async () => {
     const clock = createVirtualClock();
     const { url } = await aServer({ clock, throttle: { burst: 2, perSecond: 1 } });
     const ask = async (account: string) => (await fetch(`${url}/make`, { headers: { "x-account": account } })).status;
@@ -137,13 +137,13 @@ describe("the server of an emulator", () => {
     expect(await ask("a")).toBe(200);
   });
 
-  it("limits only the operations that it was told to limit", async () => {
+  it("throttles only the configured operations", async () => {
     const { url } = await aServer({ throttle: { burst: 1, perSecond: 0, operations: ["make"] } });
     const ask = async (operation: string) => (await fetch(`${url}/${operation}`)).status;
     expect([await ask("make"), await ask("look"), await ask("look"), await ask("make")]).toEqual([200, 200, 200, 503]);
   });
 
-  it("keeps what the emulator threw, for the test to see", async () => {
+  it("records errors of the emulator for the test", async () => {
     const { server, url } = await aServer({}, () => {
       throw new Error("a bug");
     });
@@ -151,7 +151,7 @@ describe("the server of an emulator", () => {
     expect(server.failures).toEqual([new Error("a bug")]);
   });
 
-  it("compares every request and its own answers with what the vendor publishes, and keeps each difference once", async () => {
+  it("compares requests and responses with the vendor's model, and records each difference once", async () => {
     const answer = ({ url }: EmulatorRequest) => ({ status: 200, body: url.search });
     const seen: (readonly [string, string | undefined])[] = [];
     const findDifferences = ({ operation, request, reply }: Exchange) => {
@@ -185,7 +185,7 @@ describe("the server of an emulator", () => {
     );
   });
 
-  it("counts what is under way at once", async () => {
+  it("counts requests in flight", async () => {
     const clock = createVirtualClock();
     const { server, url } = await aServer({ clock, latencyMs: 30 });
     const answers = Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/make`)));

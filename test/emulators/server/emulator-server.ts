@@ -7,29 +7,29 @@ import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts
 import { createRequestLog, type RequestEnd, type RequestLog } from "./request-log.ts";
 import { createTokenBuckets, type Throttle } from "./token-bucket.ts";
 
-/** How a server around an emulator behaves. */
+/** Options of the server of an emulator. */
 export interface EmulatorServerOptions {
-  /** Default: the system's. With a virtual clock nothing is answered late before time goes on. */
+  /** Default: the system's. With a virtual clock, delayed responses wait until it advances. */
   readonly clock?: Clock;
-  /** For faults that are only likely. Default: a fixed seed. */
+  /** For faults with a probability. Default: a fixed seed. */
   readonly random?: Random;
-  /** What every request takes. Default 0. */
+  /** Latency of every request. Default 0. */
   readonly latencyMs?: number;
-  /** How often an account may ask. Absent: as often as it likes. */
+  /** Rate limit per account. Absent: no limit. */
   readonly throttle?: Throttle;
   /** Serves over TLS. Absent: plain HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** An emulator that can be reached over TCP, on the loopback address only. */
+/** An emulator that listens on the loopback address. */
 export interface EmulatorServer {
-  /** Begins to listen. Port 0, the default, takes a free one. */
+  /** Starts to listen. Port 0, the default, selects a free one. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   readonly log: RequestLog;
   readonly faults: FaultPlan;
-  /** What the emulator itself threw, and where a request or an answer differs from what the vendor publishes. A test that uses one should expect none. */
+  /** Errors of the emulator, and differences of requests and responses from the vendor's model. Tests expect none. */
   readonly failures: readonly unknown[];
-  /** Ends all connections and resolves when nothing is left. */
+  /** Closes all connections, and resolves when they are closed. */
   close(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
   const listener: RequestListener = (incoming, response) => {
     void (async () => {
       const gone = new AbortController();
-      response.once("close", () => gone.abort(new Error("the caller has gone")));
+      response.once("close", () => gone.abort(new Error("the client disconnected")));
       const body = await readBody(incoming);
       if (body === undefined) {
         incoming.socket.destroy();
@@ -134,7 +134,7 @@ function startListening(server: Server, port: number): Promise<number> {
   });
 }
 
-/** The text of a request; nothing when it is larger than any that a cloud would take. */
+/** The text of a request; undefined when it exceeds the limits of clouds. */
 async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,6 +1,6 @@
 import type { Emulator, EmulatorReply, EmulatorRequest, RequestSubject } from "./emulator.ts";
 
-/** Compares an exchange with what the vendor publishes, and hands on the answer. */
+/** Compares an exchange with the vendor's model, and returns the response. */
 export type CheckExchange = <Reply extends EmulatorReply | undefined>(
   subject: Pick<RequestSubject, "operation">,
   request: EmulatorRequest,

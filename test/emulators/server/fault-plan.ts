@@ -1,54 +1,54 @@
 import type { Random } from "@millwright/core";
 import type { EmulatorReply, Refusal, RequestSubject } from "./emulator.ts";
 
-/** How a request that meets a fault ends. */
+/** The effect of a fault on a request. */
 export type FaultEnd =
-  /** The cloud refuses, in the form of its protocol. */
+  /** An error in the format of the cloud. */
   | { readonly kind: "refuse"; readonly refusal: Refusal }
-  /** Somebody in between answers: a proxy, a load balancer, nonsense. */
+  /** A response that is not the cloud's: of a proxy, a load balancer, or garbage. */
   | { readonly kind: "reply"; readonly reply: EmulatorReply }
-  /** The connection is reset without an answer. */
+  /** The connection is reset without a response. */
   | { readonly kind: "reset" }
-  /** No answer ever comes. */
+  /** There is no response. */
   | { readonly kind: "hang" }
-  /** Half of the true answer, and the connection is closed. The request has its effect. */
+  /** Half of the response, and the connection is closed. The request has its effect. */
   | { readonly kind: "truncate" }
-  /** Half of the true answer, and then nothing more. The request has its effect. */
+  /** Half of the response, and the connection stays open. The request has its effect. */
   | { readonly kind: "stall" };
 
-/** The cloud refuses with a code of its own; what else it says is its default for the code. */
+/** An error with the cloud's code, and its defaults for the code. */
 export const refuse = (code: string, more: Omit<Partial<Refusal>, "code"> = {}): FaultEnd => ({
   kind: "refuse",
   refusal: { code, ...more },
 });
 
-/** A fault on demand. */
+/** An injected fault. */
 export interface FaultRule {
-  /** Operation in the cloud's own words; `*` meets all. */
+  /** The cloud's name of the operation; `*` matches all. */
   readonly operation: string;
-  /** Only requests that mention this, in a name or id. */
+  /** Only requests with this text in a name or ID. */
   readonly match?: string;
-  /** Requests that fit and pass unharmed before the first one is met. Default 0. */
+  /** Number of matching requests without the fault at first. Default 0. */
   readonly skip?: number;
-  /** How many requests are met before the fault is gone. Default 1. */
+  /** Number of requests with the fault. Default 1. */
   readonly times?: number;
-  /** How likely a request that fits is met. Default 1. */
+  /** Probability for a matching request. Default 1. */
   readonly probability?: number;
-  /** How much longer the request takes. Default 0. */
+  /** Additional delay of the request. Default 0. */
   readonly delayMs?: number;
-  /** How it ends; absent: as without the fault, after the delay. */
+  /** Its effect. Absent: only the delay. */
   readonly end?: FaultEnd;
-  /** Whether the cloud does what was asked first, so that only the answer is lost or false. Default false. */
+  /** Whether the request has its effect first, so that only the response is lost or wrong. Default false. */
   readonly afterAcceptance?: boolean;
 }
 
-/** The faults of one server. One request meets one fault, the oldest that fits. */
+/** The faults of one server. At most one fault applies to a request: the oldest that matches. */
 export interface FaultPlan {
   add(rule: FaultRule): void;
   clear(): void;
-  /** How often any fault has met a request. */
+  /** The number of requests with a fault. */
   readonly strikes: number;
-  /** The fault that this request meets; counts it. */
+  /** The fault of this request; counts it. */
   strike(subject: RequestSubject): FaultRule | undefined;
 }
 

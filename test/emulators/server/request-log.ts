@@ -1,6 +1,6 @@
 import type { EmulatorRequest, RequestSubject } from "./emulator.ts";
 
-/** How a request ended: a status of HTTP, or without an answer. */
+/** The outcome of a request: an HTTP status, or no response. */
 export type RequestEnd = number | "reset" | "hang" | "truncated" | "stalled" | "gone";
 
 /** One request in the log. */
@@ -10,21 +10,21 @@ export interface LoggedRequest extends RequestSubject {
   readonly body: string;
   readonly headers: EmulatorRequest["headers"];
   readonly at: Date;
-  /** Requests that were under way when it came, itself included. */
+  /** Requests in flight when it arrived, including itself. */
   readonly inFlight: number;
-  /** Undefined while it is under way. `gone`: the caller left first. */
+  /** Undefined while it is in flight. `gone`: the client disconnected. */
   readonly end: RequestEnd | undefined;
 }
 
-/** What was asked of a server. */
+/** The requests to a server. */
 export interface RequestLog {
-  /** All of them in the order in which they came, until it is cleared; the newest 100 000. */
+  /** In the order of arrival, until it is cleared; the newest 100 000. */
   readonly requests: readonly LoggedRequest[];
-  /** How many requests of an operation came; of all without one. */
+  /** The number of requests of an operation, or of all. */
   count(operation?: string): number;
-  /** The most requests that were under way at once. */
+  /** The greatest number of requests in flight. */
   readonly peakInFlight: number;
-  /** Connections that callers have opened. */
+  /** Connections that clients have opened. */
   readonly connections: number;
   clear(): void;
 }

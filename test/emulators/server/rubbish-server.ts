@@ -1,12 +1,12 @@
 import { createServer, type Socket } from "node:net";
 
-/** A server that is none of HTTP: it answers whatever comes with the greeting of another protocol. */
+/** A server that is not HTTP: it responds to everything with the greeting of another protocol. */
 export interface RubbishServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Starts a server that talks rubbish, on the loopback address. */
+/** Starts a server with an invalid protocol, on the loopback address. */
 export async function listenWithRubbish(): Promise<RubbishServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -22,7 +22,7 @@ export async function listenWithRubbish(): Promise<RubbishServer> {
     url: `http://127.0.0.1:${port}`,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Who was told rubbish may keep its side of the connection open for good.
+      // A client may keep its side of the connection open forever.
       for (const socket of sockets) socket.destroy();
       await closed;
     },

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { createEmulatorServer } from "./emulator-server.ts";
 import { selfSignedCertificate } from "./self-signed-certificate.ts";
 
-it("a self-signed certificate is good for TLS on the loopback address, and for nothing else", async () => {
+it("a self-signed certificate is valid for TLS on the loopback address only", async () => {
   const tls = selfSignedCertificate(systemClock.now());
   const certificate = new X509Certificate(tls.cert);
   expect(certificate.checkIP("127.0.0.1")).toBe("127.0.0.1");

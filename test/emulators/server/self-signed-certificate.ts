@@ -31,7 +31,7 @@ const alternative = (host: string): Buffer =>
   isIPv4(host) ? der(0x87, Buffer.from(host.split(".").map(Number))) : der(0x82, Buffer.from(host));
 
 /**
- * Makes a certificate for `127.0.0.1`, `localhost` and other hosts that is good for a day (RFC 5280), for SDKs that insist on TLS. Made anew for each server, so that no private key lies in the
+ * Creates a certificate for `127.0.0.1`, `localhost` and other hosts that is valid for a day (RFC 5280), for SDKs that require TLS. Each server gets a new one, so that no private key is in the
  * repository.
  */
 export function selfSignedCertificate(now: Date, hosts: readonly string[] = []): SelfSignedCertificate {
@@ -59,9 +59,9 @@ export function selfSignedCertificate(now: Date, hosts: readonly string[] = []):
 }
 
 /**
- * Has this process trust a certificate beside those that it trusts anyway.
+ * Adds a certificate to those that this process trusts.
  *
- * @returns takes it back
+ * @returns a function that removes it
  */
 export function trustCertificate(cert: string): () => void {
   const before = getCACertificates("default");

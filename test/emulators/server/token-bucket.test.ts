@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createTokenBuckets } from "./token-bucket.ts";
 
 describe("token buckets", () => {
-  it("give what is in them and fill up with time, each for itself", async () => {
+  it("return their tokens and refill with time, independently", async () => {
     const clock = createVirtualClock();
     const take = createTokenBuckets({ burst: 2, perSecond: 1 }, clock);
     expect([take("a"), take("a"), take("a"), take("b")]).toEqual([true, true, false, true]);

@@ -1,19 +1,19 @@
 import type { Clock } from "@millwright/core";
 
-/** How often may be asked. */
+/** A rate limit. */
 export interface BucketSize {
-  /** Requests that are free at first, and after a long pause. */
+  /** Burst size. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** How often an account may ask, and for what. */
+/** The rate limit of an account. */
 export interface Throttle extends BucketSize {
-  /** Operations that draw on the budget. Absent: all of them, on one budget. */
+  /** Limited operations. Absent: all of them, with one limit. */
   readonly operations?: readonly string[];
 }
 
-/** Takes one token of a budget; false when there is none. */
+/** Takes one token of a bucket; false when it is empty. */
 export type TakeToken = (budget: string) => boolean;
 
 /** A token bucket for each budget, filled by the clock. */

@@ -3,17 +3,17 @@ import { readFileSync } from "node:fs";
 /** A member of a structure, as the SDK declares it. */
 export interface DeclaredMember {
   readonly isRequired: boolean;
-  /** As it stands there: `string`, `DataDisk[]`, `Record<string, string>`, a union of texts. */
+  /** As declared: `string`, `DataDisk[]`, `Record<string, string>`, a union of texts. */
   readonly type: string;
 }
 
-/** What a file of declarations says of structures and of texts that are enums. */
+/** The structures and enums of a file of declarations. */
 export interface Declarations {
-  /** All members of a structure, those that it inherits among them; undefined for what is none. */
+  /** All members of a structure, including inherited ones; undefined for an unknown structure. */
   membersOf(structure: string): ReadonlyMap<string, DeclaredMember> | undefined;
-  /** The values of a type that is an enum, in lower case: Azure compares them so. */
+  /** The values of an enum in lower case, as Azure compares them. */
   valuesOf(type: string): ReadonlySet<string> | undefined;
-  /** What a name that is neither stands for. */
+  /** The type of an alias. */
   aliasOf(type: string): string | undefined;
 }
 
@@ -26,7 +26,7 @@ const textPattern = /"([^"]*)"/g;
 const textsIn = (text: string): ReadonlySet<string> =>
   new Set([...text.matchAll(textPattern)].map(([, value = ""]) => value.toLowerCase()));
 
-/** Reads files of declarations. Of two things with one name the last one counts. */
+/** Reads files of declarations. Of two declarations with one name the last one counts. */
 export function readDeclarations(files: readonly string[]): Declarations {
   const structures = new Map<
     string,

@@ -5,7 +5,7 @@ import { exceptions } from "./exceptions.ts";
 const group = "/subscriptions/s/resourceGroups/g";
 const vmPath = `${group}/providers/Microsoft.Compute/virtualMachines`;
 
-/** Differences of a request, and of its answer where there is one. */
+/** Differences of a request, and of its response if it has one. */
 function differencesOf(
   [method, operation, path]: readonly [string, string, string],
   { request = "", answer, status = 200 }: { request?: unknown; answer?: unknown; status?: number } = {},
@@ -53,7 +53,7 @@ describe("addresses", () => {
 });
 
 describe("bodies", () => {
-  it("that the model knows are good", () => {
+  it("in the model are accepted", () => {
     const answer = vm(
       {
         priority: "spot",
@@ -97,11 +97,11 @@ describe("bodies", () => {
     ],
     ["an object for a list", vm({ storageProfile: { dataDisks: {} } }), "cannot be read by the SDK"],
     [
-      "a value that its enum has not",
+      "a value that is not in its enum",
       vm({ priority: "Cheap" }),
-      'priority is no value of VirtualMachinePriorityTypes: "Cheap"',
+      'priority is not a value of VirtualMachinePriorityTypes: "Cheap"',
     ],
-    ["an id of no resource", vm({ host: { id: "host-1" } }), 'host.id is no id of a resource: "host-1"'],
+    ["an ID that is not a resource ID", vm({ host: { id: "host-1" } }), 'host.id is not a resource ID: "host-1"'],
   ])("differ by %s, in requests and answers", (_, body, expected) => {
     const found = [differencesOf(putVm, { request: body }), differencesOf(getVm, { answer: body })];
     expect(found.map((differences) => differences.map((text) => text.replace(/^(request|answer) /, "")))).toEqual([
@@ -110,13 +110,13 @@ describe("bodies", () => {
     ]);
   });
 
-  it("that refuse have a code and a message", () => {
+  it("of errors have a code and a message", () => {
     expect(differencesOf(getVm, { status: 404, answer: { error: { code: "a", message: "b" } } })).toEqual([]);
     expect(differencesOf(getVm, { status: 404, answer: { code: "a" } })).toHaveLength(2);
   });
 });
 
-it("allows what the table of exceptions has, and needs each row", () => {
+it("allows the table of exceptions, and needs each row", () => {
   const examples = [
     () => [putVm, { request: vm({ hardwareProfile: { vmSize: "Standard_D99s_v9" } }) }] as const,
     () => [["GET", "VirtualMachines_List", `${vmPath}?api-version=1&$skiptoken=2`], {}] as const,

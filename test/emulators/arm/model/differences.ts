@@ -18,7 +18,7 @@ const network = readSdkModels("@azure/arm-network", ["", "common", "network"]);
 interface OperationModel {
   readonly models: SdkModels;
   readonly request?: string;
-  /** What a request is read as, where the SDK has no function that reads it. */
+  /** The structure of a request, where the SDK has no function that reads it. */
   readonly readAs?: string;
   readonly answer?: string;
 }
@@ -88,7 +88,7 @@ function refusalProblems(body: string): readonly string[] {
     .map((name) => `refusal error.${name} is required`);
 }
 
-/** Where a request to ARM, or an answer, differs from what Azure ships with its SDK. What stands in the table of exceptions is no difference. */
+/** Differences of a request or response from the models in Azure's SDK, without the exceptions of the table. */
 export function modelDifferences(
   { operation, request, reply }: Exchange,
   allowed: readonly ModelException[] = exceptions,

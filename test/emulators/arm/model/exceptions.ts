@@ -1,15 +1,15 @@
-/** A difference from the model that is meant. */
+/** An intended difference from the model. */
 export interface ModelException {
   readonly operation: RegExp;
   readonly difference: RegExp;
   readonly reason: string;
 }
 
-/** Every difference that is no failure. */
+/** All intended differences. */
 export const exceptions: readonly ModelException[] = [
   {
     operation: /^VirtualMachines_/,
-    difference: /hardwareProfile\.vmSize is no value of VirtualMachineSizeTypes: /,
+    difference: /hardwareProfile\.vmSize is not a value of VirtualMachineSizeTypes: /,
     reason:
       "the list is of 2021 and will not be longer (its description in the SDK): sizes are found by ResourceSkus_List",
   },
@@ -20,7 +20,7 @@ export const exceptions: readonly ModelException[] = [
   },
   {
     operation: /^(VirtualMachines|Disks)_/,
-    difference: /(imageReference|availabilitySet|virtualMachineScaleSet)\.id is no id of a resource: /,
+    difference: /(imageReference|availabilitySet|virtualMachineScaleSet)\.id is not a resource ID: /,
     reason: "the driver hands on what the class names; tests name images and sets by short ids",
   },
 ];

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Declarations, readDeclarations } from "./declarations.ts";
 
-/** One address of an API, as the SDK sends to it. */
+/** One path of an API, as the SDK sends it. */
 export interface PublishedRoute {
   readonly method: string;
   readonly path: RegExp;
@@ -11,7 +11,7 @@ export interface PublishedRoute {
   readonly query: ReadonlySet<string>;
 }
 
-/** What a package of the SDK publishes of its API. */
+/** The API model in a package of the SDK. */
 export interface SdkModels {
   readonly declarations: Declarations;
   readonly routes: readonly PublishedRoute[];
@@ -21,7 +21,7 @@ export interface SdkModels {
 
 const require = createRequire(import.meta.url);
 
-/** Reads what a package of Azure's SDK ships: declarations of structures, the functions that read them, the addresses of requests. */
+/** Reads the model in a package of Azure's SDK: declarations of structures, the functions that read them, the paths of requests. */
 export function readSdkModels(name: string, modelFolders: readonly string[]): SdkModels {
   const folder = dirname(require.resolve(name));
   const files = modelFolders.map((models) => join(folder, "models", models, "models"));

@@ -1,4 +1,4 @@
-/** The fields of a body that a function does not read: those that its author does not know. */
+/** The fields of a body that a function does not read: unknown ones. */
 export function unreadFields(
   body: unknown,
   read: (body: unknown) => unknown,
@@ -13,7 +13,7 @@ export function unreadFields(
         keys.add(key);
         return watch(Reflect.get(target, key, Array.isArray(target) ? target : receiver));
       },
-      // Whoever lists the keys takes all of them, as of a map of tags.
+      // Listing the keys reads all of them, as for a map of tags.
       ownKeys(target) {
         for (const key of Reflect.ownKeys(target)) keys.add(key);
         return Reflect.ownKeys(target);
@@ -25,7 +25,7 @@ export function unreadFields(
   const visit = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;
     const keys = seen.get(value);
-    // Handed on as it is.
+    // Passed on unchanged.
     if (keys === undefined || keys.size === 0) return;
     for (const [key, field] of Object.entries(value)) {
       const at = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;

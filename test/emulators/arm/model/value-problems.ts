@@ -11,14 +11,14 @@ const simple: Readonly<Record<string, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-/** Where a value differs from a declared type: another type, a value that its enum does not have, a field that is missing, an id that is no resource's. */
+/** Differences of a value from its declared type: another type, a value not in its enum, a missing field, an invalid resource ID. */
 export function valueProblems(
   declarations: Declarations,
   type: string,
   value: unknown,
   path: string,
 ): readonly string[] {
-  // Azure writes and takes null for absent.
+  // In Azure null means absent.
   if (value === undefined || value === null) return [];
   const shown = (): string => (JSON.stringify(value) ?? "").slice(0, 80);
   const below = (childType: string, child: unknown, at: string): readonly string[] =>
@@ -38,7 +38,7 @@ export function valueProblems(
   if (values !== undefined) {
     return typeof value === "string" && values.has(value.toLowerCase())
       ? []
-      : [`${path} is no value of ${type}: ${shown()}`];
+      : [`${path} is not a value of ${type}: ${shown()}`];
   }
   const isOfType = Object.hasOwn(simple, type) ? simple[type] : undefined;
   if (isOfType !== undefined) return isOfType(value) ? [] : [`${path} must be a ${type}, is ${shown()}`];
@@ -52,7 +52,7 @@ export function valueProblems(
     const field: unknown = Reflect.get(value, name);
     if (field === undefined) return member.isRequired ? [`${at} is required`] : [];
     if (name === "id" && typeof field === "string" && !resourceIdPattern.test(field)) {
-      return [`${at} is no id of a resource: ${JSON.stringify(field)}`];
+      return [`${at} is not a resource ID: ${JSON.stringify(field)}`];
     }
     return below(member.type, field, at);
   });

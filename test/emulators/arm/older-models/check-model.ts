@@ -6,7 +6,7 @@ export type ModelProvider = keyof typeof publishedModels;
 
 const lineSchema = z.tuple([z.string(), z.record(z.string(), z.string())]);
 
-/** The fields of a class by their name; what lies below `properties` is a part of its own. */
+/** The fields of a class by name; those below `properties` are a separate part. */
 interface Fields {
   readonly [name: string]: string | Fields;
 }
@@ -22,7 +22,7 @@ const classesOf = (table: string): ReadonlyMap<string, Fields> =>
       }),
   );
 
-/** Makes a tree of paths with dots. */
+/** Builds a tree of paths with dots. */
 function nested(types: readonly (readonly [string, string])[]): Fields {
   const fields: Record<string, string | Fields> = {};
   const below = new Map<string, (readonly [string, string])[]>();
@@ -40,16 +40,16 @@ const models: Readonly<Record<ModelProvider, ReadonlyMap<string, Fields>>> = {
   "Microsoft.Network": classesOf(publishedModels["Microsoft.Network"]),
 };
 
-/** Who sends a body: a client may not set what only the cloud may. */
+/** The sender of a body: a client may not set read-only fields. */
 export type BodyOf = "client" | "cloud";
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Compares a body with a published class, and gives a sentence for each difference.
+ * Compares a body with a published class, and returns a sentence for each difference.
  *
- * Types are `string`, `number`, `boolean`, `any`, `enum:a|b`, the name of a class, a list `[]` or a map `{}` of one of these; with `!` in front for what only the cloud sets.
+ * Types are `string`, `number`, `boolean`, `any`, `enum:a|b`, the name of a class, a list `[]` or a map `{}` of one of these; with a leading `!` for read-only fields.
  */
 export function differencesFromModel(
   provider: ModelProvider,

@@ -3,7 +3,7 @@ import { type BodyOf, differencesFromModel, type ModelProvider } from "./check-m
 
 interface OperationModel {
   readonly provider: ModelProvider;
-  /** The api-version that the published class is of. */
+  /** The api-version of the published class. */
   readonly apiVersion: string;
   readonly request?: string;
   readonly reply?: string;
@@ -43,8 +43,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Compares requests and answers with what Microsoft publishes about their api-version: no field of another version, none of the wrong type, and no value that the version does not know. Requests of
- * other api-versions are not looked at.
+ * Compares requests and responses with the published model of their api-version: no unknown field, no wrong type, and no unknown value. Requests of
+ * other api-versions are not compared.
  */
 export function olderModelDifferences({ operation, request, reply }: Exchange): readonly string[] {
   const model = operations[operation];

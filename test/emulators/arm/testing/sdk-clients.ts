@@ -10,7 +10,7 @@ import { type ArmEmulatorOptions, createArmEmulator } from "../index.ts";
 /** The subscription of the clients. */
 export const subscription = "sub-1";
 
-/** The unmodified SDKs, and a cloud for them that ends with the test. What the emulator itself threw fails it. */
+/** The unmodified SDKs, and a cloud for them that ends with the test. The emulator's own errors fail the test. */
 export async function anArm(options: ArmEmulatorOptions = {}, secret = "good") {
   const emulator = createArmEmulator(options);
   onTestFinished(async () => {
@@ -78,7 +78,7 @@ const aVm = (name: string): VirtualMachine => ({
   },
 });
 
-/** A request as it is, without what the SDKs make of the answer. */
+/** A plain request without the SDKs. */
 export const send = (
   ca: string,
   method: string,

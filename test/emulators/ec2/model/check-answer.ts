@@ -17,7 +17,7 @@ const itemsOf = (value: Parsed | undefined): readonly Parsed[] => {
   return Array.isArray(value) ? value : [value];
 };
 
-/** Where an answer differs from the model: unknown elements, missing ones, values of another type; for a refusal, from the form that all refusals have. */
+/** Differences of a response from the model: unknown or missing elements, values of another type; for an error, from the format of errors. */
 export function answerProblems(model: OperationModel, status: number, body: string): readonly string[] {
   const document: Element = parseXML(body);
   const isEc2 = model.protocol === "ec2Query";

@@ -3,7 +3,7 @@ import { membersOf } from "./members.ts";
 import type { OperationModel } from "./operations.ts";
 import { valueProblem } from "./value-problem.ts";
 
-/** Where the parameters of a request differ from the model: unknown ones, missing ones, values of another type. */
+/** Differences of the parameters of a request from the model: unknown or missing ones, values of another type. */
 export function parameterProblems(model: OperationModel, body: string): readonly string[] {
   const form = new Map(new URLSearchParams(body));
   const unread = new Set(form.keys());
@@ -46,6 +46,6 @@ export function parameterProblems(model: OperationModel, body: string): readonly
   return problems;
 }
 
-/** A path and those that lead to it: `A`, `A.1`, `A.1.B`. */
+/** A path and its parents: `A`, `A.1`, `A.1.B`. */
 const prefixesOf = (path: string): readonly string[] =>
   path.split(".").map((_, index, parts) => parts.slice(0, index + 1).join("."));

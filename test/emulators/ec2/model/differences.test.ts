@@ -11,7 +11,7 @@ const request = (body: string): EmulatorRequest => ({
   signal: new AbortController().signal,
 });
 
-/** Differences of a request that nobody answers. */
+/** Differences of a request without a response. */
 const ofRequest = (operation: string, parameters: string, version = "2016-11-15"): readonly string[] =>
   modelDifferences({
     operation,
@@ -19,7 +19,7 @@ const ofRequest = (operation: string, parameters: string, version = "2016-11-15"
     reply: undefined,
   });
 
-/** Differences of an answer to a request without parameters. */
+/** Differences of a response to a request without parameters. */
 const ofAnswer = (operation: string, body: string, status = 200, version = "2016-11-15"): readonly string[] =>
   modelDifferences({
     operation,
@@ -55,25 +55,25 @@ describe("requests to EC2", () => {
     ["a word where a number is", "Ipv6AddressCount=one", 'parameter Ipv6AddressCount must be a number, is "one"'],
     ["a word where a boolean is", "EbsOptimized=yes", 'parameter EbsOptimized must be true or false, is "yes"'],
     [
-      "a value that its enum has not",
+      "a value that is not in its enum",
       "Placement.Tenancy=solo",
-      'parameter Placement.Tenancy is no value of its enum: "solo"',
+      'parameter Placement.Tenancy is not a value of its enum: "solo"',
     ],
     [
       "one in a list",
       "TagSpecification.1.ResourceType=robot",
-      'parameter TagSpecification.1.ResourceType is no value of its enum: "robot"',
+      'parameter TagSpecification.1.ResourceType is not a value of its enum: "robot"',
     ],
   ])("differ by %s", (_, parameters, expected) => {
     expect(ofRequest("RunInstances", `MinCount=1&MaxCount=1&${parameters}`)[0]).toBe(expected);
   });
 
-  it("differ by what is missing, also inside", () => {
+  it("differ by missing parts, also nested ones", () => {
     expect(ofRequest("RunInstances", "MinCount=1")).toEqual(["parameter MaxCount is required"]);
     expect(ofRequest("TerminateInstances", "")).toEqual(["parameter InstanceId is required"]);
   });
 
-  it("differ by their version, and by an operation that nobody has", () => {
+  it("differ by their version, and by an unknown operation", () => {
     expect(ofRequest("DescribeInstances", "", "2014-01-01")).toEqual([
       "parameter Version must be 2016-11-15, is 2014-01-01",
     ]);
@@ -82,7 +82,7 @@ describe("requests to EC2", () => {
 });
 
 describe("answers of EC2", () => {
-  it("that the model knows are good", () => {
+  it("in the model are accepted", () => {
     const instance =
       "<instanceId>i-1</instanceId><instanceState><code>16</code><name>running</name></instanceState><launchTime>2026-01-01T00:00:00.000Z</launchTime><tagSet/>";
     expect(ofAnswer("DescribeInstances", described(instance))).toEqual([]);
@@ -97,9 +97,9 @@ describe("answers of EC2", () => {
     ["an element twice", "<imageId>a</imageId><imageId>b</imageId>", `${at}.imageId must be one text`],
     ["items of another name", "<tagSet><member/></tagSet>", `${at}.tagSet.member is not in the model`],
     [
-      "a value that its enum has not",
+      "a value that is not in its enum",
       "<instanceState><name>on</name></instanceState>",
-      `${at}.instanceState.name is no value of its enum: "on"`,
+      `${at}.instanceState.name is not a value of its enum: "on"`,
     ],
     ["a time that is none", "<launchTime>today</launchTime>", `${at}.launchTime must be a time, is "today"`],
     ["a boolean that is none", "<ebsOptimized>1</ebsOptimized>", `${at}.ebsOptimized must be true or false, is "1"`],
@@ -107,14 +107,14 @@ describe("answers of EC2", () => {
     expect(ofAnswer("DescribeInstances", described(instance))).toEqual([expected]);
   });
 
-  it("differ by their root, and without the id of the request", () => {
+  it("differ by their root, and without the request ID", () => {
     expect(ofAnswer("DescribeInstances", "<Described/>")).toEqual([
       "answer Described must be DescribeInstancesResponse",
       "answer RequestId is required",
     ]);
   });
 
-  it("that refuse have the one form of all", () => {
+  it("of errors have the common format", () => {
     const good =
       "<Response><Errors><Error><Code>a</Code><Message>b</Message></Error></Errors><RequestID>1</RequestID></Response>";
     expect(ofAnswer("DescribeInstances", good, 400)).toEqual([]);
@@ -138,7 +138,7 @@ describe("STS", () => {
     ]);
   });
 
-  it("answers as its model has it", () => {
+  it("responds as in its model", () => {
     const keys = "<AccessKeyId>a</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken>";
     const end = "<Expiration>2026-01-01T00:00:00Z</Expiration>";
     expect(ofAnswer(operation, answer(keys + end), 200, version)).toEqual([]);
@@ -161,7 +161,7 @@ describe("exceptions", () => {
     ["ModifyNetworkInterfaceAttribute", "NetworkInterfaceId=eni-1", returned],
   ];
 
-  it.each(examples)("of %s are no differences, and needed", (operation, parameters, body) => {
+  it.each(examples)("of %s are accepted, and needed", (operation, parameters, body) => {
     const exchange = {
       operation,
       request: request(`Action=${operation}&Version=2016-11-15&${parameters}`),

@@ -4,7 +4,7 @@ import { parameterProblems } from "./check-parameters.ts";
 import { exceptions, type ModelException } from "./exceptions.ts";
 import { operationModel } from "./operations.ts";
 
-/** Where a request to EC2 or STS, or an answer, differs from the models that AWS ships with its SDK. What stands in the table of exceptions is no difference. */
+/** Differences of a request or response of EC2 or STS from the models in AWS's SDK, without the exceptions of the table. */
 export function modelDifferences(
   { operation, request, reply }: Exchange,
   allowed: readonly ModelException[] = exceptions,

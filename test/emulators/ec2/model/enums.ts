@@ -24,7 +24,7 @@ function readMemberTypes(): ReadonlyMap<string, string> {
 
 let memberTypes: ReadonlyMap<string, string> | undefined;
 
-/** The values that a member of a structure of EC2, or each item of it, may have; undefined for one that is no enum. */
+/** The values of a member of a structure of EC2, or of its items; undefined for one without an enum. */
 export function enumOf(structure: string, member: string): ReadonlySet<string> | undefined {
   memberTypes ??= readMemberTypes();
   const type = memberTypes.get(`${structure}.${member}`);

@@ -6,11 +6,11 @@ import type { OperationModel } from "./operations.ts";
 export interface Member {
   /** Name of its parameter in a request. */
   readonly parameter: string;
-  /** Name of its element in an answer. */
+  /** Name of its element in a response. */
   readonly element: string;
   readonly schema: NormalizedSchema;
   readonly isRequired: boolean;
-  /** What it, or each of its items, may be; undefined for what is no enum. */
+  /** The values of it or its items; undefined without an enum. */
   readonly values: ReadonlySet<string> | undefined;
 }
 
@@ -32,7 +32,7 @@ export function membersOf(structure: NormalizedSchema, protocol: Protocol): read
 
 function readMembers(structure: NormalizedSchema, protocol: Protocol): readonly Member[] {
   const schema: unknown = structure.getSchema();
-  // Those that are required come first, and their number last.
+  // Required ones come first, and their number last.
   const required: unknown = Array.isArray(schema) ? schema[6] : 0;
   return [...structure.structIterator()].map(([name, member], index) => ({
     parameter: parameterName(name, member, protocol),

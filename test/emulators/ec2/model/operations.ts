@@ -2,7 +2,7 @@ import * as ec2 from "@aws-sdk/client-ec2";
 import * as sts from "@aws-sdk/nested-clients/sts";
 import { NormalizedSchema } from "@smithy/core/schema";
 
-/** What AWS publishes of one operation, and the SDK ships: the schemas by which it writes requests and reads answers. */
+/** The model of one operation in the SDK: its schemas of requests and responses. */
 export interface OperationModel {
   readonly name: string;
   /** The rules of EC2's own protocol, or those of AWS's query protocol. */
@@ -17,7 +17,7 @@ type OperationSchema = readonly [9, string, string, unknown, Schema, Schema];
 
 const isOperation = (value: unknown): value is OperationSchema => Array.isArray(value) && value[0] === 9;
 
-/** The model of an operation of EC2 or STS; undefined for one that neither has. */
+/** The model of an operation of EC2 or STS; undefined for an unknown one. */
 export function operationModel(name: string): OperationModel | undefined {
   const services = [
     { protocol: "ec2Query", version: "2016-11-15", shapes: ec2 },

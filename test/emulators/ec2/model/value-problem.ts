@@ -1,6 +1,6 @@
 import type { NormalizedSchema } from "@smithy/core/schema";
 
-/** What is wrong with a text that stands for a value of a simple type; undefined when nothing is. */
+/** Why a text is not a value of a simple type; undefined when it is. */
 export function valueProblem(
   schema: NormalizedSchema,
   values: ReadonlySet<string> | undefined,
@@ -18,5 +18,5 @@ export function valueProblem(
     return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0 ? undefined : `must be base64, is ${shown()}`;
   }
   if (!schema.isStringSchema()) return "must not be a text";
-  return values === undefined || values.has(text) ? undefined : `is no value of its enum: ${shown()}`;
+  return values === undefined || values.has(text) ? undefined : `is not a value of its enum: ${shown()}`;
 }

@@ -7,7 +7,7 @@ export interface ApiField {
   readonly type: string;
   readonly isRepeated: boolean;
   readonly isMap: boolean;
-  /** Texts that a value may be; undefined where it may be any. */
+  /** Allowed texts; undefined for any. */
   readonly values: ReadonlySet<string> | undefined;
   readonly isRequired: boolean;
 }
@@ -16,7 +16,7 @@ export interface ApiField {
 export interface ApiMessage {
   readonly name: string;
   readonly fields: ReadonlyMap<string, ApiField>;
-  /** The message that a type of a field means; undefined for one that is none. */
+  /** The message of a field's type; undefined for a scalar. */
   typeOf(field: ApiField): ApiMessage | undefined;
 }
 
@@ -28,12 +28,12 @@ export interface ApiMethod {
   /** The names of its groups are those of fields of the request. */
   readonly path: RegExp;
   readonly request: ApiMessage;
-  /** Field of the request that the body is; undefined where there is none. */
+  /** Field of the request that is the body; undefined without a body. */
   readonly body: string | undefined;
   readonly response: ApiMessage;
 }
 
-/** The API as its vendor describes it. */
+/** The API in its vendor's model. */
 export interface ApiModel {
   /** By their operations. */
   readonly methods: ReadonlyMap<string, ApiMethod>;
@@ -49,14 +49,14 @@ const upperFirst = (name: string): string => name.charAt(0).toUpperCase() + name
 
 type Descriptor = Readonly<Record<string, unknown>>;
 
-/** Values of an enum but for the first, which stands for a field that is not set and is never sent. */
+/** Values of an enum except for the first, which means unset and is never sent. */
 const valuesOf = (descriptor: Descriptor): ReadonlySet<string> =>
   new Set(Object.keys(recordOf(descriptor["values"])).filter((value) => !value.startsWith("UNDEFINED_")));
 
 const isEnum = (descriptor: unknown): descriptor is Descriptor =>
   isRecord(descriptor) && isRecord(descriptor["values"]);
 
-/** Reads messages when they are first asked for: there are thousands. */
+/** Reads messages on first use: there are thousands. */
 function createMessages(types: Descriptor): (name: string, within?: Descriptor) => ApiMessage | undefined {
   const known = new Map<Descriptor, ApiMessage>();
 
@@ -72,7 +72,7 @@ function createMessages(types: Descriptor): (name: string, within?: Descriptor) 
     const nested = recordOf(descriptor["nested"]);
     const fields = Object.entries(recordOf(descriptor["fields"])).map(([field, value]) => {
       const { type, rule, keyType, options } = recordOf(value);
-      // Enums of which others may come are texts in the model; their values stand beside, under the name of the field.
+      // Open enums are texts in the model; their values are listed under the name of the field.
       const values = [
         nested[textOf(type)],
         types[textOf(type)],
@@ -126,7 +126,7 @@ function readModel(types: Descriptor): ApiModel {
 
 let model: ApiModel | undefined;
 
-/** The model of Compute Engine's REST API v1 that `@google-cloud/compute` ships. Reads 12 MB when it is first asked for. */
+/** The model of Compute Engine's REST API v1 that `@google-cloud/compute` ships. Reads 12 MB on first use. */
 export function computeModel(): ApiModel {
   if (model === undefined) {
     const path = createRequire(import.meta.url).resolve("@google-cloud/compute/build/protos/protos.json");

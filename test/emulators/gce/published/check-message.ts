@@ -5,7 +5,7 @@ import { formatOf, type FormatContext, keyProblem } from "./formats.ts";
 /** Reports a difference at a path. */
 export type Report = (path: string, difference: string) => void;
 
-/** What a value is compared in. */
+/** The context of a comparison. */
 export interface MessageContext extends FormatContext {
   readonly report: Report;
 }
@@ -24,7 +24,7 @@ export function checkMessage(message: ApiMessage, value: unknown, path: string, 
   for (const [name, content] of Object.entries(value)) {
     const at = path === "" ? name : `${path}.${name}`;
     const field = message.fields.get(name);
-    if (field === undefined) report(at, `is no field of ${message.name}`);
+    if (field === undefined) report(at, `is not a field of ${message.name}`);
     else checkField(message, name, field, content, at, context);
   }
   for (const [name, field] of message.fields) {
@@ -69,7 +69,7 @@ function checkOne(
   if (bound !== undefined) {
     const isText = typeof value === "string" && /^-?\d+$/.test(value);
     const isNumber = typeof value === "number" && Number.isSafeInteger(value);
-    // Google writes 64 bits as texts, and reads them as numbers, too.
+    // Google writes 64-bit numbers as texts, and reads numbers, too.
     const isLong = field.type.endsWith("64");
     if (!(isLong ? isText || (isRequest && isNumber) : isNumber)) {
       return report(path, `must be ${isLong ? "a text of digits" : "a number"} (${field.type})`);

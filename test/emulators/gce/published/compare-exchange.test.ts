@@ -21,7 +21,7 @@ const ofInsertion = (instance: unknown, query = "") =>
     reply: undefined,
   });
 
-/** The differences of the answer that shows an instance. */
+/** The differences of the response for an instance. */
 const ofInstance = (instance: unknown, status = 200, headers: Readonly<Record<string, string>> = json) =>
   findDifferences({
     operation: "instances.get",
@@ -46,19 +46,19 @@ const shown = {
   selfLink: `${root}/instances/m`,
 };
 
-describe("what Google publishes about Compute Engine", () => {
-  it("has nothing against a request and an answer that are as they should be", () => {
+describe("Google's model of Compute Engine", () => {
+  it("accepts a valid request and response", () => {
     expect(ofInsertion(sent, "?requestId=0c0ffee0-0000-4000-8000-000000000001")).toEqual([]);
     expect(ofInsertion({ ...sent, disks: [{ initializeParams: { diskSizeGb: 50 } }] })).toEqual([]);
     expect(ofInstance(shown)).toEqual([]);
   });
 
   it.each<[string, object, string]>([
-    ["an unknown field", { ...sent, machinetype: "x" }, "instanceResource.machinetype: is no field of Instance"],
+    ["an unknown field", { ...sent, machinetype: "x" }, "instanceResource.machinetype: is not a field of Instance"],
     [
       "an unknown field of a part",
       { ...sent, scheduling: { preemptable: true } },
-      "instanceResource.scheduling.preemptable: is no field of Scheduling",
+      "instanceResource.scheduling.preemptable: is not a field of Scheduling",
     ],
     ["a text for a number", { ...sent, disks: [{ index: "1" }] }, "instanceResource.disks[0].index: must be a number"],
     [
@@ -75,7 +75,7 @@ describe("what Google publishes about Compute Engine", () => {
       "instanceResource.scheduling.provisioningModel: must be one of FLEX_START, RESERVATION_BOUND, SPOT, STANDARD",
     ],
     [
-      "the value of an enum that stands for none",
+      "the unset value of an enum",
       { ...sent, scheduling: { provisioningModel: "UNDEFINED_PROVISIONING_MODEL" } },
       "must be one of FLEX_START",
     ],
@@ -97,19 +97,19 @@ describe("what Google publishes about Compute Engine", () => {
       "instanceResource.labels.a: must be the value of a label",
     ],
     ["a name", { ...sent, name: "-m" }, "instanceResource.name: must be a name of RFC 1035"],
-  ])("tells %s in a request", (_, instance, difference) => {
+  ])("reports %s in a request", (_, instance, difference) => {
     expect(ofInsertion(instance)).toEqual([expect.stringContaining(difference)]);
   });
 
   it.each<[string, string, string]>([
-    ["an unknown parameter", "?requestID=x", "request requestID: is no field of InsertInstanceRequest"],
-    ["a parameter of the path", "?zone=x", "request zone: is no parameter of the query"],
+    ["an unknown parameter", "?requestID=x", "request requestID: is not a field of InsertInstanceRequest"],
+    ["a parameter of the path", "?zone=x", "request zone: is not a parameter of the query"],
     ["a request id that is no UUID", "?requestId=x", "request requestId: must be a UUID"],
-  ])("tells %s", (_, query, difference) => {
+  ])("reports %s", (_, query, difference) => {
     expect(ofInsertion(sent, query)).toEqual([expect.stringContaining(difference)]);
   });
 
-  it("tells another method, path and body", () => {
+  it("reports an unknown method, path and body", () => {
     const ofGet = (method: string, path: string, body = "") =>
       findDifferences({ operation: "instances.get", request: aRequest(method, path, body), reply: undefined });
     expect(ofGet("POST", "instances/m")).toEqual([expect.stringContaining("is not GET")]);
@@ -117,15 +117,15 @@ describe("what Google publishes about Compute Engine", () => {
     expect(ofGet("GET", "instances/m", '{"a":1}')).toEqual([expect.stringContaining("must not have a body")]);
     const request = aRequest("POST", "instances", "{");
     expect(findDifferences({ operation: "instances.insert", request, reply: undefined })).toContain(
-      "request : is no JSON",
+      "request : is not JSON",
     );
     expect(findDifferences({ operation: "", request, reply: undefined })).toEqual([
-      expect.stringContaining("is no method of Compute Engine"),
+      expect.stringContaining("is not a method of Compute Engine"),
     ]);
   });
 
   it.each<[string, object, string]>([
-    ["an unknown field", { ...shown, state: "RUNNING" }, "answer state: is no field of Instance"],
+    ["an unknown field", { ...shown, state: "RUNNING" }, "answer state: is not a field of Instance"],
     ["an unknown status", { ...shown, status: "BROKEN" }, "answer status: must be one of DEPROVISIONING, PENDING"],
     ["a number of 64 bits that is no text", { ...shown, id: 7 }, "answer id: must be a text of digits (uint64)"],
     ["another kind", { ...shown, kind: "compute#disk" }, "answer kind: must be compute#instance"],
@@ -135,28 +135,28 @@ describe("what Google publishes about Compute Engine", () => {
       "answer selfLink: must be",
     ],
     ["a time", { ...shown, creationTimestamp: "today" }, "answer creationTimestamp: must be a time of RFC 3339"],
-  ])("tells %s in an answer", (_, instance, difference) => {
+  ])("reports %s in a response", (_, instance, difference) => {
     expect(ofInstance(instance)).toEqual([expect.stringContaining(difference)]);
   });
 
-  it("tells errors that have not Google's form, and answers that are no JSON", () => {
+  it("reports errors that are not in Google's format, and responses that are not JSON", () => {
     const error = { code: 404, message: "none", errors: [{ message: "none", domain: "global", reason: "notFound" }] };
     expect(ofInstance({ error }, 404)).toEqual([]);
     expect(ofInstance({ error }, 403)).toEqual(["answer error.code: must be the status 403"]);
     expect(ofInstance({ error: { ...error, errors: [] } }, 404)).toEqual(["answer error.errors: must be a list"]);
     expect(ofInstance({ error: "none" }, 404)).toEqual(["answer error: must be an object"]);
     expect(ofInstance(shown, 200, {})).toEqual(["answer : must be JSON"]);
-    expect(ofInstance("<html>")).toContain("answer : is no JSON");
+    expect(ofInstance("<html>")).toContain("answer : is not JSON");
   });
 
-  it("does not describe those who give out tokens, and the metadata server", () => {
+  it("does not cover the token services and the metadata server", () => {
     const request = aRequest("POST", "x", "y");
     for (const operation of ["oauth2.token", "sts.token", "metadata.token"]) {
       expect(findDifferences({ operation, request, reply: undefined })).toEqual([]);
     }
   });
 
-  it("differs as it is known: the SDK sends an empty text as body", () => {
+  it("accepts a known difference: the SDK sends an empty text as body", () => {
     const request = aRequest("POST", "operations/o/wait", '""');
     expect(findDifferences({ operation: "zoneOperations.wait", request, reply: undefined })).toEqual([]);
     expect(knownDifferences.map(({ operation }) => operation)).toEqual(["zoneOperations.wait"]);

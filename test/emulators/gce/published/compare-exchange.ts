@@ -4,17 +4,17 @@ import { type ApiMessage, type ApiMethod, computeModel } from "./api-model.ts";
 import { checkMessage, type Report } from "./check-message.ts";
 import { isKnownDifference } from "./known-differences.ts";
 
-/** Services that are at the same address here, and that the model of Compute Engine does not describe. */
+/** Services at the same address that are not in the model of Compute Engine. */
 const otherServices = ["oauth2.", "sts.", "iamcredentials.", "metadata.", "cloudresourcemanager."];
 
 /**
- * Where a request or an answer differs from the model of Compute Engine that `@google-cloud/compute` ships, and from what the API reference says of texts: unknown fields and parameters, types, values of enums,
- * required fields, addresses of resources, errors without Google's form.
+ * Differences of a request or response from the model of Compute Engine in `@google-cloud/compute`, and from the formats of texts in the API reference: unknown fields and parameters, types, values of enums,
+ * required fields, addresses of resources, errors in another format.
  */
 export function findDifferences({ operation, request, reply }: Exchange): readonly string[] {
   if (otherServices.some((service) => operation.startsWith(service))) return [];
   const method = computeModel().methods.get(operation);
-  if (method === undefined) return [`${request.method} ${request.url.pathname} is no method of Compute Engine`];
+  if (method === undefined) return [`${request.method} ${request.url.pathname} is not a method of Compute Engine`];
   const differences: string[] = [];
   const reportTo =
     (side: string): Report =>
@@ -43,7 +43,7 @@ function checkRequest(method: ApiMethod, request: EmulatorRequest, report: Repor
   const { project = "", zone = "" } = inPath;
   const parameters: [string, unknown][] = [];
   for (const [field, text] of searchParams) {
-    if (Object.hasOwn(inPath, field) || field === method.body) report(field, "is no parameter of the query");
+    if (Object.hasOwn(inPath, field) || field === method.body) report(field, "is not a parameter of the query");
     else parameters.push([field, parameterOf(method.request, field, text)]);
   }
   const whole: Record<string, unknown> = { ...inPath, ...Object.fromEntries(parameters) };
@@ -92,7 +92,7 @@ function jsonOf(text: string, report: Report): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    report("", "is no JSON");
+    report("", "is not JSON");
     return {};
   }
 }

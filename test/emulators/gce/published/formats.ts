@@ -1,19 +1,19 @@
-/** Where a text stands. */
+/** The context of a text. */
 export interface FormatContext {
-  /** Whether it is sent; answers have the addresses of resources in full. */
+  /** Whether it is in a request; responses have full URLs. */
   readonly isRequest: boolean;
   readonly project: string;
   readonly zone: string;
 }
 
-/** What is wrong with a text; undefined for nothing. */
+/** Why a text is invalid; undefined if it is valid. */
 type Format = (text: string, context: FormatContext) => string | undefined;
 
 const name = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?";
 const origin = "https://(?:www|compute)\\.googleapis\\.com/compute/v1/";
 const escaped = (text: string): string => text.replaceAll(/[.:]/g, "\\$&");
 
-/** Patterns are made once: there are lists of hundreds of addresses. */
+/** Patterns are cached: there are lists of hundreds of URLs. */
 const compiled = new Map<string, RegExp>();
 
 function fits(pattern: string, text: string): boolean {
@@ -22,7 +22,7 @@ function fits(pattern: string, text: string): boolean {
   return known.test(text);
 }
 
-/** The address of a resource: in full, or, in requests, from the project or its own collection on. */
+/** The URL of a resource: in full, or, in requests, relative to the project or its collection. */
 const resource =
   (scope: (context: FormatContext) => string, ...collections: readonly string[]): Format =>
   (text, context) => {
@@ -68,7 +68,7 @@ const image: Format = (text, { isRequest }) =>
     : `must be the address of an image, not ${JSON.stringify(text)}`;
 
 /**
- * What texts of certain fields look like, from their descriptions in Compute Engine's API reference (REST v1): the model says of them only that they are texts. By message and field.
+ * Formats of text fields by message and field, from their descriptions in Compute Engine's API reference (REST v1): the model only declares them as texts.
  */
 const formats: Readonly<Record<string, Format>> = {
   "AcceleratorConfig.acceleratorType": zonal("acceleratorTypes"),
@@ -117,14 +117,14 @@ const formats: Readonly<Record<string, Format>> = {
 
 const labelKey = /^[\p{Ll}\p{Lo}][-_\p{Ll}\p{Lo}\p{N}]{0,62}$/u;
 
-/** What is wrong with a key of a map; undefined for nothing. */
+/** Why a key of a map is invalid; undefined if it is valid. */
 export const keyProblem = (field: string, key: string): string | undefined =>
   field === "labels" && !labelKey.test(key) ? "must be the key of a label" : undefined;
 
-/** The kinds that messages name themselves by, such as `compute#instance`. */
+/** The kinds of messages, such as `compute#instance`. */
 const kindOf = (message: string): string => `compute#${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 
-/** The check of a text field; undefined where any text will do. */
+/** The check of a text field; undefined where any text is valid. */
 export function formatOf(
   message: string,
   field: string,

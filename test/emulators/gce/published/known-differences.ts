@@ -1,4 +1,4 @@
-/** A difference that stays, and why. */
+/** A known difference, and why. */
 export interface KnownDifference {
   readonly operation: string;
   /** Side and path, such as `request instanceResource.name`. */
@@ -6,7 +6,7 @@ export interface KnownDifference {
   readonly reason: string;
 }
 
-/** Every difference that is known and stays. None without a reason that holds. */
+/** All known differences. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     operation: "zoneOperations.wait",
