@@ -230,7 +230,7 @@ describe("writes while the API server fails", () => {
       try {
         await api.create(configMaps, configMap(name), { signal });
       } catch (error) {
-        if (!mayHaveHappened(error)) expectations.creationRefused("default/owner", name);
+        if (!mayHaveHappened(error)) expectations.creationRejected("default/owner", name);
         lostResponses++;
         throw error;
       }

@@ -106,7 +106,10 @@ describe("millwright run without its prerequisites", () => {
     const match = { resources, userAgent: controllersAgent };
     fleet.server.faults.add({ match, effect: { kind: "status", code: 404, reason: "NotFound" } });
     fleet.server.faults.add({ match: { ...match, verbs: ["watch"] }, effect: { kind: "partition" } }).remove();
-    await controllers.waitFor(/"machines\.machine\.sapcloud\.io".*404.*A list or watch ended with an error/, 40_000);
+    await controllers.waitFor(
+      /"machines\.machine\.sapcloud\.io".*404.*A list or watch failed and will be retried/,
+      40_000,
+    );
     const refused = (): number => fleet.requests().filter(({ status }) => status === 404).length;
     const before = refused();
     await pause(5_000);

@@ -5,7 +5,7 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Whether the time ran out (rather than that the outer signal fired). */
   expired(): boolean;
-  /** Starts the time anew. */
+  /** Restarts the time. */
   readonly extend: () => void;
   /** Milliseconds left, never negative. */
   remainingMs(): number;

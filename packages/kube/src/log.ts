@@ -15,7 +15,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For messages that are to be one line, of which the first says the most. */
+/** The first line of a text, for messages in one line. */
 export function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? text;
 }

@@ -7,7 +7,7 @@ const root = join(here, "..", "..", "..");
 const readme = await readFile(join(here, "..", "README.md"), "utf8");
 
 /** Rows of the table of failures: title, then `file`: name; name; `file`: … */
-const [, section = ""] = readme.split("## What goes wrong, and the test of it");
+const [, section = ""] = readme.split("## Failures and their tests");
 const rows = section
   .split(/^## /m, 1)
   .join("")

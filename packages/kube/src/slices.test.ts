@@ -50,7 +50,7 @@ test("stops between two slices when its signal aborts", async () => {
   expect(store.size).toBeLessThan(1_000);
 });
 
-test("keeps an own write that comes between two slices, and tells of additions before removals", async () => {
+test("keeps an own write that comes between two slices, and reports additions before removals", async () => {
   const store = createStore();
   for (let index = 0; index < 200; index++) store.applyEvent(object(index, index + 1));
   const replacement = store.beginReplacement();

@@ -20,7 +20,7 @@ export interface Slices {
 /** Reading the clock costs more than a step does, so it is read only at every n-th. */
 const stepsPerLook = 16;
 
-/** Starts the first slice. On a virtual clock that stands still a slice never ends. */
+/** Starts the first slice. On a virtual clock that is not advanced a slice never ends. */
 export function createSlices(options: SliceOptions): Slices {
   const { clock, signal, sliceMs = 5 } = options;
   let until = clock.monotonicMs() + sliceMs;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** Fills a cache of 40 MiB with the litter of parsing, and tells what the process takes for it beyond that, in MiB. */
+/** Fills a cache of 40 MiB with the garbage of parsing, and returns the additional memory of the process in MiB. */
 const program = (first: string) => `
   ${first}
   const kept = [];

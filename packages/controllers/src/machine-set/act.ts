@@ -73,10 +73,10 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       const annotations = { ...machine.metadata.annotations, ...(await intentAtBirth(machine, context)) };
       await machines.create({ ...machine, metadata: { ...machine.metadata, annotations } });
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
-      expectations.creationSeen(key, name);
+      expectations.creationObserved(key, name);
     } catch (error) {
       if (!mayHaveHappened(error) || (!isUnanswered(error) && !(await exists(name))))
-        expectations.creationRefused(key, name);
+        expectations.creationRejected(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The random name is taken: the next reconcile uses another.
       again(key);
@@ -88,10 +88,10 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
     expectations.expectDeletion(key, uid);
     try {
       await machines.delete({ namespace, name }, uid);
-      expectations.deletionSeen(key, uid);
+      expectations.deletionObserved(key, uid);
     } catch (error) {
       // Without a response it may be terminating: no other is selected until it is seen, or the wait for it has expired.
-      if (!isUnanswered(error)) expectations.deletionRefused(key, uid);
+      if (!isUnanswered(error)) expectations.deletionRejected(key, uid);
       throw error;
     }
     context.events.record(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted machine: ${name}` });

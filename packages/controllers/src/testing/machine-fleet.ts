@@ -89,7 +89,7 @@ export async function aFleet(
       settings: { ...defaultMachineSettings, ...options.settings },
       workers: options.workers ?? 10,
     });
-    passes = () => controller.counts().passes;
+    passes = () => controller.counts().reconciles;
     pendingEvictions = views.pendingEvictions;
     await run(context, stop.signal);
     const running = controller.start(stop.signal);

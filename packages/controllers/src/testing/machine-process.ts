@@ -57,7 +57,7 @@ export function setUp(options: { readonly hasTarget?: boolean; readonly idPrefix
     await run(context, stop.signal);
     const running = controller.start(stop.signal);
     const process = {
-      passes: () => controller.counts().passes,
+      passes: () => controller.counts().reconciles,
       stop: async () => {
         stop.abort(new Error("stopped"));
         await operations.close();

@@ -101,7 +101,7 @@ test("lives on bookmarks for an hour without a list", async () => {
   await run.end();
 });
 
-test("tells subscribers of every object again, as (same, same), each time the resync period is over", async () => {
+test("calls subscribers with every object again, as (same, same), after each resync period", async () => {
   const run = start(scripted([page([node("a", 1), node("b", 2)], 5)], []), { resyncMs: 60_000 });
   await run.reflector.synced();
   const seen: (readonly [string | undefined, boolean])[] = [];
@@ -128,7 +128,7 @@ test("lets a writer wait until the cache has seen its write, by an event, a book
   const late = run.reflector.reached("1000", stop.signal);
   stop.abort(new Error("too late"));
   await expect(late).rejects.toThrow("too late");
-  // The server was restored from a backup: what was waited for will never come, and the fresh list says so.
+  // The server was restored from a backup: the awaited version will never come, as the new list shows.
   await run.clock.advance(5_000);
   expect(reached).toEqual(["5", "6", "15", "999"]);
   await run.end();

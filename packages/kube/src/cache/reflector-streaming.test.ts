@@ -37,7 +37,7 @@ test("throws a streamed list away that broke off, and continues a watch that bro
   await run.end();
 });
 
-test("streams a fresh list after 410 and tells of what is missing from it", async () => {
+test("streams a new list after 410 and reports the objects missing from it", async () => {
   const run = start(
     scripted(
       [],
@@ -58,7 +58,7 @@ test("streams a fresh list after 410 and tells of what is missing from it", asyn
 
 test.each([
   ["refuses streaming", [refusal()]],
-  ["ignores it and tells of a change before the end", [added("a", 1), { type: "MODIFIED", object: node("a", 2) }]],
+  ["ignores it and sends a change before the end", [added("a", 1), { type: "MODIFIED", object: node("a", 2) }]],
   ["ignores it and sends a plain bookmark", [added("a", 1), bookmark(3)]],
   ["ignores it and ends the watch", [added("a", 1), "end"]],
   ["ignores it and falls silent", [added("a", 1)]],
@@ -73,14 +73,14 @@ test.each([
 
 test("asks for pages once streamed lists were cut off three times in a row, and streams again after that", async () => {
   const cut = (name: string): WatchEvent[] => [added(name, 1)];
-  const trouble = () => new ApiError({ status: 500, reason: "InternalError", message: "trouble" });
+  const failure = () => new ApiError({ status: 500, reason: "InternalError", message: "failure" });
   const run = start(
     scripted(
       [page([node("a", 1), node("b", 2)], 5)],
       [
         [...cut("a"), broken()],
-        [...cut("a"), trouble()],
-        [trouble()],
+        [...cut("a"), failure()],
+        [failure()],
         [added("c", 6), gone()],
         [...cut("c"), broken()],
         [added("d", 7), endOfList(9)],
@@ -106,7 +106,7 @@ test("fills the cache within seconds although every stream ends with an error at
   const nodes = Array.from({ length: 40 }, (_, index) => node(`n${index}`, index + 1));
   const lines = (from: number): (WatchEvent | Error)[] => [
     ...nodes.slice(from, from + 4).map((object): WatchEvent => ({ type: "ADDED", object })),
-    new ApiError({ status: 500, reason: "InternalError", message: "trouble" }),
+    new ApiError({ status: 500, reason: "InternalError", message: "failure" }),
   ];
   const run = start(
     scripted(

@@ -54,7 +54,7 @@ test("continues from the last event or bookmark after a watch that ended or brok
   await run.end();
 });
 
-test("lists afresh after 410 in the middle of a watch, and tells of what is missing with its last state", async () => {
+test("lists again after 410 in the middle of a watch, and reports deleted objects with their last state", async () => {
   const run = start(scripted([page([node("a", 1), node("b", 2)], 5), page([node("b", 2)], 9)], [[gone()]]));
   const seen = vi.fn<StoreSubscriber<KubeObject>>();
   await run.reflector.synced();
@@ -89,7 +89,7 @@ test("lists afresh when the server has not reached the version, as after a resta
   await run.end();
 });
 
-test("never gives up, and asks ever more slowly", async () => {
+test("retries without limit, with exponential backoff", async () => {
   const run = start(scripted([broken()], []));
   await run.clock.advance(60_000);
   const first = run.listed.length;
@@ -102,7 +102,7 @@ test("never gives up, and asks ever more slowly", async () => {
   await run.end();
 });
 
-test("does not list in a tight loop when every list and every watch says 410", async () => {
+test("does not list in a tight loop when every list and every watch fails with 410", async () => {
   const lists = start(scripted([gone()], []));
   await lists.clock.advance(60_000);
   expect(lists.listed.length).toBeLessThan(15);
@@ -133,12 +133,12 @@ test("does not reconnect in a tight loop when the server ends every watch at onc
 test("stops in the middle of a wait, and refuses to run twice at once", async () => {
   const run = start(scripted([broken()], []));
   await run.clock.advance(100);
-  await expect(run.reflector.run(new AbortController().signal)).rejects.toThrow("runs already");
+  await expect(run.reflector.run(new AbortController().signal)).rejects.toThrow("is already running");
   await run.end();
   expect(run.clock.pending()).toBe(0);
 });
 
-test("tells whoever waits for the first list when their signal aborts", async () => {
+test("rejects waits for the first list when their signal aborts", async () => {
   const run = start(scripted([broken()], []));
   const stop = new AbortController();
   const waiting = run.reflector.synced(stop.signal);
@@ -177,7 +177,7 @@ test("keeps an informer equal to the server through compaction and restarts of w
   await running;
 });
 
-test("says each sort of trouble once in a series: a kind that is gone is news after a server that was away", async () => {
+test("warns once for each cause in a series: a kind that is not served is another cause than an unreachable server", async () => {
   const logged: string[] = [];
   const added: WatchEvent = { type: "ADDED", object: node("a", 6) };
   const missing = new ApiError({ status: 404, reason: "NotFound", message: "no such kind" });

@@ -15,7 +15,7 @@ import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
 import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
 import { followHistory } from "./history-follower.ts";
-import { sleepUntilBack } from "./sleep-until-back.ts";
+import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 import type { Replacement, Store } from "./store.ts";
 import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
@@ -29,21 +29,21 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * Whether lists come as a stream of objects that goes on as the watch (KEP-3157). A server that refuses it, or ignores that
-   * it was asked, is asked for pages from then on; one whose streams are cut off three times in a row before the end of the list, until
-   * a list is complete: a page that fails costs one page, a stream all of it. Default true.
+   * Whether lists come as a stream of objects that continues as the watch (KEP-3157). If a server rejects or ignores
+   * this, lists are paged from then on. After three interrupted streams in a row lists are paged until
+   * one is complete: a failed page costs one page, a failed stream the whole list. Default true.
    */
   readonly streamingList?: boolean | undefined;
   /** Items of one page of a list. Default 100: the text of a page, 1 MiB of Nodes, is in memory as a whole, and 250 of them take 20 MiB more. */
   readonly pageSize?: number | undefined;
-  /** How often subscribers are told of every object, changed or not, milliseconds (up to a tenth more). Default: never. */
+  /** How often subscribers are called with every object, changed or not, milliseconds (up to a tenth more). Default: never. */
   readonly resyncMs?: number | undefined;
-  /** Between failed attempts; less when others find a server back that was away. Default 800 ms up to 15 s. */
+  /** Between failed attempts; shorter when other requests reach an unreachable server again. Default 800 ms up to 15 s. */
   readonly backoff?: BackoffOptions | undefined;
   /** Default 50 s; see `WatchOptions.inactivityMs`. */
   readonly inactivityMs?: number | undefined;
   /**
-   * Whether objects come with `metadata.managedFields`, for a store whose `trim` wants to see them. Default false: they are cut out before
+   * Whether objects keep `metadata.managedFields`, for a store whose `trim` needs them. Default false: they are removed before
    * an object is parsed.
    */
   readonly keepManagedFields?: boolean | undefined;
@@ -52,24 +52,24 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
   readonly log?: Log | undefined;
 }
 
-/** What a reflector did so far, for metrics. */
+/** Counters of a reflector, for metrics. */
 export interface ReflectorCounts {
-  /** Lists that were begun, streamed or in pages. */
+  /** Lists that were started, streamed or in pages. */
   readonly lists: number;
   readonly watches: number;
   readonly events: number;
   readonly failures: number;
-  /** Those of them in which the server sent what cannot be read. */
+  /** Failures because of an unreadable response. */
   readonly malformed: number;
   /** Lists that were not used because they lacked objects that exist. */
   readonly incompleteLists: number;
-  /** Watches that were replaced because nothing had arrived on them for long. */
+  /** Watches that were restarted because they were silent for too long. */
   readonly silences: number;
 }
 
 /** Keeps a store equal to what the API server has. */
 export interface Reflector {
-  /** Runs until the signal aborts, then resolves. Never gives up, never rejects. Only one run at a time. */
+  /** Runs until the signal aborts, then resolves. Retries without limit, never rejects. Only one run at a time. */
   run(signal: AbortSignal): Promise<void>;
   /** Whether the store has held a complete list at least once. */
   hasSynced(): boolean;
@@ -83,30 +83,30 @@ export interface Reflector {
   /** The version up to which the store is known to be complete. */
   resourceVersion(): string | undefined;
   /**
-   * Resolves when the store has everything up to a version, that of an own write for example: from events and bookmarks, or
-   * because a list that was begun after this call is complete. Rejects with the reason of the signal when that aborts first;
-   * always give one with a deadline, since a quiet type gets a bookmark only every minute.
+   * Resolves when the store is complete up to a version, for example that of an own write: from events and bookmarks, or
+   * because a list that was started after this call is complete. Rejects with the reason of the signal when it aborts first.
+   * Always pass one with a deadline, since a type without changes gets a bookmark only every minute.
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
-  /** Whether what the store holds is kept up to date, and since when it is not. */
+  /** Whether the store is up to date, and since when it is not. */
   readonly connectivity: Connectivity;
 }
 
-/** So many streamed lists may be cut off in a row; the next one comes in pages. */
+/** After so many interrupted streamed lists in a row the next one is paged. */
 const cutsBeforePages = 3;
 
-/** A watch that lived this long was healthy, even if nothing happened in it. */
+/** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
 
 /**
- * Makes a reflector: lists, then watches with bookmarks from there on. Whatever ends a watch, it continues from the last
- * version it saw; a 410, wherever it comes up, leads to a fresh list, whose differences the store turns into changes.
- * Lists and watches follow each other in one loop, so that there are never two at once.
+ * Creates a reflector: it lists, then watches with bookmarks. After any end of a watch it continues from the last
+ * version it saw; a 410 leads to a relist, whose differences the store turns into changes.
+ * Lists and watches run in one loop, never two at once.
  *
- * A peer that is gone without a word is noticed within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
- * last version, which costs one request and no list. A server sends bookmarks about every minute, so that the watch of a type in
- * which nothing happens at all is replaced once in that time.
+ * A dead connection is detected within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
+ * last version, which costs one request and no list. A server sends bookmarks about every minute, so the watch of a type
+ * without any changes is replaced once in that time.
  */
 export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { api, type, store, clock, random } = options;
@@ -129,14 +129,14 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let running = false;
   /** Whether the server could not be reached since the last answer: it may have been restored meanwhile. */
   let isUnverified = false;
-  /** Streamed lists that were cut off since a list was complete. A server that is unreachable cuts nothing off. */
+  /** Streamed lists that were interrupted since a list was complete. An unreachable server does not count. */
   let cuts = 0;
-  /** Attempts in a row that brought nothing. */
+  /** Consecutive attempts without any event. */
   let fruitless = 0;
-  /** Whether the last of them found no server. */
-  let isAway = false;
-  /** What was said of them: a server that is away first may then have lost the kind. */
-  const said = new Set<string>();
+  /** Whether the server was unreachable in the last of them. */
+  let isUnreachable = false;
+  /** Errors that were logged since the last success, by status and reason: a server may first be unreachable and then not serve the kind. */
+  const logged = new Set<string>();
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -144,7 +144,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     waiters.reached(next);
   }
 
-  /** Fills the store with a list that is filled by `read`, which answers its version. */
+  /** Fills the store with a list from `read`, which returns its version. */
   async function fill(
     read: (replacement: Replacement<T>) => Promise<string | undefined>,
     signal: AbortSignal,
@@ -212,13 +212,13 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     try {
       for await (const event of events) applyEvent(event);
     } finally {
-      // A server that ends every watch at once must not be asked in a tight loop.
+      // Do not retry in a tight loop when the server ends every watch at once.
       if (counts.events > eventsBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
       else fruitless++;
     }
   }
 
-  /** A watch that begins with a list. */
+  /** A watch that starts with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
     const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal });
     let received = 0;
@@ -253,7 +253,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     const signal = history.attempt(runSignal);
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
-    isAway = false;
+    isUnreachable = false;
     let isAnswered = isList;
     const onAnswer = (): void => {
       isAnswered = true;
@@ -285,29 +285,29 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
         streaming = false;
         fruitless = 0;
-        log("debug", "The API server has no streaming lists", {
+        log("debug", "The API server does not support streaming lists", {
           resource: describeType(type),
           error: messageOf(error),
         });
         return;
       }
       counts.failures++;
-      isAway = isApiError(error) && error.reason === "Unreachable";
+      isUnreachable = isApiError(error) && error.reason === "Unreachable";
       if (!isAnswered) isUnverified = true;
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
       if (error instanceof IncompleteListError) counts.incompleteLists++;
       if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
-      // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
+      // A kind that is not served may have lost its objects when it is served again: a watch cannot continue, so list again.
       const isUnserved = isApiError(error) && error.status === 404;
       if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
-      // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
+      // Relist at once after a 410 that ended a healthy watch; back off after any other error.
       if (!isGone(error)) fruitless = Math.max(1, fruitless);
-      if (fruitless <= 1) said.clear();
-      const sort = isApiError(error) ? `${error.status} ${error.reason}` : "";
-      const isNews = !isGone(error) && !said.has(sort);
-      said.add(sort);
-      // The first of each sort in a series is news; the rest says the same.
-      log(isNews ? "warn" : "debug", "A list or watch ended with an error and is repeated", {
+      if (fruitless <= 1) logged.clear();
+      const cause = isApiError(error) ? `${error.status} ${error.reason}` : "";
+      const isFirst = !isGone(error) && !logged.has(cause);
+      logged.add(cause);
+      // Warn once for each cause in a series of failures.
+      log(isFirst ? "warn" : "debug", "A list or watch failed and will be retried", {
         resource: describeType(type),
         error: messageOf(error),
       });
@@ -319,14 +319,14 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       await once(signal);
       if (signal.aborted || fruitless === 0) continue;
       const ms = backoffDelay(fruitless - 1, backoff, random);
-      const isBack = await sleepUntilBack({
+      const isBack = await sleepUntilReachable({
         ms,
-        connectivity: isAway ? api.connectivity : undefined,
+        connectivity: isUnreachable ? api.connectivity : undefined,
         clock,
         random,
         signal,
       });
-      // What failed so far is over; what fails now is another matter.
+      // The server is reachable again: restart the backoff.
       if (isBack) fruitless = 1;
     }
   }
@@ -334,7 +334,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   async function resync(everyMs: number, signal: AbortSignal): Promise<void> {
     try {
       for (;;) {
-        // The caches of one process should not all be gone through at once.
+        // Jitter, so that not all caches of a process resync at once.
         await clock.sleep(everyMs * (1 + random.next() / 10), signal);
         if (synced) await store.resync({ clock, signal });
       }
@@ -344,7 +344,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    if (running) throw new Error(`the reflector of ${describeType(type)} runs already`);
+    if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
     running = true;
     const resyncMs = options.resyncMs ?? 0;
     try {

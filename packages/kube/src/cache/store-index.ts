@@ -15,7 +15,7 @@ const none: ReadonlySet<string> = new Set();
 /**
  * Makes an index.
  *
- * @param failed told when the index function throws; the object is then in no bucket of this index, all else goes on
+ * @param failed called when the index function throws; the object is then in no bucket of this index
  */
 export function createStoreIndex<T extends ApiObject>(
   indexFunction: IndexFunction<T>,

@@ -96,7 +96,7 @@ test("takes a new object of the same name after a deletion", () => {
   expect(store.get("n/a")?.metadata.uid).toBe("another");
 });
 
-test("tells of another object of the same name as a deletion and an addition", () => {
+test("reports another object of the same name as a deletion and an addition", () => {
   const store = createStore();
   store.applyEvent(pod("a", 1));
   const seen: (string | undefined)[][] = [];
@@ -145,7 +145,7 @@ test("keeps what was written, and forgets what was deleted, while a list was und
   expect(store.size).toBe(0);
 });
 
-test("follows a server that went back to an earlier state", () => {
+test("follows a server that returned to an earlier state", () => {
   const store = createStore();
   store.replaceAll([pod("a", 100), pod("b", 101)], "120", store.beginList());
   store.applyDeletion(pod("b", 121));
@@ -250,7 +250,7 @@ test("ends with the server's state, in whatever order own writes run ahead of th
       const faults: string[] = [];
       store.subscribe((old, current) => {
         const key = (current ?? old)?.metadata.name ?? "";
-        // The old state is always the one that was told before.
+        // The old state is always the one that was reported before.
         if (current !== undefined && mirror.get(key) !== old) faults.push(key);
         if (current === undefined) mirror.delete(key);
         else mirror.set(key, current);

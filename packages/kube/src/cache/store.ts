@@ -12,9 +12,9 @@ import { trimObject } from "./trim.ts";
 import { createValuePool } from "./value-pool.ts";
 
 /**
- * Told of each change: `old` undefined when the object is new, `current` undefined when it is gone (`old` is then the last
- * known state). A resync tells of an object that did not change: both are then the same. Both are frozen. What it throws is
- * logged and harms nobody.
+ * Called with each change: `old` is undefined when the object is new, `current` is undefined when it is deleted (`old` is then the last
+ * known state). In a resync both are the same object. Both are frozen. Errors are
+ * logged and do not affect other subscribers.
  */
 export type StoreSubscriber<T extends ApiObject> = (old: T | undefined, current: T | undefined) => void;
 
@@ -36,12 +36,12 @@ export interface ReadonlyStore<T extends ApiObject, Index extends string = never
    */
   subscribe(subscriber: StoreSubscriber<T>, options?: { readonly replay?: boolean }): () => void;
   /**
-   * Puts the answer of an own write into the store at once, so that the next pass sees it. Goes by the resource version:
-   * an answer that is older than what the store has changes nothing. An object that is on its way out with no finalizer
-   * left is taken as deleted.
+   * Puts the response of an own write into the store at once, so that the next reconcile sees it. Compares resource versions:
+   * a response that is older than the stored object changes nothing. A terminating object without
+   * finalizers is treated as deleted.
    */
   applyWrite(object: T): void;
-  /** Notes that an own delete was answered with "gone". A late event of that object does not bring it back. */
+  /** Records that an own delete succeeded. A late event of that object does not restore it. */
   applyDelete(ref: ObjectRef & { readonly uid?: string | undefined }): void;
 }
 
@@ -59,21 +59,21 @@ export interface FinishOptions extends SliceOptions {
 }
 
 /**
- * A list on its way into a store: objects come one by one and are trimmed at once, so that the whole of a large list is never
- * held as it came over the wire.
+ * A list that is being read into a store: objects come one by one and are trimmed at once, so that a large list is never
+ * in memory as it came over the wire.
  */
 export interface Replacement<T extends ApiObject> {
   /** An object of the list. The store does not show it before {@link Replacement.finish}. */
   add(object: T): void;
-  /** The list starts again: what was added is void. */
+  /** The list starts again: drops what was added. */
   startAgain(): void;
   /**
    * The list is complete: the store becomes equal to it, by the rules of {@link Store.replaceAll}, in slices between which the
    * event loop runs.
    *
-   * Promised: each object goes from its former state to its new one in one step, in which subscribers are told, and never
-   * back; what is new or changed comes first, in the order of the list, what is gone afterwards; own writes may come in between
-   * and win when they are newer. Not promised: that a reader who looks between two slices sees all of the list or none.
+   * Guaranteed: each object changes from its former state to its new one in one step, in which subscribers are called, and never
+   * back; new and changed objects come first, in the order of the list, deletions afterwards; own writes may come in between
+   * and win when they are newer. Not guaranteed: that a reader between two slices sees all of the list or none.
    *
    * @returns what shows that the server went back to an earlier state; undefined when nothing does
    * @throws the reason of `signal` when that aborts; what was done so far stays
@@ -92,14 +92,14 @@ export interface Store<T extends ApiObject, Index extends string = never> extend
   /** To be called before a list is requested; its result goes to {@link Store.replaceAll}. */
   beginList(): ListMark;
   /**
-   * The result of a whole list: what is not in it is gone. Objects that were written by us while the list was under way are
-   * newer than the list and stay. A list older than what was known when it began means that the server went back to an
-   * earlier state (restored from a backup, or started empty): then the list is right and the store wrong.
+   * The result of a whole list: objects that are not in it are deleted. Own writes while the list was being read are
+   * newer than the list and stay. A list older than what was known when it started means that the server returned to an
+   * earlier state (restored from a backup, or started empty): then the list replaces the store.
    */
   replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
   /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
   beginReplacement(): Replacement<T>;
-  /** Tells all subscribers of each object as if it had changed, with (same, same). In slices; see {@link Replacement.finish}. */
+  /** Calls all subscribers with each object as if it had changed, with (same, same). In slices; see {@link Replacement.finish}. */
   resync(options: SliceOptions): Promise<void>;
 }
 
@@ -143,7 +143,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     if (version !== undefined && (newest === undefined || isNewer(version, newest))) newest = version;
   }
 
-  function tell(subscriber: StoreSubscriber<T>, old: T | undefined, current: T | undefined): void {
+  function notify(subscriber: StoreSubscriber<T>, old: T | undefined, current: T | undefined): void {
     try {
       subscriber(old, current);
     } catch (error) {
@@ -161,7 +161,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     if (current === undefined) objects.delete(key);
     else objects.set(key, current);
     for (const index of indexes.values()) index.update(key, current);
-    for (const subscriber of Array.from(subscribers)) tell(subscriber, old, current);
+    for (const subscriber of Array.from(subscribers)) notify(subscriber, old, current);
   }
 
   /** What is kept of an object. */
@@ -277,7 +277,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       if (listed.has(key)) continue;
       const object = objects.get(key);
       if (object === undefined) continue;
-      // Written by us after the list was made: versions say so, unless they began anew; then only what was there before goes.
+      // Own writes after the list are newer and stay. If the server returned to an earlier state versions cannot be compared: keep what was written since.
       if (isRewound ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
       remove(key, deletionBefore(object, resourceVersion));
       yield;
@@ -289,7 +289,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     for (const key of Array.from(objects.keys())) {
       const object = objects.get(key);
       if (object === undefined) continue;
-      for (const subscriber of Array.from(subscribers)) tell(subscriber, object, object);
+      for (const subscriber of Array.from(subscribers)) notify(subscriber, object, object);
       yield;
     }
   }
@@ -310,7 +310,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       return [...index.keys(value)].flatMap((key) => objects.get(key) ?? []);
     },
     subscribe(subscriber, { replay = true } = {}) {
-      if (replay) for (const object of Array.from(objects.values())) tell(subscriber, undefined, object);
+      if (replay) for (const object of Array.from(objects.values())) notify(subscriber, undefined, object);
       subscribers.add(subscriber);
       return () => void subscribers.delete(subscriber);
     },

@@ -6,7 +6,7 @@ import type { WatchEvent } from "../client/watch.ts";
 import { startDeadline } from "../deadline.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
 
-/** The server did as if it had not been asked for a streaming list. */
+/** The server ignored the request for a streaming list. */
 export class StreamingIgnored extends Error {
   override readonly name = "StreamingIgnored";
 }
@@ -14,7 +14,7 @@ export class StreamingIgnored extends Error {
 /** Marks the bookmark with which the list ends and the watch begins. Written by kube-apiserver (KEP-3157). */
 const initialEventsEnd = "k8s.io/initial-events-end";
 
-/** A server that streams says the first thing within some seconds, and never pauses for long until the end of the list. */
+/** A streaming list starts within some seconds, and never pauses for long until its end. */
 const silentListMs = 10_000;
 
 /** What {@link streamList} needs. */
@@ -30,20 +30,20 @@ export interface StreamingListOptions {
   readonly signal: AbortSignal;
 }
 
-/** A watch that starts with everything that there is. Read the list first, then the events. */
+/** A watch that starts with all objects. Read the list first, then the events. */
 export interface StreamingList<T extends ApiObject> {
   /**
-   * Hands each object of the list to `add`.
+   * Passes each object of the list to `add`.
    *
    * @returns the version of the list
-   * @throws StreamingIgnored when what comes is no streaming list: changes before its end, a plain bookmark, or nothing more
-   *   for 10 s although the end has not come
-   * @throws whatever `ApiClient.watch` does
+   * @throws StreamingIgnored when the response is not a streaming list: changes before its end, a plain bookmark, or silence
+   *   for 10 s before its end
+   * @throws the errors of `ApiClient.watch`
    */
   readonly readList: (add: (object: T) => void) => Promise<string | undefined>;
-  /** What happened since, from the version of the list on. */
+  /** The events after the version of the list. */
   readonly events: AsyncIterable<WatchEvent>;
-  /** Must be called in the end, whatever happened. */
+  /** Must be called in the end, also after an error. */
   readonly close: () => Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
   return { readList, events: events(), close };
 }
 
-/** Whether a server said that it has no streaming lists: older ones forbid `resourceVersionMatch` for a watch. */
+/** Whether a server does not support streaming lists: older ones forbid `resourceVersionMatch` for a watch. */
 export function isRefusedStreaming(error: unknown): boolean {
   return isApiError(error) && [400, 405, 422, 501].includes(error.status);
 }

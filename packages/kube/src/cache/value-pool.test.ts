@@ -10,7 +10,7 @@ test("freezes a value all the way down and changes nothing in it", () => {
   expect([value, value.b, value.b[0]].every((part) => Object.isFrozen(part))).toBe(true);
 });
 
-test("leaves values alone that are frozen, and what is no object", () => {
+test("does not change frozen values and primitives", () => {
   const pool = createValuePool();
   const frozen = Object.freeze({ a: { b: 1 } });
   pool.freezeShared(frozen);

@@ -4,7 +4,7 @@ import { equalJson } from "../json/json-merge-patch.ts";
 export interface ValuePool {
   /**
    * Freezes a JSON value and all that is in it, and lets equal parts share their memory with those of other values: the labels,
-   * tolerations, images and conditions of ten thousand objects are few. Frozen values can be shared without anybody noticing.
+   * tolerations, images and conditions of ten thousand objects are few. Frozen values can be shared safely.
    * What is frozen already is left as it is.
    */
   freezeShared<T>(value: T): T;
@@ -32,7 +32,7 @@ const depthOfParts = 2;
 
 /** Makes an empty pool. */
 export function createValuePool(): ValuePool {
-  // Invariants: every text is its own key, every part is frozen and has the hash of its JSON as its key. The JSON itself is no key:
+  // Invariants: every text is its own key, every part is frozen and has the hash of its JSON as its key. The JSON itself is not the key:
   // that of parts without an equal would be as much garbage as the objects are large.
   const texts = createRecent<string, string>();
   const parts = createRecent<number, JsonParts>();
@@ -62,7 +62,7 @@ export function createValuePool(): ValuePool {
     for (const key of Object.keys(value)) {
       const part = value[key];
       if (typeof part === "string") {
-        // An equal string in place of another one is a change that nobody can see.
+        // Replacing a string by an equal one has no visible effect.
         if (part.length >= shortestText && part.length <= longestText && !neverEqual.has(key)) {
           value[key] = shareText(part);
         }

@@ -8,7 +8,7 @@ export interface VersionWaiters {
   reached(version: string): void;
   /**
    * To be called when a list begins; the returned function, when it is complete. A list is of the most recent state, so it
-   * answers everybody who waited before, even if versions began anew or cannot be compared.
+   * resolves all waits before it, even if versions started again or cannot be compared.
    */
   answeredByList(): () => void;
 }
@@ -18,7 +18,7 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Nobody waits yet. */
+/** Creates an empty set of waits. */
 export function createVersionWaiters(): VersionWaiters {
   /** Each of them waits for a version that was not reached when last looked at. */
   const waiters = new Set<Waiter>();
@@ -54,7 +54,7 @@ export function createVersionWaiters(): VersionWaiters {
       });
     },
     reached(version) {
-      // Called for each event: nobody waits, mostly.
+      // Called for each event, mostly without waits.
       if (waiters.size > 0) release(Array.from(waiters).filter(({ wanted }) => isReached(wanted, version)));
     },
     answeredByList() {

@@ -6,7 +6,7 @@ import { createFakeApi } from "../testing/fake-api.ts";
 import { createInformer } from "./informer.ts";
 import { waitForCache } from "./wait-for-cache.ts";
 
-test("waits for the cache to see a write, and says so when it does not in time", async () => {
+test("waits until the cache has seen a write, and returns false when it has not in time", async () => {
   const clock = createVirtualClock();
   const api = createFakeApi({ clock });
   const stop = new AbortController();

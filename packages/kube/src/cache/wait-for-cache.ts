@@ -19,7 +19,7 @@ export interface WaitForCacheOptions {
  * itself is better put into the store at once (`applyWrite`); this is for what follows from a write, such as what a server or
  * another controller did in the same type before.
  *
- * @returns whether the cache has seen it in time: on false, look again later rather than decide on old news
+ * @returns whether the cache has seen it in time: on false, requeue instead of deciding from a stale cache
  * @throws the reason of `signal` when that aborts
  */
 export async function waitForCache(options: WaitForCacheOptions): Promise<boolean> {

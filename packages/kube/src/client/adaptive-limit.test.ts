@@ -89,7 +89,7 @@ test("slows down to what a server bears that answers 429 at once, and never stop
   expect(pending).toBe(0);
 });
 
-test("never has more under way than its bounds say, and loses nobody who waits", async () => {
+test("never has more requests in flight than its limit, and loses no waiting request", async () => {
   const step = fc.record({
     do: fc.constantFrom("enter", "abort", "good", "throttled", "unknown", "advance"),
     which: fc.nat(20),

@@ -6,7 +6,7 @@ export type RequestOutcome =
   | { readonly kind: "answered"; readonly latencyMs: number }
   /** The server has too much to do: 429, 503, or no answer in time. */
   | { readonly kind: "throttled" }
-  /** Says nothing about the load: no connection, given up by the caller. */
+  /** Unrelated to the load: no connection, aborted by the caller. */
   | { readonly kind: "unknown" };
 
 /** A place that a request has. */
@@ -51,7 +51,7 @@ export function createAdaptiveLimit({ clock, max }: AdaptiveLimitOptions): Adapt
   let inFlight = 0;
   let usualMs: number | undefined;
   let decreasedAtMs = -Infinity;
-  /** Nobody enters before. */
+  /** No request enters before. */
   let notBeforeMs = -Infinity;
   /** In the order of their coming. Not empty only while there is no place. */
   const waiting = new Set<() => void>();

@@ -45,7 +45,7 @@ test("reads Status errors, and keeps an excerpt of answers that are none", async
   expect(isConflict(await api.get(nodeResource, { name: "old" }).catch((error: unknown) => error))).toBe(true);
   await expect(api.get(nodeResource, { name: "x" })).rejects.toMatchObject({
     status: 502,
-    message: "GET /api/v1/nodes/x: the server answered 502: <html> bad gateway",
+    message: "GET /api/v1/nodes/x: the server responded with 502: <html> bad gateway",
   });
 });
 
@@ -128,7 +128,7 @@ test("sends nothing for a name that would lead elsewhere", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("answers raw requests as JSON or text, as the server says, with the time of the server", async () => {
+test("returns raw responses as JSON or text, by their content type, with the time of the server", async () => {
   const date = "Sun, 06 Nov 1994 08:49:37 GMT";
   const { api } = await serve(({ url }, response) => {
     response.setHeader("date", date);

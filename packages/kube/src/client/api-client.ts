@@ -35,7 +35,7 @@ import type { WatchEvent } from "./watch.ts";
  * Every method throws {@link ApiError} for a refusal, a broken connection or a deadline that passed, the reason of its
  * signal when that aborts, and TypeError for a name that cannot be part of a path.
  *
- * A type argument says what the caller expects; the client checks that an object with metadata came, the schema of the
+ * A type argument is the expectation of the caller; the client only checks that the response is an object with metadata, the schema of the
  * server vouches for the rest.
  */
 export interface ApiClient {

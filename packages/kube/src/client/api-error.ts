@@ -21,10 +21,10 @@ export interface StatusDetails {
 }
 
 /**
- * Reasons of failures that did not come from an API server, so that a reader of a log can tell them apart:
- * `ClientTimeout` (no answer before the deadline), `Unreachable` (no connection, or it broke),
- * `MalformedResponse` (an answer, or a line of a watch, that is not Kubernetes JSON), `WatchInterrupted` (a watch that broke off, or ended
- * inside a line), `WatchSilent` (a watch on which nothing arrived for long).
+ * Reasons of failures that did not come from an API server:
+ * `ClientTimeout` (no response before the deadline), `Unreachable` (no connection, or it broke),
+ * `MalformedResponse` (a response, or a line of a watch, that is not Kubernetes JSON), `WatchInterrupted` (a watch that broke, or ended
+ * inside a line), `WatchSilent` (a watch without data for too long).
  */
 export type LocalReason = "ClientTimeout" | "Unreachable" | "MalformedResponse" | "WatchInterrupted" | "WatchSilent";
 
@@ -39,16 +39,16 @@ export interface ApiErrorInit {
 }
 
 /**
- * Why a request to the API server failed. Recognise it with {@link isApiError} and its kin, never with `instanceof`: two
+ * Why a request to the API server failed. Check it with {@link isApiError} and similar functions, never with `instanceof`: two
  * copies of this package may be in one process.
  */
 export class ApiError extends Error {
-  /** HTTP status; 0 when there was no answer (see {@link LocalReason}). */
+  /** HTTP status; 0 when there was no response (see {@link LocalReason}). */
   readonly status: number;
   /** `reason` of the Status (`NotFound`, `Conflict`, …), or a {@link LocalReason}. */
   readonly reason: string;
   readonly details?: StatusDetails;
-  /** How long the server asked to wait, milliseconds. */
+  /** How long the server requested to wait, milliseconds. */
   readonly retryAfterMs?: number;
   readonly [brand] = true;
 
@@ -62,7 +62,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The reason that an API server gives for a status, for answers (of proxies, mostly) that carry no Status. */
+/** The reason of an API server for a status, for responses (mostly of proxies) without a Status. */
 const reasonOfStatus: Readonly<Record<number, string>> = {
   400: "BadRequest",
   401: "Unauthorized",
@@ -81,14 +81,14 @@ const reasonOfStatus: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Longest piece of a foreign body (an HTML page of a proxy, say) that goes into a message. */
+/** Maximum length of an excerpt of a foreign body, such as an HTML page of a proxy, in a message. */
 const excerptLength = 200;
 
 /**
- * Makes an {@link ApiError} of an answer with an error status.
+ * Creates an {@link ApiError} from a response with an error status.
  *
- * @param request what was asked, for the message: `GET /api/v1/nodes/a`
- * @param body text of the answer; a `Status` object if all is well, but anything is accepted
+ * @param request the request, for the message: `GET /api/v1/nodes/a`
+ * @param body text of the response; normally a `Status` object, but anything is accepted
  * @param retryAfterMs from the `Retry-After` header; `details.retryAfterSeconds` serves when there was none
  */
 export function apiErrorFromResponse(request: string, status: number, body: string, retryAfterMs?: number): ApiError {
@@ -105,12 +105,12 @@ export function apiErrorFromResponse(request: string, status: number, body: stri
   return new ApiError({
     status,
     reason: reasonOfStatus[status] ?? "Unknown",
-    message: `${request}: the server answered ${status}${excerpt === "" ? "" : `: ${excerpt}`}`,
+    message: `${request}: the server responded with ${status}${excerpt === "" ? "" : `: ${excerpt}`}`,
     retryAfterMs,
   });
 }
 
-/** Makes an {@link ApiError} of a `Status` object, from a response or from the `ERROR` event of a watch. */
+/** Creates an {@link ApiError} from a `Status` object, from a response or from the `ERROR` event of a watch. */
 export function apiErrorFromStatus(
   status: Readonly<Record<string, unknown>>,
   fallback: { readonly request: string; readonly status?: number; readonly retryAfterMs?: number | undefined },
@@ -127,7 +127,7 @@ export function apiErrorFromStatus(
     message:
       typeof status["message"] === "string" && status["message"] !== ""
         ? status["message"]
-        : `${fallback.request}: the server answered ${code}`,
+        : `${fallback.request}: the server responded with ${code}`,
     details,
     retryAfterMs: fallback.retryAfterMs ?? (seconds !== undefined && seconds > 0 ? seconds * 1000 : undefined),
   });
@@ -164,8 +164,8 @@ function hasStatus(error: unknown, status: number): error is ApiError {
 }
 
 /**
- * The object does not exist: the server names what it did not find. A 404 without a name says only that nobody serves the path, as while an API server
- * starts or a definition is away; of objects it says nothing.
+ * The object does not exist: the server names the missing object. A 404 without a name only means that the path is not served, as while an API server
+ * starts or a CRD is missing; the object may still exist.
  */
 export function isNotFound(error: unknown): error is ApiError {
   return hasStatus(error, 404) && (error.details?.name ?? "") !== "";
@@ -176,12 +176,12 @@ export function isConflict(error: unknown): error is ApiError {
   return hasStatus(error, 409) && error.reason !== "AlreadyExists";
 }
 
-/** An object of that name is there already. */
+/** An object of that name exists already. */
 export function isAlreadyExists(error: unknown): error is ApiError {
   return hasStatus(error, 409) && error.reason === "AlreadyExists";
 }
 
-/** The resource version or the continue token is too old (`Gone`, `Expired`): list afresh. */
+/** The resource version or the continue token is too old (`Gone`, `Expired`): list again. */
 export function isGone(error: unknown): error is ApiError {
   return hasStatus(error, 410);
 }
@@ -191,26 +191,26 @@ const tooLargeVersionCause = "ResourceVersionTooLarge";
 
 /**
  * The resource version is one that the server has not reached: it is behind another server of the cluster, or was restored from a backup, or started
- * empty. Asking again for the same version may never succeed: list afresh.
+ * empty. A request for the same version may never succeed: list again.
  */
 export function isVersionTooLarge(error: unknown): error is ApiError {
   return hasStatus(error, 504) && error.details?.causes?.some(({ reason }) => reason === tooLargeVersionCause) === true;
 }
 
-/** The object breaks a rule of its schema; `details.causes` names the fields. */
+/** The object is invalid; `details.causes` names the fields. */
 export function isInvalid(error: unknown): error is ApiError {
   return hasStatus(error, 422);
 }
 
-/** The server refuses for now: overload, or (with a `DisruptionBudget` cause) an eviction that a budget forbids. */
+/** The server rejects the request for now: overload, or (with a `DisruptionBudget` cause) an eviction that a budget does not allow. */
 export function isTooManyRequests(error: unknown): error is ApiError {
   return hasStatus(error, 429);
 }
 
-/** The cause by which an eviction is told that a PodDisruptionBudget forbids it. Source: policy/v1 `DisruptionBudgetCause`. */
+/** The cause of an eviction that a PodDisruptionBudget does not allow. Source: policy/v1 `DisruptionBudgetCause`. */
 const disruptionBudgetCause = "DisruptionBudget";
 
-/** An eviction was refused by a disruption budget; repeating it at once is pointless. */
+/** A PodDisruptionBudget does not allow the eviction; an immediate retry is pointless. */
 export function isDisruptionBudgetRefusal(error: unknown): error is ApiError {
   return (
     hasStatus(error, 429) && (error.details?.causes?.some((cause) => cause.reason === disruptionBudgetCause) ?? false)
@@ -227,25 +227,25 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasStatus(error, 401);
 }
 
-/** There is no answer to go by: no connection, a broken one, silence, nonsense. The request may have been carried out. */
+/** There is no usable response: no connection, a broken one, a timeout, a malformed response. The request may have succeeded. */
 export function isUnanswered(error: unknown): error is ApiError {
   return hasStatus(error, 0);
 }
 
 /**
- * Whether a write that failed so may have been carried out nevertheless: no answer, an answer of a server that had trouble on the
- * way (etcd timeouts are 500s), or a call that was aborted. An expectation about it must stand. Only a refusal is certain.
+ * Whether a write that failed with this error may have succeeded: no response, a server error (etcd timeouts are 500s),
+ * or an aborted call. An expectation about it must be kept. Only a rejection is certain.
  */
 export function mayHaveHappened(error: unknown): boolean {
   return !isApiError(error) || error.status === 0 || error.status >= 500;
 }
 
-/** May well succeed later without anything being changed: overload, server faults, broken connections, timeouts. */
+/** A retry may succeed: overload, server errors, broken connections, timeouts. */
 export function isTransient(error: unknown): error is ApiError {
   return isApiError(error) && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** Resolves with undefined where the promise would reject with {@link isNotFound}; other errors pass. */
+/** Resolves with undefined where the promise would reject with {@link isNotFound}; other errors are rethrown. */
 export async function ignoreNotFound<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;

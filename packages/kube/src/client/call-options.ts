@@ -99,7 +99,7 @@ export interface RawRequest extends CallOptions {
 /** The answer to a {@link RawRequest}. */
 export interface RawResponse {
   readonly status: number;
-  /** Parsed where the server says that it is JSON, text otherwise. */
+  /** Parsed if the content type is JSON, text otherwise. */
   readonly body: unknown;
   /** When the server answered, by its own clock: the header `Date`, to the second. Absent where it sends none. */
   readonly date?: string | undefined;

@@ -8,7 +8,7 @@ import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
 import { createConnectivityRecord } from "./connectivity.ts";
 
-it("is lost from the start until the first answer, and from a failure until the next", async () => {
+it("is lost from the start until the first response, and from a failure until the next", async () => {
   const clock = createVirtualClock();
   const connectivity = createConnectivityRecord(clock);
   const heard: number[] = [];
@@ -29,7 +29,7 @@ it("is lost from the start until the first answer, and from a failure until the 
   expect(heard).toEqual([5_000, 2_000]);
 });
 
-it("counts an attempt that got no answer from its beginning", async () => {
+it("counts an attempt without a response from its start", async () => {
   const clock = createVirtualClock();
   const connectivity = createConnectivityRecord(clock);
   connectivity.answered();
@@ -39,7 +39,7 @@ it("counts an attempt that got no answer from its beginning", async () => {
   expect(connectivity.lostForMs()).toBe(50_000);
 });
 
-it("tells nobody who has ended listening", () => {
+it("calls no listener that has ended", () => {
   const connectivity = createConnectivityRecord(createVirtualClock());
   const heard: number[] = [];
   connectivity.onRegained((lostForMs) => heard.push(lostForMs))();
@@ -47,39 +47,39 @@ it("tells nobody who has ended listening", () => {
   expect(heard).toEqual([]);
 });
 
-it("tells of a loss that lasts, once, and of the next one anew", async () => {
+it("reports a lasting loss once, and the next one again", async () => {
   const clock = createVirtualClock();
   const connectivity = createConnectivityRecord(clock);
-  let told = 0;
-  const end = connectivity.onLost(30_000, () => told++);
+  let losses = 0;
+  const end = connectivity.onLost(30_000, () => losses++);
   await clock.advance(30_000);
-  expect(told).toBe(0);
+  expect(losses).toBe(0);
   await clock.advance(60_000);
-  expect(told).toBe(1);
+  expect(losses).toBe(1);
   connectivity.answered();
   connectivity.failed(clock.monotonicMs());
   await clock.advance(20_000);
   connectivity.answered();
   await clock.advance(20_000);
-  expect(told).toBe(1);
+  expect(losses).toBe(1);
   connectivity.failed(clock.monotonicMs() - 29_000);
   await clock.advance(1_001);
-  expect(told).toBe(2);
+  expect(losses).toBe(2);
   connectivity.answered();
   connectivity.failed(clock.monotonicMs());
   end();
   await clock.advance(60_000);
-  expect(told).toBe(2);
+  expect(losses).toBe(2);
 });
 
-it("leaves no timer when nobody tries any more", async () => {
+it("leaves no timer after the end of the attempts", async () => {
   const clock = createVirtualClock();
   const connectivity = createConnectivityRecord(clock);
-  let told = 0;
-  connectivity.onLost(30_000, () => told++);
+  let losses = 0;
+  connectivity.onLost(30_000, () => losses++);
   connectivity.ended();
   await clock.advance(60_000);
-  expect(told).toBe(0);
+  expect(losses).toBe(0);
 });
 
 describe("the connectivity of a cache", () => {
@@ -96,14 +96,14 @@ describe("the connectivity of a cache", () => {
     return { clock, api, connectivity: informer.connectivity, end };
   }
 
-  it("is there while nothing happens", async () => {
+  it("is kept while nothing happens", async () => {
     const { clock, connectivity, end } = start();
     await clock.advance(3_600_000);
     expect(connectivity.lostForMs()).toBe(0);
     await end();
   });
 
-  it("is lost while watches fail, and back as soon as one is answered, however quiet", async () => {
+  it("is lost while watches fail, and regained as soon as one is answered, even without events", async () => {
     const { clock, api, connectivity, end } = start();
     await clock.advance(1_000);
     const lost: number[] = [];
@@ -123,7 +123,7 @@ describe("the connectivity of a cache", () => {
     await end();
   });
 
-  it("is lost while the server takes connections and says nothing", async () => {
+  it("is lost while the server accepts connections and does not respond", async () => {
     const clock = createVirtualClock();
     const api = createFakeApi({ clock });
     let isMute = false;

@@ -1,16 +1,16 @@
 import type { Clock, Timer } from "@millwright/base";
 
 /**
- * Connectivity of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one
- * that fails, or gets no answer, until the next one that is answered. What a cache holds while connectivity is lost may be old news. That of a client is
- * lost from a request that found no server to the next one, whatever it was for, that was answered.
+ * Connectivity of a cache, or of a client, with its API server. A cache loses it with the first list or watch
+ * that fails or gets no response, and regains it with the next response; its objects may be outdated in between. A client
+ * loses it with a request that does not reach the server, and regains it with the next response to any request.
  */
 export interface Connectivity {
-  /** For how long connectivity has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache or the client was made. */
+  /** For how long connectivity has been lost, milliseconds; 0 while the server is reachable. Before the first response: since the cache or the client was created. */
   lostForMs(): number;
   /**
-   * Calls `listener` each time connectivity is back, with how long it was lost, milliseconds: also after the first answer, and after hitches of
-   * no importance, so ask for as much as matters. What was missed arrives only after the call.
+   * Calls `listener` each time connectivity is regained, with how long it was lost, milliseconds: also after the first response, and after short
+   * losses, which the listener may ignore. Missed events arrive only after the call.
    *
    * @returns ends it
    */
@@ -23,27 +23,27 @@ export interface Connectivity {
   onLost(afterMs: number, listener: () => void): () => void;
 }
 
-/** The writing side of a {@link Connectivity}: what a reflector, or the transport of a client, notes. */
+/** The writing side of a {@link Connectivity}, used by a reflector or the transport of a client. */
 export interface ConnectivityRecord extends Connectivity {
-  /** The server answered. */
+  /** The server responded. */
   answered(): void;
-  /** An attempt failed that gave the last sign of life, or began, at this time of `Clock.monotonicMs`. */
+  /** An attempt failed; the last sign of life, or its start, was at this time of `Clock.monotonicMs`. */
   failed(sinceMs: number): void;
-  /** Nobody tries any more: no loss is told from here on, and no timer is left. */
+  /** There are no more attempts: no loss is reported from here on, and no timer is left. */
   ended(): void;
 }
 
-/** Makes a record in which there was no connectivity yet. */
+/** Creates a record without connectivity yet. */
 export function createConnectivityRecord(clock: Clock): ConnectivityRecord {
-  // Invariant: a listener of losses has a timer only while connectivity is lost and it has not been told.
+  // Invariant: a listener of losses has a timer only while connectivity is lost and it has not been called.
   const listeners = new Set<(lostForMs: number) => void>();
   const lossListeners = new Set<LossListener>();
-  /** Undefined exactly while the last attempt is in order. */
+  /** Undefined exactly while the last attempt succeeded. */
   let lostSinceMs: number | undefined = clock.monotonicMs();
   const lostForMs = (): number => (lostSinceMs === undefined ? 0 : clock.monotonicMs() - lostSinceMs);
 
   function watchLoss(listener: LossListener): void {
-    listener.timer = clock.setTimer(Math.max(0, listener.afterMs - lostForMs()) + 1, () => listener.tell());
+    listener.timer = clock.setTimer(Math.max(0, listener.afterMs - lostForMs()) + 1, () => listener.notify());
   }
   function forgetLoss(): void {
     for (const { timer } of lossListeners) timer?.cancel();
@@ -55,8 +55,8 @@ export function createConnectivityRecord(clock: Clock): ConnectivityRecord {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    onLost(afterMs, tell) {
-      const listener: LossListener = { afterMs, tell, timer: undefined };
+    onLost(afterMs, notify) {
+      const listener: LossListener = { afterMs, notify, timer: undefined };
       lossListeners.add(listener);
       if (lostSinceMs !== undefined) watchLoss(listener);
       return () => {
@@ -82,6 +82,6 @@ export function createConnectivityRecord(clock: Clock): ConnectivityRecord {
 
 interface LossListener {
   readonly afterMs: number;
-  readonly tell: () => void;
+  readonly notify: () => void;
   timer: Timer | undefined;
 }

@@ -37,7 +37,7 @@ export async function listAll<T extends ApiObject = KubeObject>(
 }
 
 /**
- * As {@link listAll}, handing over item by item, so that nobody needs to hold all of them.
+ * As {@link listAll}, item by item, so that not all of them are in memory.
  *
  * @param startAgain called when all items so far are void, because the snapshot expired
  * @returns the metadata of the last page, with the resource version of the snapshot

@@ -8,7 +8,7 @@ import { textWithoutManagedFields } from "./managed-fields.ts";
 /** Stands for the items while the rest is parsed. */
 const cutOut = "items";
 
-/** What a list says, its items not looked at yet. */
+/** A list whose items are not parsed yet. */
 export interface ListPage {
   readonly items: readonly unknown[];
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export async function readListPage(
   }
 }
 
-/** What a list says beside its items; undefined when there is a second member of that name, which is the one that counts. */
+/** The fields of a list without its items; undefined when there is a second member of that name, which is the one that counts. */
 function withoutItems(bytes: Buffer, start: number, end: number): ListPage | undefined {
   const text = `${bytes.toString("utf8", 0, start)}[${JSON.stringify(cutOut)}]${bytes.toString("utf8", end)}`;
   const page = asPage(parseJson(text));

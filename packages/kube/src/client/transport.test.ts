@@ -23,7 +23,7 @@ test("uses no more connections at once than it is allowed", async () => {
   expect(server.connections()).toBeLessThanOrEqual(4);
 });
 
-test("waits as long as Retry-After says and repeats a write that the server did not look at", async () => {
+test("waits for Retry-After and repeats a write that the server did not process", async () => {
   let count = 0;
   const { server, api } = await serve((_, response) => {
     if (count++ < 2) answer(response, 429, busy, { "retry-after": "0" });
@@ -82,17 +82,17 @@ test("survives a pooled connection that the server closed", async () => {
   await expect(api.get(nodeResource, { name: "a" })).resolves.toMatchObject(node);
 });
 
-test("gives up when there is no answer within the deadline, and says so", async () => {
+test("fails with a timeout when there is no response within the deadline", async () => {
   const { api } = await serve(() => {}, { timeoutMs: 50 });
   const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
   expect(isUnanswered(error)).toBe(true);
   expect(error).toMatchObject({
     reason: "ClientTimeout",
-    message: "GET /api/v1/nodes/a: no answer from the API server within 50 ms",
+    message: "GET /api/v1/nodes/a: no response from the API server within 50 ms",
   });
 });
 
-test("gives up when the body stops in the middle", async () => {
+test("fails with a timeout when the body stops in the middle", async () => {
   const { api } = await serve(
     (_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -113,7 +113,7 @@ test("rejects with the reason of the caller's signal", async () => {
   await expect(api.get(nodeResource, { name: "a" }, { signal: stop.signal })).rejects.toBe(reason);
 });
 
-test("says that the server is unreachable when nobody listens", async () => {
+test("reports an unreachable server when the connection is refused", async () => {
   const { server, api } = await serve(() => {});
   await server.close();
   const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
@@ -140,7 +140,7 @@ test("has connectivity with the server from any answer on, refusals too, until i
   expect(api.connectivity?.lostForMs()).toBeGreaterThan(0);
 });
 
-test("sends the credentials that are current at the time of the request, and says who it is", async () => {
+test("sends the current credentials and the user agent", async () => {
   let count = 0;
   const credentials = async () => ({ headers: { authorization: `Bearer ${++count}` } });
   const { server, api } = await serve(

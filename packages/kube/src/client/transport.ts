@@ -22,12 +22,12 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Deadline for the whole request, waits for a repetition included, in milliseconds. Default: that of the transport. */
+  /** Deadline for the whole request, including waits before retries, in milliseconds. Default: that of the transport. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer with a status below 400. */
+/** A response with a status below 400. */
 export interface TransportResponse {
   readonly status: number;
   readonly contentType: string;
@@ -36,7 +36,7 @@ export interface TransportResponse {
   readonly body: Buffer;
 }
 
-/** An answer whose body arrives bit by bit, on a connection of its own. */
+/** A response whose body is streamed, on its own connection. */
 export interface TransportStream {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Closes the connection. Safe to call more than once. */
@@ -50,35 +50,35 @@ export interface TransportOptions {
   readonly userAgent: string;
   /** Default deadline of a request, milliseconds. */
   readonly timeoutMs: number;
-  /** Most connections at once, watches apart. */
+  /** Maximum number of connections, without watches. */
   readonly maxConnections: number;
-  /** How often an answer that asks to come back (429, 503 with `Retry-After`) is followed. */
+  /** Maximum number of retries after 429 or 503 with `Retry-After`. */
   readonly maxRetries: number;
-  /** Longest single wait for such a repetition, milliseconds; a server that asks for more gets its error thrown. */
+  /** Maximum wait before such a retry, milliseconds; a longer `Retry-After` is returned as the error. */
   readonly maxRetryWaitMs: number;
   readonly log?: Log | undefined;
 }
 
-/** HTTP to one API server: pooled connections, deadlines, bounded repetition, errors as {@link ApiError}. */
+/** HTTP to one API server: pooled connections, deadlines, bounded retries, errors as {@link ApiError}. */
 export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
-  /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
+  /** Opens a stream. The deadline limits the time until the headers arrive; the rest is limited only by `signal`. */
   stream(request: TransportRequest): Promise<TransportStream>;
-  /** Whether the server is there, by any answer to any request or stream, refusals too; only a connection that fails says that it is not. */
+  /** Whether the server is reachable: any response to any request or stream counts, also an error; only a failed connection means that it is not. */
   readonly connectivity: Connectivity;
-  /** The limit of requests at once as it is now, and what it is made of. */
+  /** The current limit of concurrent requests, and its counters. */
   readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
-  /** Closes all connections, streams too. Requests under way fail. */
+  /** Closes all connections, including streams. Requests in flight fail. */
   readonly close: () => Promise<void>;
 }
 
-/** The longest answer is a whole list: room for 50,000 objects of 10 KiB. Beyond it the server is not what we think. */
+/** The largest response is a whole list: 50,000 objects of 10 KiB. */
 const maxResponseBytes = 512 * 1024 * 1024;
 
 /**
- * Makes a {@link Transport}. Nothing is loaded or connected before the first request.
+ * Creates a {@link Transport}. Nothing is loaded or connected before the first request.
  *
- * @throws ConfigError when the address of the server is none
+ * @throws ConfigError when the address of the server is invalid
  */
 export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
   const { clock } = options;
@@ -110,7 +110,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     });
     try {
       const answer = await sent;
-      // A balancer that has no server behind it answers so too.
+      // A load balancer without a backend responds with 5xx, too.
       if (answer.statusCode < 500) connectivity.answered();
       return answer;
     } catch (error) {
@@ -119,7 +119,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  /** Runs with the current credentials, and once more with new ones when the server does not take them. */
+  /** Runs with the current credentials, and once more with new ones when the server rejects them. */
   async function withCredentials<T>(signal: AbortSignal, run: (credentials: Credentials) => Promise<T>): Promise<T> {
     const credentials = (await config.credentials?.(signal)) ?? {};
     try {
@@ -146,7 +146,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       const answer = await send(dispatcher, request, credentials, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
       const body = Buffer.from(await answer.body.arrayBuffer());
-      // undici takes a connection back a turn later; a request before that would open another one.
+      // undici returns a connection to the pool in the next turn; a request before that would open another one.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (answer.statusCode < 400) {
         return {
@@ -179,10 +179,10 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
         } catch (error) {
           const failure = explain(error, request, deadline, timeoutMs);
           const waitMs = retries < options.maxRetries ? retryWait(failure, request) : undefined;
-          // A wait past the deadline could only turn the server's clear answer into a timeout.
+          // A wait past the deadline would replace the error of the server by a timeout.
           if (waitMs === undefined || waitMs > options.maxRetryWaitMs || waitMs >= deadline.remainingMs())
             throw failure;
-          log("debug", "The API server asked to repeat a request later", { path: request.path, waitMs });
+          log("debug", "The API server requested a retry later", { path: request.path, waitMs });
           await clock.sleep(waitMs, deadline.signal).catch((reason: unknown) => {
             throw explain(reason, request, deadline, timeoutMs);
           });
@@ -209,7 +209,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
           parseRetryAfter(header(answer, "retry-after"), clock.now()),
         );
       }
-      // From here on the caller decides when it has waited long enough: it follows its signal through close().
+      // From here on the caller ends the stream with close().
       return { chunks: answer.body, close: () => connections.release(owned) };
     } catch (error) {
       connections.release(owned);
@@ -232,11 +232,11 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   return { request, stream, connectivity, load: limit.counts, close: connections.close };
 }
 
-/** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */
+/** Converts the error of a request to the caller's abort reason or an {@link ApiError}. */
 function explain(error: unknown, request: TransportRequest, deadline: Deadline, timeoutMs: number): unknown {
   const what = `${request.method} ${request.path}`;
   if (deadline.expired()) {
-    const message = `${what}: no answer from the API server within ${timeoutMs} ms`;
+    const message = `${what}: no response from the API server within ${timeoutMs} ms`;
     return new ApiError({ status: 0, reason: "ClientTimeout", message, cause: error });
   }
   if (request.signal?.aborted === true) return request.signal.reason;
@@ -252,22 +252,22 @@ function explain(error: unknown, request: TransportRequest, deadline: Deadline, 
   });
 }
 
-/** How long to wait before sending a failed request again; undefined when it must not be sent again. */
+/** How long to wait before a retry; undefined when the request must not be retried. */
 function retryWait(error: unknown, request: TransportRequest): number | undefined {
   const refusedByBudget = isDisruptionBudgetRefusal(error);
   if (!isApiError(error)) return undefined;
-  // The server's limiter answers 429 before anything else looks at the request, so that writes are safe to repeat as well.
-  // A budget's refusal of an eviction is an answer, not overload.
+  // The server's limiter responds with 429 before the request is processed, so that writes are safe to retry as well.
+  // An eviction that a budget does not allow is not overload.
   const { status, retryAfterMs, reason, cause } = error;
   if (status === 429) return refusedByBudget ? undefined : retryAfterMs;
   if (request.method !== "GET") return undefined;
   if (status === 503) return retryAfterMs;
-  // A pooled connection that the server closed in the moment it was chosen; a fresh one will do.
+  // The server closed a pooled connection at the moment it was used: retry with a new one.
   if (reason === "Unreachable" && isStaleConnection(cause)) return 0;
   return undefined;
 }
 
-/** The server has too much to do. A budget's refusal of an eviction is an answer like any other. */
+/** The server is overloaded. An eviction that a budget does not allow is not overload. */
 function isOverload(error: ApiError): boolean {
   return error.status === 503 || (error.status === 429 && !isDisruptionBudgetRefusal(error));
 }
@@ -290,7 +290,7 @@ function parseServer(server: string): { readonly origin: string; readonly prefix
   const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(
-      `API server address ${JSON.stringify(server)}: expected http://host:port or https://host:port`,
+      `API server address ${JSON.stringify(server)} is not a URL; expected http://host:port or https://host:port`,
     );
   }
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };

@@ -21,16 +21,16 @@ export interface WatchEvent {
 }
 
 /**
- * How long a watch may be silent before its connection is given up, milliseconds: half-open connections are to be noticed
- * within 60 s, with the time to connect anew. TCP keep-alive finds a dead host sooner (see
- * connection/connections.ts), but not a dead process, nor a balancer that answers for one.
+ * How long a watch may be silent before its connection is closed, milliseconds: half-open connections are detected
+ * within 60 s, including the time to reconnect. TCP keep-alive detects a dead host sooner (see
+ * connection/connections.ts), but not a dead process, nor a load balancer that keeps the connection.
  *
- * A kube-apiserver sends bookmarks every minute or so, which means that a healthy watch in which nothing happens gets this
- * old as well: silence is no failure, and continuing from the last version costs one request a minute.
+ * A kube-apiserver sends bookmarks about every minute, so a healthy watch without events is replaced
+ * as well: silence is not a failure, and continuing from the last version costs one request a minute.
  */
 export const defaultInactivityMs = 50_000;
 
-/** etcd refuses objects beyond 1.5 MiB; JSON escapes can make six bytes of one. */
+/** etcd rejects objects beyond 1.5 MiB; JSON escapes can make six bytes of one. */
 const maxLineBytes = 16 * 1024 * 1024;
 
 /** What {@link openWatch} needs. */
@@ -58,7 +58,7 @@ export function watchTimeoutSeconds(random: Random): number {
  * caller then continues from the last resource version it saw.
  *
  * @throws ApiError for an error status, an ERROR event (410: list afresh), a broken connection, silence, an unreadable or
- *   truncated line. In all these cases whatever was yielded before is valid, and nothing after it was seen.
+ *   truncated line. In all these cases the events before are valid.
  * @throws the reason of `signal` when that aborts
  */
 export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent> {
@@ -103,7 +103,7 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
       throw new ApiError({
         status: 0,
         reason: "WatchSilent",
-        message: `GET ${path}: nothing arrived on the watch within ${options.inactivityMs} ms`,
+        message: `GET ${path}: the watch was silent for ${options.inactivityMs} ms`,
         cause: error,
       });
     }

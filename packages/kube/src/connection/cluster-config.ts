@@ -13,7 +13,7 @@ export interface TlsMaterial {
 export interface Credentials {
   /** Headers of each request, `authorization` mostly. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Client certificate of an exec plugin, which comes with its answer. When it changes, connections are made anew. */
+  /** Client certificate of an exec plugin, which comes with its credential. When it changes, connections are recreated. */
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
 }
@@ -27,16 +27,16 @@ export interface ClusterConfig {
   readonly tls?: TlsMaterial;
   /**
    * The TLS material as it is now, instead of `tls`: asked before each request and each watch. When it answers another object,
-   * new connections are made; those that are open end in peace.
+   * new connections are opened; open ones are closed when their requests end.
    */
   readonly currentTls?: () => Promise<TlsMaterial>;
-  /** URL of the proxy that requests go through: `http`, `https` or `socks5`, with user and password where it wants them. Left out: none, whatever the environment has. */
+  /** URL of the proxy that requests go through: `http`, `https` or `socks5`, with user and password if needed. Left out: none, regardless of the environment. */
   readonly proxyUrl?: string;
   /**
-   * Asked before each request, so it must be quick: it caches, and renews when that is due.
+   * Called before each request, so it must be fast: it caches, and renews when needed.
    * Left out: requests carry no credentials.
    *
-   * @param refused the server just answered 401 to these: they are to be fetched anew. When the same come back, the 401 stands
+   * @param refused credentials that the server just rejected with 401: renew them. If the same are returned, the request fails with 401
    */
   readonly credentials?: (signal?: AbortSignal, refused?: Credentials) => Promise<Credentials>;
 }

@@ -128,7 +128,7 @@ test("sends requests and watches past the proxy where NO_PROXY names the server"
   expect(proxy.tunnels).toHaveLength(2);
 });
 
-test("takes the proxy of the kubeconfig before that of the environment, whatever NO_PROXY says", async () => {
+test("prefers the proxy of the kubeconfig to that of the environment, regardless of NO_PROXY", async () => {
   const api = await startApi();
   const [ofFile, ofEnvironment] = [await startProxy(), await startProxy()];
   const env = { HTTPS_PROXY: ofEnvironment.url, NO_PROXY: "*" };

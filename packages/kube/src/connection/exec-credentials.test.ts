@@ -70,7 +70,7 @@ test("renews before the answer expires, while the old one is still handed out", 
   expect(await started()).toBe(2);
 });
 
-test("keeps a valid answer while renewals fail, and says why once it has expired", async () => {
+test("keeps a valid credential while renewals fail, and fails with their error once it has expired", async () => {
   const { clock, token } = await plugin(
     "broken",
     `if (run === 1) { ${hourly} } else { console.error("no login"); process.exit(3); }`,
@@ -80,7 +80,7 @@ test("keeps a valid answer while renewals fail, and says why once it has expired
   expect(await token()).toBe("Bearer t1");
   await clock.advance(3 * 60_000);
   expect(await failureOf(token())).toMatch(
-    /^kubeconfig: the credential plug-in failed: .* ended with status 3: no login$/,
+    /^kubeconfig: the credential plugin failed: .* exited with status 3: no login$/,
   );
 });
 
@@ -92,7 +92,7 @@ test("runs again at once when the server refused the answer", async () => {
   expect(await token(undefined, refused)).toBe("Bearer t2");
 });
 
-test("tells the program of the cluster when it wants to know", async () => {
+test("passes cluster information to the program if it is configured", async () => {
   const script = `answer({ token: JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec.cluster.server })`;
   const { token } = await plugin("info", script, { cluster: { server: "https://there" } });
   expect(await token()).toBe("Bearer https://there");
@@ -110,30 +110,27 @@ test("does not wait longer than the caller does, and shares the run with the nex
 
 test.each([
   ["text", `console.log("SECRET-TOKEN-TEXT")`, "not JSON"],
-  ["kind", `console.log("{}")`, "did not write an ExecCredential"],
+  ["kind", `console.log("{}")`, "the output is not an ExecCredential"],
   [
     "version",
     `console.log(JSON.stringify({ kind: "ExecCredential", apiVersion: "v9", status: {} }))`,
     'apiVersion "v9"',
   ],
   ["nothing", `answer({})`, "neither a token nor a certificate"],
-  ["half", `answer({ clientCertificateData: "SECRET" })`, "belong together"],
+  ["half", `answer({ clientCertificateData: "SECRET" })`, "must be set together"],
   ["time", `answer({ token: "SECRET", expirationTimestamp: "soon" })`, "status.expirationTimestamp"],
-  ["flood", `process.stdout.write("SECRET".repeat(1e6))`, "ended with SIGTERM"],
-])(
-  "says in one line what is wrong with an answer that is none (%s), and quotes nothing of it",
-  async (name, script, message) => {
-    const { token } = await plugin(`bad-${name}`, script);
-    const failure = await failureOf(token());
-    expect(failure).toContain(message);
-    expect(failure).not.toMatch(/SECRET|\n/);
-  },
-);
+  ["flood", `process.stdout.write("SECRET".repeat(1e6))`, "exited with SIGTERM"],
+])("reports an invalid output (%s) in one line, without quoting it", async (name, script, message) => {
+  const { token } = await plugin(`bad-${name}`, script);
+  const failure = await failureOf(token());
+  expect(failure).toContain(message);
+  expect(failure).not.toMatch(/SECRET|\n/);
+});
 
 test("ends a program that does not end", async () => {
   const { clock, token, started } = await plugin("endless", `setInterval(() => {}, 1000)`, { timeoutMs: 5_000 });
   const asked = failureOf(token());
   await expect.poll(started).toBe(1);
   await clock.advance(5_000);
-  expect(await asked).toContain("did not end within 5000 ms");
+  expect(await asked).toContain("did not exit within 5000 ms");
 });

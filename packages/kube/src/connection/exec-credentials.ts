@@ -11,9 +11,9 @@ export interface ExecPlugin {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What to tell people who do not have the program. */
+  /** Shown to users who do not have the program. */
   readonly installHint?: string | undefined;
-  /** Told to the program in `KUBERNETES_EXEC_INFO` when it asks for it (`provideClusterInfo`). */
+  /** Passed to the program in `KUBERNETES_EXEC_INFO` with `provideClusterInfo`. */
   readonly cluster?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -23,36 +23,36 @@ export interface ExecCredentialsOptions {
   /** Start of each message. */
   readonly where: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sent with each request besides what the program says. */
+  /** Sent with each request in addition to the credentials of the program. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly clock?: Clock | undefined;
-  /** Longest run of the program, milliseconds. Default 1 min: nobody is there to be asked anything. */
+  /** Timeout of the program, milliseconds. Default 1 min: it must not be interactive. */
   readonly timeoutMs?: number | undefined;
 }
 
 interface Answer {
   readonly credentials: Credentials;
-  /** On the wall clock, milliseconds; Infinity when the program named no end. */
+  /** On the wall clock, milliseconds; Infinity without an expiration. */
   readonly expiresMs: number;
-  /** From here on a new answer is fetched while this one is still in use. */
+  /** From here on a new credential is fetched while this one is still in use. */
   readonly renewMs: number;
 }
 
 /** A fifth of its life before it expires, but not more than this. */
 const longestEarlinessMs = 5 * 60_000;
-/** After a renewal that failed, the program is left alone for so long. */
+/** Delay after a failed renewal. */
 const retryMs = 10_000;
-/** No credential is longer; beyond it the program is not what we think. */
+/** No credential is longer. */
 const maxOutputBytes = 1024 * 1024;
 
 /**
  * Credentials from a program (kubeconfig `exec`), by the protocol of client-go.
  *
- * The program runs once for requests that come together. Its answer is kept until it expires, and fetched anew before that, in the
- * background, so that no request waits; a renewal that fails leaves the old answer in use as long as it is valid. An answer that
- * the server refused (401) is fetched anew at once.
+ * The program runs once for concurrent requests. Its credential is kept until it expires, and renewed before that in the
+ * background, so that no request waits; after a failed renewal the old credential is used as long as it is valid. A credential that
+ * the server rejected (401) is renewed at once.
  *
- * @throws ConfigError (from the returned function) in one line, which never holds what the program wrote to its standard output
+ * @throws ConfigError (from the returned function) in one line, which never contains the standard output of the program
  */
 export function createExecCredentials(
   options: ExecCredentialsOptions,
@@ -91,7 +91,7 @@ async function runPlugin(options: ExecCredentialsOptions, clock: Clock): Promise
     const missing = isRecord(cause) || cause instanceof Error ? "code" in cause && cause["code"] === "ENOENT" : false;
     const hint = missing && plugin.installHint !== undefined ? `; ${firstLine(plugin.installHint)}` : "";
     const text = firstLine(messageOf(cause).trim());
-    throw new ConfigError(`${where}: the credential plug-in failed: ${text}${hint}`, { cause });
+    throw new ConfigError(`${where}: the credential plugin failed: ${text}${hint}`, { cause });
   }
 }
 
@@ -111,7 +111,7 @@ function run(options: ExecCredentialsOptions, clock: Clock): Promise<string> {
       signal: deadline.signal,
     });
     const out: Buffer[] = [];
-    const complaints: Buffer[] = [];
+    const errors: Buffer[] = [];
     const collect = (into: Buffer[]) => {
       let size = 0;
       return (chunk: Buffer) => {
@@ -121,14 +121,14 @@ function run(options: ExecCredentialsOptions, clock: Clock): Promise<string> {
       };
     };
     child.stdout.on("data", collect(out));
-    child.stderr.on("data", collect(complaints));
+    child.stderr.on("data", collect(errors));
     child.on("error", (error) =>
-      reject(deadline.expired() ? new Error(`${plugin.command} did not end within ${timeoutMs} ms`) : error),
+      reject(deadline.expired() ? new Error(`${plugin.command} did not exit within ${timeoutMs} ms`) : error),
     );
     child.on("close", (code, signal) => {
       if (code === 0) return resolve(Buffer.concat(out).toString("utf8"));
-      const said = firstLine(Buffer.concat(complaints).toString("utf8").trim());
-      reject(new Error(`${plugin.command} ended with ${signal ?? `status ${code}`}${said === "" ? "" : `: ${said}`}`));
+      const text = firstLine(Buffer.concat(errors).toString("utf8").trim());
+      reject(new Error(`${plugin.command} exited with ${signal ?? `status ${code}`}${text === "" ? "" : `: ${text}`}`));
     });
   }).finally(deadline.clear);
 }
@@ -138,30 +138,30 @@ function parseAnswer(text: string): unknown {
     return parseJson(text);
   } catch {
     // The parser's message would quote the output, which is a secret.
-    throw new Error("it wrote something that is not JSON; expected an ExecCredential");
+    throw new Error("the output is not JSON; expected an ExecCredential");
   }
 }
 
 function readAnswer(answer: unknown, options: ExecCredentialsOptions, nowMs: number): Answer {
   const status = isRecord(answer) ? answer["status"] : undefined;
   if (!isRecord(answer) || answer["kind"] !== "ExecCredential" || !isRecord(status)) {
-    throw new Error("it did not write an ExecCredential with a status");
+    throw new Error("the output is not an ExecCredential with a status");
   }
   if (answer["apiVersion"] !== options.plugin.apiVersion) {
     throw new Error(
-      `it wrote apiVersion ${JSON.stringify(answer["apiVersion"])}; expected ${JSON.stringify(options.plugin.apiVersion)}`,
+      `the output has apiVersion ${JSON.stringify(answer["apiVersion"])}; expected ${JSON.stringify(options.plugin.apiVersion)}`,
     );
   }
   const token = textOf(status["token"]);
   const cert = textOf(status["clientCertificateData"]);
   const key = textOf(status["clientKeyData"]);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new Error("clientCertificateData and clientKeyData belong together, but only one of them is there");
+    throw new Error("clientCertificateData and clientKeyData must be set together");
   }
-  if (token === undefined && cert === undefined) throw new Error("its status has neither a token nor a certificate");
+  if (token === undefined && cert === undefined) throw new Error("the status has neither a token nor a certificate");
   const until = textOf(status["expirationTimestamp"]);
   const expiresMs = until === undefined ? Infinity : Date.parse(until);
-  if (Number.isNaN(expiresMs)) throw new Error("status.expirationTimestamp is not an RFC 3339 time");
+  if (Number.isNaN(expiresMs)) throw new Error("status.expirationTimestamp must be an RFC 3339 time");
   const earlinessMs = Math.min(longestEarlinessMs, (expiresMs - nowMs) / 5);
   return {
     credentials: {

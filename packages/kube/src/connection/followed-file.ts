@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { ConfigError } from "@millwright/base";
 import { messageOf } from "../log.ts";
 
-/** Gives what a file says now. */
+/** Returns the current content of a file. */
 export type FollowedFile = () => Promise<string>;
 
 /**

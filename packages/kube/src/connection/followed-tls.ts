@@ -10,11 +10,11 @@ export interface TlsFiles {
 }
 
 /**
- * TLS material that follows its files. Answers the same object as long as nothing changed, so that identity tells when
- * connections are to be made anew. A certificate and a key that do not belong together (one is written after the other) leave the
- * former pair in use until they do.
+ * TLS material that follows its files. Returns the same object while nothing changed; a new object means that
+ * connections must be recreated. While a certificate and a key do not match (one is written after the other), the
+ * former pair stays in use.
  *
- * @param fixed what comes from no file
+ * @param fixed material without a file
  */
 export function followTls(fixed: TlsMaterial, files: TlsFiles): () => Promise<TlsMaterial> {
   let current: TlsMaterial = fixed;

@@ -122,8 +122,8 @@ test("runs a credential plug-in beside the kubeconfig when its command is a rela
     const loaded = await loadKubeConfig({ file: path });
     expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer beside" } });
   }
-  const bare = await file("elsewhere/bare", config({ user: { exec: { command: "login-of-nobody" } } }));
-  await expect((await loadKubeConfig({ file: bare })).credentials?.()).rejects.toThrow("spawn login-of-nobody ENOENT");
+  const bare = await file("elsewhere/bare", config({ user: { exec: { command: "missing-login" } } }));
+  await expect((await loadKubeConfig({ file: bare })).credentials?.()).rejects.toThrow("spawn missing-login ENOENT");
 });
 
 test("takes a user's token file from the file that the user is from", async () => {
@@ -149,16 +149,14 @@ test("refuses a proxy that it cannot use, and shows no password of it", async ()
   expect(message).not.toContain("SECRET");
 });
 
-test("says which credential plug-in failed", async () => {
+test("names the credential plugin that failed", async () => {
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "no-such-program-anywhere" };
   const path = await file("exec-broken", config({ user: { exec } }));
   const loaded = await loadKubeConfig({ file: path });
-  await expect(loaded.credentials?.()).rejects.toThrow(
-    /exec-broken: user "u": the credential plug-in failed: .*ENOENT/,
-  );
+  await expect(loaded.credentials?.()).rejects.toThrow(/exec-broken: user "u": the credential plugin failed: .*ENOENT/);
 });
 
-test("says in one line what is wrong with a kubeconfig", async () => {
+test("reports an invalid kubeconfig in one line", async () => {
   const missing = join(folder, "nowhere");
   expect(await failure({ file: missing })).toBe(`kubeconfig ${missing}: the file does not exist`);
   expect(await failure({ file: await file("yaml", "a: [") })).toMatch(/^kubeconfig .*yaml: /);
@@ -184,7 +182,7 @@ test("says in one line what is wrong with a kubeconfig", async () => {
   );
 });
 
-test("says in one line what is wrong with a certificate", async () => {
+test("reports an invalid certificate in one line", async () => {
   const unreadable = config({ cluster: { "certificate-authority": "missing.crt" } });
   expect(await failure({ file: await file("ca-missing", unreadable) })).toMatch(
     /cluster "c": certificate-authority: cannot read .*missing\.crt: ENOENT/,
@@ -195,16 +193,16 @@ test("says in one line what is wrong with a certificate", async () => {
   );
   const half = config({ user: { "client-certificate-data": base64(pem) } });
   expect(await failure({ file: await file("half", half) })).toContain(
-    "client-certificate and client-key belong together",
+    "client-certificate and client-key must be set together",
   );
 });
 
-test("says that this is not a pod when the service account is asked for elsewhere", async () => {
+test("fails when the service account is requested outside of a pod", async () => {
   expect(await failure({ inCluster: true, env: {} })).toContain("KUBERNETES_SERVICE_HOST");
   const env = { KUBERNETES_SERVICE_HOST: "::1", KUBERNETES_SERVICE_PORT: "443" };
   expect(await failure({ inCluster: true, env })).toMatch(/^in-cluster configuration: cannot read/);
 });
 
-test("says where it looked when there is no kubeconfig at all", async () => {
+test("names the searched places when there is no kubeconfig", async () => {
   expect(await failure({ env: { HOME: folder } })).toContain("expected a file in --kubeconfig, in $KUBECONFIG");
 });

@@ -39,7 +39,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   if (!isHttpUrl(server)) {
     return fail(`cluster "${cluster.name}": server ${JSON.stringify(server)} is not a URL; expected https://host:port`);
   }
-  // As kubectl has it, NO_PROXY is for the environment's proxy alone.
+  // As in kubectl, NO_PROXY applies only to the proxy of the environment.
   const proxyUrl = cluster.proxyUrl
     ? readProxyUrl(cluster.proxyUrl, `${where}: cluster "${cluster.name}": proxy-url`).href
     : proxyFor(new URL(server), env)?.href;
@@ -104,9 +104,7 @@ async function readTls(
   const cert = await material("cert", `user "${user?.name}": client-certificate`, user?.certFile, user?.certData);
   const key = await material("key", `user "${user?.name}": client-key`, user?.keyFile, user?.keyData);
   if ((cert === undefined) !== (key === undefined)) {
-    return fail(
-      `user "${user?.name}": client-certificate and client-key belong together, but only one of them is there`,
-    );
+    return fail(`user "${user?.name}": client-certificate and client-key must be set together`);
   }
   const tls = {
     ...(ca === undefined ? {} : { ca }),

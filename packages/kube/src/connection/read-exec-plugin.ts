@@ -2,12 +2,12 @@ import { isAbsolute, join } from "node:path";
 import { ConfigError, isRecord } from "@millwright/base";
 import type { ExecPlugin } from "./exec-credentials.ts";
 
-/** What kubectl takes an entry without a version for. */
+/** The default of kubectl for an entry without a version. */
 const defaultApiVersion = "client.authentication.k8s.io/v1";
 
-/** What surrounds the `exec` entry of a user. */
+/** The context of the `exec` entry of a user. */
 export interface ExecPluginPlace {
-  /** What the program is told of the cluster, if it wants to be. */
+  /** The cluster information for the program, with `provideClusterInfo`. */
   readonly cluster: Readonly<Record<string, unknown>>;
   /** Where the kubeconfig is, if it is a file. */
   readonly folder: string | undefined;

@@ -65,7 +65,7 @@ test("works on as many keys at once as it has workers", async () => {
   for (let i = 0; i < 20; i++) run.controller.enqueue(String(i));
   await run.clock.advance(1_000);
   expect(most).toBe(3);
-  expect(run.controller.counts().passes).toBe(20);
+  expect(run.controller.counts().reconciles).toBe(20);
   await run.end();
 });
 
@@ -93,7 +93,7 @@ test("repeats a failed pass with growing delays, logs it with a constant message
   expect(run.controller.counts().failures).toBeGreaterThan(4);
   expect(run.controller.counts().failures).toBeLessThan(12);
   for (const [level, message, fields] of run.log.mock.calls) {
-    expect([level, message]).toEqual(["error", "A pass failed"]);
+    expect([level, message]).toEqual(["error", "Reconcile failed"]);
     expect(fields).toMatchObject({ controller: "test", key: "a", error: "no such class" });
   }
   failing = false;
@@ -102,7 +102,7 @@ test("repeats a failed pass with growing delays, logs it with a constant message
   await run.end();
 });
 
-test("does not come back before a server that is busy said to", async () => {
+test("does not retry before the time that a busy server requested", async () => {
   const times: number[] = [];
   const run = setUp(async () => {
     times.push(run.clock.monotonicMs());
@@ -117,13 +117,13 @@ test("does not come back before a server that is busy said to", async () => {
   await run.end();
 });
 
-test("asks a server that takes its writes for invalid ever more slowly, and says why", async () => {
+test("backs off when the server rejects its writes as invalid, and logs why", async () => {
   const invalid = new ApiError({ status: 422, reason: "Invalid", message: "status.phase: Unsupported value" });
   const run = setUp(async () => Promise.reject(invalid));
   run.controller.enqueue("a");
   await run.clock.advance(3_600_000);
-  expect(run.controller.counts().passes).toBeGreaterThan(10);
-  expect(run.controller.counts().passes).toBeLessThan(40);
+  expect(run.controller.counts().reconciles).toBeGreaterThan(10);
+  expect(run.controller.counts().reconciles).toBeLessThan(40);
   expect(run.log.mock.calls[0]?.[2]).toMatchObject({ error: "status.phase: Unsupported value" });
   await run.end();
 });
@@ -137,28 +137,28 @@ test("is not alarmed by a conflict, only by one that lasts", async () => {
   await run.end();
 });
 
-test("backs off when a pass says that it did not succeed, and when its answer makes no sense", async () => {
+test("backs off when a reconcile requests it, and when its result is invalid", async () => {
   const answers = [{ backOff: "cache is behind" }, { requeueAfterMs: Number.NaN }, done];
   const run = setUp(async () => answers.shift() ?? done);
   run.controller.enqueue("a");
   await run.clock.advance(10_000);
-  expect(run.controller.counts()).toMatchObject({ passes: 3, failures: 2 });
+  expect(run.controller.counts()).toMatchObject({ reconciles: 3, failures: 2 });
   await run.end();
 });
 
 test("works on a key no more than so many times a second, and does not let it back off for that", async () => {
-  const run = setUp(async () => ({ requeueAfterMs: 1 }), { maxPassesPerSecond: 5 });
+  const run = setUp(async () => ({ requeueAfterMs: 1 }), { maxReconcilesPerSecond: 5 });
   run.controller.enqueue("hot");
   await run.clock.advance(999);
-  expect(run.controller.counts().passes).toBe(5);
+  expect(run.controller.counts().reconciles).toBe(5);
   expect(run.controller.counts().heldBack).toBeGreaterThan(0);
   expect(run.log).toHaveBeenCalledWith(
     "debug",
-    "A key was held back because it was worked on too often",
+    "Reconcile is delayed because the key is reconciled too often",
     expect.objectContaining({ key: "hot" }),
   );
   await run.clock.advance(60_000);
-  expect(run.controller.counts().passes).toBeGreaterThanOrEqual(60 * 5);
+  expect(run.controller.counts().reconciles).toBeGreaterThanOrEqual(60 * 5);
   await run.end();
 });
 
@@ -166,8 +166,12 @@ test("ends a pass that takes too long through its signal", async () => {
   const run = setUp((_, signal) => run.clock.sleep(3_600_000, signal).then(() => done), { timeoutMs: 5_000 });
   run.controller.enqueue("a");
   await run.clock.advance(5_000);
-  expect(run.log).toHaveBeenCalledWith("warn", "A pass is over its deadline", expect.objectContaining({ key: "a" }));
-  expect(run.log).toHaveBeenCalledWith("error", "A pass failed", expect.objectContaining({ key: "a" }));
+  expect(run.log).toHaveBeenCalledWith(
+    "warn",
+    "Reconcile exceeded its deadline",
+    expect.objectContaining({ key: "a" }),
+  );
+  expect(run.log).toHaveBeenCalledWith("error", "Reconcile failed", expect.objectContaining({ key: "a" }));
   await run.end();
 });
 
@@ -187,7 +191,7 @@ test("resolves only when the pass under way has ended, and logs no error for it"
   await run.clock.advance(100);
   expect(steps).toEqual(["cleaned up", "cleaned up", "stopped"]);
   expect(run.log).not.toHaveBeenCalled();
-  await expect(run.controller.start(run.stop.signal)).rejects.toThrow("started before");
+  await expect(run.controller.start(run.stop.signal)).rejects.toThrow("already started");
 });
 
 test("starts work when the caches it waits for have synced", async () => {
@@ -208,7 +212,7 @@ const pod = (version: string, owner: string): KubeObject => ({
   owner,
 });
 
-test("is woken by both owners when an object moves from one to the other", async () => {
+test("enqueues both owners when an object moves from one to the other", async () => {
   const keys: string[] = [];
   const run = setUp(async (key) => {
     keys.push(key);

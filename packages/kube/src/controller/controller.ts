@@ -11,11 +11,11 @@ import type { Queue } from "./queue.ts";
 import type { Priority } from "./ready-line.ts";
 
 /**
- * What became of a key:
+ * Result of a reconcile:
  *
  * - `done`: nothing to do until something changes;
- * - `requeueAfterMs`: as done, and look again after that time (milliseconds) at the latest; 0 means at once;
- * - `backOff`: did not succeed, try again after a delay that grows with each time; says why.
+ * - `requeueAfterMs`: as done, and requeue after that time (milliseconds) at the latest; 0 means at once;
+ * - `backOff`: did not succeed, requeue with exponential backoff; the text is the reason for the log.
  */
 export type ReconcileResult =
   | { readonly done: true }
@@ -26,10 +26,10 @@ export type ReconcileResult =
 export const done: ReconcileResult = { done: true };
 
 /**
- * Brings one object to what is wanted. Gets a key, never an event: everything is read from caches as it is now. Must be
- * safe to repeat. What it throws leads to a repetition with backoff; an error with `retryAfterMs` is not repeated sooner.
+ * Reconciles one object. Gets a key, never an event: the current state is read from caches. Must be
+ * idempotent. An error leads to a requeue with backoff, not before `retryAfterMs` of the error.
  *
- * @param signal aborts when the controller stops or the deadline of the pass is over
+ * @param signal aborts when the controller stops or the deadline of the reconcile has passed
  */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
 
@@ -38,20 +38,20 @@ export interface ControllerOptions {
   /** In log lines and metrics. */
   readonly name: string;
   readonly reconcile: Reconcile;
-  /** Keys that are worked on at once. Default 4. */
+  /** Maximum number of concurrent reconciles. Default 4. */
   readonly workers?: number | undefined;
-  /** Work starts when these have synced. */
+  /** Reconciles start when these have synced. */
   readonly waitFor?: readonly SyncedCache[] | undefined;
   /** Default 500 ms up to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
-  /** Deadline of one pass, milliseconds. Default 2 min. No pass should come near it: nothing in a pass waits for something slow. */
+  /** Deadline of one reconcile, milliseconds. Default 2 min. A reconcile should never wait for slow operations. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Passes of one key within a second; beyond them it waits for the next second. Bounds a loop without end, and bundles the events of a busy object,
-   * which is why it is no failure and does not back off. Default 10.
+   * Maximum number of reconciles of one key within a second; further ones wait for the next second. Limits hot loops and batches the events of a busy object,
+   * so it is not a failure and does not back off. Default 10.
    */
-  readonly maxPassesPerSecond?: number | undefined;
-  /** Told how long keys wait and passes take, for histograms. */
+  readonly maxReconcilesPerSecond?: number | undefined;
+  /** Observes how long keys wait and reconciles take, for histograms. */
   readonly observer?: QueueObserver | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -65,22 +65,22 @@ export interface SyncedCache {
   isCurrent?(): boolean;
 }
 
-/** What a controller did so far, for metrics. */
+/** Counters of a controller, for metrics. */
 export interface ControllerCounts {
-  readonly passes: number;
+  readonly reconciles: number;
   readonly failures: number;
-  /** Passes that the hot-loop guard held back. */
+  /** Reconciles that the hot-loop guard delayed. */
   readonly heldBack: number;
 }
 
-/** A loop that hands the keys of a queue to a {@link Reconcile}. */
+/** A loop that passes the keys of a queue to a {@link Reconcile}. */
 export interface Controller {
   readonly name: string;
   readonly queue: Queue;
-  /** Wakes a key. Default priority: `change`. */
+  /** Enqueues a key. Default priority: `change`. */
   enqueue(key: string, priority?: Priority): void;
   /**
-   * Works until the signal aborts; resolves when every pass under way has ended. Rejects only if one of `waitFor` fails.
+   * Runs until the signal aborts; resolves when all running reconciles have ended. Rejects only if one of `waitFor` fails.
    * May be called once.
    */
   start(signal: AbortSignal): Promise<void>;
@@ -88,7 +88,7 @@ export interface Controller {
 }
 
 /**
- * Makes a controller.
+ * Creates a controller.
  *
  * @example
  * const controller = createController({ name: "machine", reconcile, workers: 10, waitFor: [machines], clock, random, log });
@@ -99,9 +99,9 @@ export function createController(options: ControllerOptions): Controller {
   const { name, clock, random, reconcile } = options;
   const log = options.log ?? noLog;
   const queue = createQueue({ clock, random, backoff: options.backoff, observer: options.observer });
-  const guard = createHotLoopGuard(clock, options.maxPassesPerSecond ?? 10);
+  const guard = createHotLoopGuard(clock, options.maxReconcilesPerSecond ?? 10);
   const timeoutMs = options.timeoutMs ?? 120_000;
-  const counts = { passes: 0, failures: 0, heldBack: 0 };
+  const counts = { reconciles: 0, failures: 0, heldBack: 0 };
   const caches = options.waitFor ?? [];
   let started = false;
 
@@ -109,7 +109,7 @@ export function createController(options: ControllerOptions): Controller {
     if ("backOff" in result) {
       counts.failures++;
       const delayMs = queue.addWithBackoff(key);
-      log("debug", "A pass backed off", { controller: name, key, because: result.backOff, delayMs });
+      log("debug", "Reconcile backs off", { controller: name, key, because: result.backOff, delayMs });
       return;
     }
     if ("requeueAfterMs" in result) {
@@ -125,29 +125,29 @@ export function createController(options: ControllerOptions): Controller {
     counts.failures++;
     const failures = queue.failures(key);
     const delayMs = queue.addWithBackoff(key, retryAfterOf(error));
-    // A conflict is the cache being a moment behind; only a lasting one is news.
+    // A conflict normally means that the cache is slightly behind; only report it when it lasts.
     const level = isConflict(error) && failures < 5 ? "debug" : "error";
-    log(level, "A pass failed", { controller: name, key, error: messageOf(error), failures: failures + 1, delayMs });
+    log(level, "Reconcile failed", { controller: name, key, error: messageOf(error), failures: failures + 1, delayMs });
   }
 
-  async function pass(key: string, signal: AbortSignal): Promise<void> {
+  async function reconcileKey(key: string, signal: AbortSignal): Promise<void> {
     const delayMs = guard.admit(key);
     if (delayMs > 0) {
       counts.heldBack++;
       queue.addAfter(key, delayMs);
-      log("debug", "A key was held back because it was worked on too often", { controller: name, key, delayMs });
+      log("debug", "Reconcile is delayed because the key is reconciled too often", { controller: name, key, delayMs });
       return;
     }
-    counts.passes++;
+    counts.reconciles++;
     const deadline = startDeadline(clock, timeoutMs, signal);
     const overdue = () => {
-      if (deadline.expired()) log("warn", "A pass is over its deadline", { controller: name, key, timeoutMs });
+      if (deadline.expired()) log("warn", "Reconcile exceeded its deadline", { controller: name, key, timeoutMs });
     };
     deadline.signal.addEventListener("abort", overdue, { once: true });
     try {
       settle(key, await reconcile(key, deadline.signal));
     } catch (error) {
-      // What a stopping controller interrupts is picked up by the next one.
+      // The next process continues what a stopping controller interrupts.
       if (!signal.aborted) fail(key, error);
     } finally {
       deadline.clear();
@@ -167,7 +167,7 @@ export function createController(options: ControllerOptions): Controller {
       if (key === undefined) return;
       try {
         if (caches.some((cache) => cache.isCurrent?.() === false)) await untilCurrent(signal);
-        if (!signal.aborted) await pass(key, signal);
+        if (!signal.aborted) await reconcileKey(key, signal);
       } finally {
         queue.done(key);
       }
@@ -175,7 +175,7 @@ export function createController(options: ControllerOptions): Controller {
   }
 
   async function start(signal: AbortSignal): Promise<void> {
-    if (started) throw new Error(`the controller ${name} was started before`);
+    if (started) throw new Error(`the controller ${name} was already started`);
     started = true;
     try {
       await Promise.all(caches.map((cache) => cache.synced(signal)));
@@ -184,7 +184,7 @@ export function createController(options: ControllerOptions): Controller {
       throw error;
     }
     await Promise.all(Array.from({ length: options.workers ?? 4 }, () => work(signal)));
-    // The workers are gone: what is still ready would never be drained.
+    // The workers have ended: keys that are still ready would never be drained.
     void queue.shutDown();
   }
 

@@ -22,11 +22,11 @@ test("is satisfied when everything that was expected has been seen, and only the
     expiresInMs: 300_000,
   });
   expect(expectations.satisfied("other")).toBe(true);
-  expectations.creationSeen("set", "a");
-  expectations.creationSeen("other", "b");
-  expectations.creationRefused("set", "b");
+  expectations.creationObserved("set", "a");
+  expectations.creationObserved("other", "b");
+  expectations.creationRejected("set", "b");
   expect(expectations.satisfied("set")).toBe(false);
-  expectations.deletionSeen("set", "uid-c");
+  expectations.deletionObserved("set", "uid-c");
   expect(expectations.satisfied("set")).toBe(true);
 });
 
@@ -37,7 +37,7 @@ test("knows which failures leave open whether a write was carried out", () => {
   expect(mayHaveHappened(new DOMException("aborted", "AbortError"))).toBe(true);
 });
 
-test("gives up what does not come, each after its own time, and counts it", async () => {
+test("expires each expectation after its own time, and counts it", async () => {
   const clock = createVirtualClock();
   const expectations = createExpectations({ clock, timeoutMs: 1_000 });
   expectations.expectCreation("set", "lost");
@@ -51,7 +51,7 @@ test("gives up what does not come, each after its own time, and counts it", asyn
   expect(expectations.expired()).toBe(2);
 });
 
-test("is fulfilled by what a store shows: new, on its way out, gone", () => {
+test("is fulfilled by a store: created, terminating and deleted objects", () => {
   const expectations = createExpectations({ clock: createVirtualClock() });
   const store = createStore();
   fulfilFromStore({ expectations, store, ownerOf: () => "set" });
@@ -95,17 +95,17 @@ function createWorld(wanted: number) {
       if (seen.length < wanted) {
         const name = `n${names++}`;
         expectations.expectCreation("set", name);
-        if (outcome === "refused") expectations.creationRefused("set", name);
+        if (outcome === "refused") expectations.creationRejected("set", name);
         if (outcome === "answered") store.applyWrite(commit(name, false));
         if (outcome === "lost after") commit(name, false);
       } else if (seen.length > wanted) {
         const { name = "", uid = "" } = seen[0]?.metadata ?? {};
         expectations.expectDeletion("set", uid);
-        if (outcome === "refused") expectations.deletionRefused("set", uid);
+        if (outcome === "refused") expectations.deletionRejected("set", uid);
         if (outcome === "answered") {
           commit(name, true);
           store.applyDelete({ name, uid });
-          expectations.deletionSeen("set", uid);
+          expectations.deletionObserved("set", uid);
         }
         if (outcome === "lost after") commit(name, true);
       }

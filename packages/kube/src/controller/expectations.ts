@@ -6,61 +6,61 @@ import type { ApiObject } from "../objects/kube-object.ts";
 /** Options of {@link createExpectations}. */
 export interface ExpectationsOptions {
   readonly clock: Clock;
-  /** After this time, milliseconds, what was expected and did not come is given up. Default 5 min, as in client-go. */
+  /** Timeout of expectations, milliseconds. Default 5 min, as in client-go. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What an owner still waits to see in its cache. */
+/** The unfulfilled expectations of an owner. */
 export interface Outstanding {
-  /** Names of objects whose creation was asked for, and is not visible yet. May or may not have happened. */
+  /** Names of objects whose creation was requested and is not visible in the cache yet. They may or may not exist. */
   readonly creations: readonly string[];
-  /** Uids of objects whose deletion was asked for, and that are still there without being on their way out. */
+  /** Uids of objects whose deletion was requested, and that are not terminating in the cache yet. */
   readonly deletions: readonly string[];
-  /** When the first of them is given up, milliseconds from now; at the latest then it is worth to look again. */
+  /** When the first of them expires, milliseconds from now: requeue then at the latest. */
   readonly expiresInMs: number;
 }
 
 /**
- * What each owner (a key) has asked for and not yet seen in its cache, so that a pass does not ask for the same a second time:
- * client-go's `UIDTrackingControllerExpectations`, for creations as well, which go by name because an object has no uid before
- * it is there. Kept in memory only: a new process starts with a fresh list.
+ * The creations and deletions of each owner (a key) that its cache does not show yet, so that a reconcile does not repeat them:
+ * client-go's `UIDTrackingControllerExpectations`, also for creations, which are tracked by name because an object has no uid before
+ * it exists. Kept in memory only: a new process starts with a new list.
  *
- * The order that makes it safe: expect, then send the request; when the server refused it, take the expectation back
- * ({@link Expectations.creationRefused}); when the request may have been carried out all the same (`mayHaveHappened`: no answer, a server fault, an abort), leave it standing. Either the object is
- * seen in the cache, or the expectation expires.
+ * The safe order: expect, then send the request; when the server rejected it, remove the expectation
+ * ({@link Expectations.creationRejected}); when the request may have succeeded (`mayHaveHappened`: no response, a server error, an abort), keep it. Either the cache
+ * shows the object, or the expectation expires.
  */
 export interface Expectations {
-  /** A creation is about to be asked for. The name must be one that no other object has, so not `generateName`. */
+  /** A creation will be requested. The name must be unique, so not `generateName`. */
   expectCreation(owner: string, name: string): void;
-  /** A deletion is about to be asked for. */
+  /** A deletion will be requested. */
   expectDeletion(owner: string, uid: string): void;
-  /** The object was seen, or the cache is known to be newer than the answer about it. Unexpected ones do no harm. */
-  creationSeen(owner: string, name: string): void;
-  /** The object is gone, or on its way out. */
-  deletionSeen(owner: string, uid: string): void;
-  /** The server refused it: nothing will come. */
-  creationRefused(owner: string, name: string): void;
-  deletionRefused(owner: string, uid: string): void;
-  /** What is outstanding; undefined when the owner may count what its cache shows. */
+  /** The cache shows the object, or is known to be newer than the response. Unexpected calls have no effect. */
+  creationObserved(owner: string, name: string): void;
+  /** The object is deleted or terminating. */
+  deletionObserved(owner: string, uid: string): void;
+  /** The server rejected the creation. */
+  creationRejected(owner: string, name: string): void;
+  deletionRejected(owner: string, uid: string): void;
+  /** The unfulfilled expectations; undefined when the cache is up to date. */
   outstanding(owner: string): Outstanding | undefined;
-  /** Whether nothing is outstanding. */
+  /** Whether all expectations are fulfilled. */
   satisfied(owner: string): boolean;
-  /** The owner is gone. */
+  /** The owner is deleted. */
   forget(owner: string): void;
-  /** How many expectations were given up since the start: each is a write that was lost, or a cache that is late. */
+  /** Number of expired expectations since the start: each is a lost write or a late cache. */
   expired(): number;
 }
 
 interface Entries {
-  /** Name, or uid → when it is given up, on the monotonic clock. */
+  /** Name or uid → when it expires, on the monotonic clock. */
   readonly creations: Map<string, number>;
   readonly deletions: Map<string, number>;
 }
 
-/** Makes an empty memory. */
+/** Creates a tracker without expectations. */
 export function createExpectations(options: ExpectationsOptions): Expectations {
   const { clock, timeoutMs = 5 * 60_000 } = options;
-  // Invariants: no owner without an entry; what has expired is removed before anybody is told of it.
+  // Invariants: no owner without an entry; expired entries are removed before they are returned.
   const owners = new Map<string, Entries>();
   let expired = 0;
 
@@ -81,7 +81,7 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     if (creations.size === 0 && deletions.size === 0) owners.delete(owner);
   }
 
-  function giveUp(owner: string, entries: Entries, nowMs: number): void {
+  function expire(owner: string, entries: Entries, nowMs: number): void {
     for (const due of [entries.creations, entries.deletions]) {
       for (const [id, dueMs] of due) {
         if (dueMs > nowMs) continue;
@@ -96,7 +96,7 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     const entries = owners.get(owner);
     if (entries === undefined) return undefined;
     const nowMs = clock.monotonicMs();
-    giveUp(owner, entries, nowMs);
+    expire(owner, entries, nowMs);
     const { creations, deletions } = entries;
     if (creations.size === 0 && deletions.size === 0) return undefined;
     const firstDueMs = Math.min(...creations.values(), ...deletions.values());
@@ -110,10 +110,10 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
   return {
     expectCreation: (owner, name) => expect(owner, "creations", name),
     expectDeletion: (owner, uid) => expect(owner, "deletions", uid),
-    creationSeen: (owner, name) => fulfil(owner, "creations", name),
-    deletionSeen: (owner, uid) => fulfil(owner, "deletions", uid),
-    creationRefused: (owner, name) => fulfil(owner, "creations", name),
-    deletionRefused: (owner, uid) => fulfil(owner, "deletions", uid),
+    creationObserved: (owner, name) => fulfil(owner, "creations", name),
+    deletionObserved: (owner, uid) => fulfil(owner, "deletions", uid),
+    creationRejected: (owner, name) => fulfil(owner, "creations", name),
+    deletionRejected: (owner, uid) => fulfil(owner, "deletions", uid),
     outstanding,
     satisfied: (owner) => outstanding(owner) === undefined,
     forget: (owner) => void owners.delete(owner),
@@ -130,8 +130,8 @@ export interface FulfilOptions<T extends ApiObject> {
 }
 
 /**
- * Fulfils expectations with what a store shows. Subscribe this before the triggers of the controller, so that a pass that an
- * event wakes finds the expectation fulfilled.
+ * Fulfils expectations from a store. Subscribe this before the triggers of the controller, so that a reconcile that is enqueued by an
+ * event finds the expectation fulfilled.
  *
  * @returns ends it
  */
@@ -142,7 +142,8 @@ export function fulfilFromStore<T extends ApiObject>(options: FulfilOptions<T>):
     const owner = object === undefined ? undefined : ownerOf(object);
     if (object === undefined || owner === undefined) return;
     const { name, uid } = object.metadata;
-    if (name !== undefined) expectations.creationSeen(owner, name);
-    if ((current === undefined || isBeingDeleted(object)) && uid !== undefined) expectations.deletionSeen(owner, uid);
+    if (name !== undefined) expectations.creationObserved(owner, name);
+    if ((current === undefined || isBeingDeleted(object)) && uid !== undefined)
+      expectations.deletionObserved(owner, uid);
   });
 }

@@ -1,19 +1,19 @@
 import type { Clock } from "@millwright/base";
 
-/** Bounds how often a key is worked on, so that a loop without end costs little, and a busy key waits a second at most. */
+/** Limits how often a key is reconciled, so that hot loops cost little. A busy key waits a second at most. */
 export interface HotLoopGuard {
-  /** Counts a pass of the key and answers 0, or says for how many milliseconds the key has had its share of passes. */
+  /** Counts a reconcile of the key and returns 0, or returns the milliseconds until the key may be reconciled again. */
   admit(key: string): number;
 }
 
 const windowMs = 1_000;
-/** How many keys are watched before those of past seconds are cleared out. */
+/** Number of keys from which those of past seconds are removed. */
 const sweepSize = 1_024;
 
-/** Makes a guard that admits `limit` passes of a key per second. */
+/** Creates a guard that admits `limit` reconciles of a key per second. */
 export function createHotLoopGuard(clock: Clock, limit: number): HotLoopGuard {
-  // Invariant: a window that has not ended holds the number of passes admitted in it, at most `limit`.
-  const windows = new Map<string, { readonly startMs: number; passes: number }>();
+  // Invariant: a window that has not ended holds the number of reconciles admitted in it, at most `limit`.
+  const windows = new Map<string, { readonly startMs: number; reconciles: number }>();
   let sweepAt = sweepSize;
 
   function sweep(nowMs: number): void {
@@ -27,11 +27,11 @@ export function createHotLoopGuard(clock: Clock, limit: number): HotLoopGuard {
       const window = windows.get(key);
       if (window === undefined || nowMs - window.startMs >= windowMs) {
         if (windows.size >= sweepAt) sweep(nowMs);
-        windows.set(key, { startMs: nowMs, passes: 1 });
+        windows.set(key, { startMs: nowMs, reconciles: 1 });
         return 0;
       }
-      if (window.passes >= limit) return window.startMs + windowMs - nowMs;
-      window.passes++;
+      if (window.reconciles >= limit) return window.startMs + windowMs - nowMs;
+      window.reconciles++;
       return 0;
     },
   };

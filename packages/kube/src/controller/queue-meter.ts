@@ -16,7 +16,7 @@ export interface QueueTimes {
   readonly longestWorkMs: number;
 }
 
-/** Told of each duration as it ends, milliseconds: for histograms. Must not throw. */
+/** Observes each duration, milliseconds, for histograms. Must not throw. */
 export interface QueueObserver {
   /** A key was taken this long after it became ready. */
   waited?(ms: number): void;

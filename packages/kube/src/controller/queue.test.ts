@@ -60,7 +60,7 @@ test("lets the earliest of several times count", async () => {
   expect(queue.length).toBe(0);
 });
 
-test("waits as long as it says for delays beyond what setTimeout can hold", async () => {
+test("supports delays longer than the maximum of setTimeout", async () => {
   const { clock, queue } = setUp();
   const monthMs = 31 * 24 * 3_600_000;
   queue.addAfter("a", monthMs);

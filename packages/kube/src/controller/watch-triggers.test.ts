@@ -13,7 +13,7 @@ test.each([
   ["a new object", undefined, machine(1), "change"],
   ["an object that is gone", machine(1), undefined, "change"],
   ["a changed spec", machine(1), machine(2, { generation: 2 }), "change"],
-  ["the wish to delete", machine(1), machine(2, { deletionTimestamp: "2026-01-01T00:00:00Z" }), "change"],
+  ["a deletion timestamp", machine(1), machine(2, { deletionTimestamp: "2026-01-01T00:00:00Z" }), "change"],
   ["a label", machine(1), machine(2, { labels: { a: "b" } }), "change"],
   ["an annotation", machine(1), machine(2, { annotations: { a: "b" } }), "change"],
   ["another object of the name", machine(1), machine(2, { uid: "v" }), "change"],
@@ -28,7 +28,7 @@ test.each([
   expect(priorityOfChange(old, current)).toBe(priority);
 });
 
-test("wakes a key once and without hurry for an object of a resync", () => {
+test("enqueues a key once, with routine priority, for an object of a resync", () => {
   const store = createStore();
   store.applyEvent(machine(1));
   const enqueue = vi.fn<(key: string, priority?: string) => void>();

@@ -8,18 +8,18 @@ import type { Priority } from "./ready-line.ts";
 export interface WatchTriggerOptions<T extends ApiObject> {
   readonly store: Pick<ReadonlyStore<T, string>, "subscribe">;
   readonly controller: Pick<Controller, "enqueue">;
-  /** The keys of this controller that an object concerns. Must be pure: it maps and does nothing else. */
+  /** Maps an object to keys of this controller. Must be pure. */
   readonly keys: (object: T) => Iterable<string>;
-  /** Which changes count. `old` is undefined for a new object, `current` for one that is gone. Default: all. */
+  /** Filters changes. `old` is undefined for a new object, `current` for a deleted one. Default: all. */
   readonly when?: ((old: T | undefined, current: T | undefined) => boolean) | undefined;
-  /** How urgent a change is. Default {@link priorityOfChange}. */
+  /** Priority of a change. Default {@link priorityOfChange}. */
   readonly priority?: ((old: T | undefined, current: T | undefined) => Priority) | undefined;
 }
 
 /**
- * How urgent a change of an object is, as far as its metadata tells: `routine` for a resync and for what left all that users set
- * as it was (a status, a heartbeat), `change` for the rest: new or gone, spec, labels, annotations, the wish to delete. Kinds
- * without `generation` (nodes, pods) have no spec that could be told from the status: everything in them is a `change`.
+ * Priority of a change by the metadata of the object: `routine` for a resync and for changes of status or heartbeat only,
+ * `change` for the rest: creation, deletion, spec, labels, annotations, deletion timestamp. For kinds
+ * without `generation` (nodes, pods), where spec and status cannot be distinguished, every change is a `change`.
  */
 export function priorityOfChange(old: ApiObject | undefined, current: ApiObject | undefined): Priority {
   if (old === undefined || current === undefined) return "change";
@@ -37,10 +37,10 @@ export function priorityOfChange(old: ApiObject | undefined, current: ApiObject 
 }
 
 /**
- * Wakes a controller when objects of a store change. Both the old and the new state are mapped, so that an object that moves
- * from one owner to another wakes both.
+ * Enqueues keys of a controller when objects of a store change. Both the old and the new state are mapped, so that an object that moves
+ * from one owner to another enqueues both.
  *
- * @returns ends it
+ * @returns ends the subscription
  */
 export function watchTriggers<T extends ApiObject>(options: WatchTriggerOptions<T>): () => void {
   const { controller, keys, when, priority = priorityOfChange } = options;

@@ -75,10 +75,10 @@ test("sends a burst of equal events in two requests", async () => {
   expect(api.calls.length).toBeLessThanOrEqual(2);
 });
 
-test("tells ten similar events one by one, and combines the rest in one that is written every ten seconds", async () => {
+test("writes ten similar events one by one, and combines the rest in one that is written every ten seconds", async () => {
   const { clock, api, recorder } = setUp();
-  const tell = (name: string): void => recorder.record(machine, { ...event, message: `Created ${name}` });
-  for (let i = 1; i <= 60; i++) tell(`m${i}`);
+  const record = (name: string): void => recorder.record(machine, { ...event, message: `Created ${name}` });
+  for (let i = 1; i <= 60; i++) record(`m${i}`);
   await clock.advance(1_000);
   const combined = () =>
     api.all(eventResource).filter((each) => String(each["message"]).startsWith("(combined from similar events): "));
@@ -87,10 +87,10 @@ test("tells ten similar events one by one, and combines the rest in one that is 
 
   api.calls.length = 0;
   for (let i = 61; i <= 80; i++) {
-    tell(`m${i}`);
+    record(`m${i}`);
     await clock.advance(400);
   }
-  tell("m3");
+  record("m3");
   recorder.record(machine, { ...event, type: "Warning", message: "Created m99" });
   await clock.advance(0);
   expect(api.calls.map(({ verb }) => verb)).toEqual(["patch", "create"]);
@@ -99,7 +99,7 @@ test("tells ten similar events one by one, and combines the rest in one that is 
   expect(api.calls).toHaveLength(3);
 });
 
-test("tells similar events one by one again after ten minutes of silence", async () => {
+test("writes similar events one by one again after ten minutes of silence", async () => {
   const { clock, api, recorder } = setUp();
   for (let i = 1; i <= 12; i++) recorder.record(machine, { ...event, message: `Created m${i}` });
   await clock.advance(11 * 60_000);
@@ -110,15 +110,15 @@ test("tells similar events one by one again after ten minutes of silence", async
 
 test("writes what waits to be combined when it is flushed, and drops it when it is closed", async () => {
   const { clock, api, recorder } = setUp();
-  const tell = (from: number, to: number): void => {
+  const record = (from: number, to: number): void => {
     for (let i = from; i <= to; i++) recorder.record(machine, { ...event, message: `Created m${i}` });
   };
-  tell(1, 12);
+  record(1, 12);
   await clock.advance(100);
-  tell(13, 14);
+  record(13, 14);
   await recorder.flush();
   expect(api.all(eventResource).map((each) => each["count"])).toContain(4);
-  tell(15, 16);
+  record(15, 16);
   recorder.close();
   expect(recorder.counts().dropped).toBe(1);
   await clock.advance(60_000);
@@ -137,7 +137,7 @@ test("starts again when the API server has forgotten the event", async () => {
   expect(api.all(eventResource).map((each) => each["count"])).toEqual([2]);
 });
 
-test("tries again when the API server is in trouble, and gives an event up after five times", async () => {
+test("retries when the API server fails, and drops an event after five attempts", async () => {
   const { clock, api, recorder } = setUp();
   api.inject({ verb: "create", error: serverError(), times: 4 });
   recorder.record(machine, event);

@@ -12,36 +12,36 @@ import type { EventRecord, EventSeries } from "./event-series.ts";
 /** Options of {@link createEventRecorder}. */
 export interface EventRecorderOptions {
   readonly api: Pick<ApiClient, "create" | "patch">;
-  /** Who reports, the `From` column of kubectl. */
+  /** The reporting component, the `From` column of kubectl. */
   readonly component: string;
   /** Host or pod that reports. Default none. */
   readonly instance?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  /** Events that may wait to be sent; further ones are dropped and counted. Default 1000. */
+  /** Size of the buffer; further events are dropped and counted. Default 1000. */
   readonly capacity?: number | undefined;
   readonly log?: Log | undefined;
 }
 
-/** Numbers of a recorder, for metrics. */
+/** Counters of a recorder, for metrics. */
 export interface EventCounts {
   readonly sent: number;
-  /** Lost because the buffer was full or the server refused them. */
+  /** Dropped because the buffer was full or the server rejected them. */
   readonly dropped: number;
 }
 
-/** Writes events without ever holding up or failing its caller. */
+/** Writes events in the background; never blocks or fails its caller. */
 export interface EventRecorder {
-  /** Takes note of an event about an object that has `apiVersion`, `kind` and a name. Returns at once, never throws. */
+  /** Records an event about an object that has `apiVersion`, `kind` and a name. Returns at once, never throws. */
   record(object: ApiObject, event: EventRecord): void;
   /** Resolves when everything recorded so far was sent or dropped. Rejects with the reason of the signal if that aborts first. */
   flush(signal?: AbortSignal): Promise<void>;
-  /** Drops what was not sent and accepts nothing more. */
+  /** Drops events that were not sent, and all further ones. */
   close(): void;
   counts(): EventCounts;
 }
 
-/** What stands for several is written no more often: each event changes it, and a large set has hundreds at once. */
+/** Minimum interval between writes of a combined event, which each new event changes. */
 const combinedIntervalMs = 10_000;
 const maxAttempts = 5;
 const retryBackoff = { initialMs: 500, maxMs: 10_000 };
@@ -51,7 +51,7 @@ interface EventObject extends ApiObject {
   readonly [field: string]: unknown;
 }
 
-/** Makes an event recorder. It sends one event at a time, in the background. */
+/** Creates an event recorder. It sends one event at a time, in the background. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { api, clock, random } = options;
   const log = options.log ?? noLog;
@@ -62,7 +62,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   // Invariants: a series is in `buffer` or in `early` exactly when it is pending, at most once; both together are never longer than `capacity`;
   // `sender` is set exactly while something is sent.
   const buffer: EventSeries[] = [];
-  /** Combined events that were sent a short while ago, each with the timer that ends its wait. */
+  /** Combined events that were sent recently, each with the timer that ends its wait. */
   const early = new Map<EventSeries, Timer>();
   const counts = { sent: 0, dropped: 0 };
   let sender: Promise<void> | undefined;
@@ -86,7 +86,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       else enqueue(found);
     } catch (error) {
       counts.dropped++;
-      log("error", "An event could not be recorded", { reason: event.reason, error: messageOf(error) });
+      log("error", "Failed to record an event", { reason: event.reason, error: messageOf(error) });
     }
   }
 
@@ -106,20 +106,20 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       next.pending = false;
       next.sentMs = clock.monotonicMs();
       try {
-        await sendPatiently(next);
+        await sendWithRetries(next);
         counts.sent++;
       } catch (error) {
         counts.dropped++;
         if (!stop.signal.aborted) {
-          log("warn", "An event was not accepted and is lost", { event: next.name, error: messageOf(error) });
+          log("warn", "Failed to write an event; it is dropped", { event: next.name, error: messageOf(error) });
         }
       }
     }
-    // Here and not in a finally(): what is recorded a microtask later must find that nobody sends.
+    // Not in a finally(): an event that is recorded a microtask later must start another sender.
     sender = undefined;
   }
 
-  async function sendPatiently(event: EventSeries): Promise<void> {
+  async function sendWithRetries(event: EventSeries): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await send(event);

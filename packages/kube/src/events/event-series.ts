@@ -20,7 +20,7 @@ export interface EventRecord {
 const aggregationMs = 10 * 60_000;
 /** Series that are remembered; the oldest are forgotten first. */
 const maxSeries = 4_096;
-/** Different events with one reason about one object that are told one by one, as in client-go's correlator. */
+/** Different events with one reason about one object that are written one by one, as in client-go's correlator. */
 const maxSimilar = 10;
 /** How it and its readers mark what stands for several. */
 const combined = "(combined from similar events): ";

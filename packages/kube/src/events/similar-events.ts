@@ -1,8 +1,8 @@
-/** Notices when one object is told the same kind of thing again and again in ever new words. */
+/** Detects many events of the same kind about one object with different messages. */
 export interface SimilarEvents {
   /**
-   * Takes note of a message and says whether it is to be combined with others of its kind: when as many different ones as are told one by one came before
-   * it, none more than the span after the last.
+   * Records a message and returns whether it is combined with others of its kind: when the maximum number of separate messages came before
+   * it, each within the span after the last.
    *
    * @param kind object, type and reason of the event, as one key
    */
@@ -14,33 +14,33 @@ interface ReportedStates {
   lastMs: number;
 }
 
-/** How much is remembered, and for how long. */
+/** Options of {@link createSimilarEvents}. */
 export interface SimilarEventsOptions {
-  /** Different messages of a kind that are told one by one. */
+  /** Maximum number of separate messages of a kind. */
   readonly most: number;
-  /** Time without any after which counting starts anew, milliseconds. */
+  /** Time without a message after which counting starts again, milliseconds. */
   readonly spanMs: number;
-  /** Kinds that are remembered; the one that was silent for longest is forgotten first. */
+  /** Maximum number of kinds; the one that was silent for longest is forgotten first. */
   readonly capacity: number;
 }
 
-/** Makes an empty memory of events, after the aggregation in client-go's correlator. */
+/** Creates an empty detector, after the aggregation in client-go's correlator. */
 export function createSimilarEvents({ most, spanMs, capacity }: SimilarEventsOptions): SimilarEvents {
-  // Invariants: no set of messages is larger than `most`; the kinds are in the order in which they were last told.
+  // Invariants: no set of messages is larger than `most`; the kinds are in the order of their last messages.
   const kinds = new Map<string, ReportedStates>();
   return {
     isToBeCombined(kind, message, nowMs) {
       const known = kinds.get(kind);
-      const told =
+      const recorded =
         known === undefined || nowMs - known.lastMs > spanMs ? { messages: new Set<string>(), lastMs: nowMs } : known;
-      told.lastMs = nowMs;
+      recorded.lastMs = nowMs;
       kinds.delete(kind);
-      kinds.set(kind, told);
+      kinds.set(kind, recorded);
       const oldest = kinds.size > capacity ? kinds.keys().next() : undefined;
       if (oldest?.done === false) kinds.delete(oldest.value);
-      if (told.messages.has(message)) return false;
-      if (told.messages.size >= most) return true;
-      told.messages.add(message);
+      if (recorded.messages.has(message)) return false;
+      if (recorded.messages.size >= most) return true;
+      recorded.messages.add(message);
       return false;
     },
   };

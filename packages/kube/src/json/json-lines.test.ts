@@ -32,6 +32,6 @@ test.each([[[]], [[7]]])("refuses a line beyond its bound, in one chunk or in ma
   await expect(linesOf("x".repeat(50), sizes, 40)).rejects.toThrow("a line is longer than 40 bytes");
 });
 
-test("says that the stream ended inside a line", async () => {
+test("fails when the stream ends inside a line", async () => {
   await expect(linesOf('{"a":1}\n{"b"', [3])).rejects.toThrow("the stream ended inside a line, after 4 bytes of it");
 });

@@ -1,5 +1,5 @@
 /**
- * Finds its way in JSON that is not parsed yet, as the bytes of UTF-8, so that what nobody wants to have need not be parsed.
+ * Navigates unparsed JSON, as bytes of UTF-8, so that unneeded parts are not parsed.
  *
  * Checks no more than it needs: of what it passes over only the brackets and the strings are looked at. Nothing here throws or reads beyond
  * the end; text that is no JSON gives undefined, or a place whose text does not parse.

@@ -46,7 +46,7 @@ const situation = fc
 const decide = (given: Omit<Parameters<typeof decideElection>[0], "identity" | "settings">) =>
   decideElection({ identity: "me", settings, ...given });
 
-test("takes no lease that anybody may still hold: not before it stood still for all of its duration", () => {
+test("acquires no lease that may still be held: only after it did not change for its whole duration", () => {
   fc.assert(
     fc.property(situation, ({ seen, nowMs, observation }) => {
       const step = decide({ term: undefined, observation, nowMs });
@@ -58,7 +58,7 @@ test("takes no lease that anybody may still hold: not before it stood still for 
         if (last === undefined || JSON.stringify(record) !== JSON.stringify(last)) break;
         sinceMs = atMs;
       }
-      // A deletion in between hides whether it stood still: then a later sight counts as well, never an earlier one.
+      // A deletion in between hides whether it changed: then a later observation counts as well, never an earlier one.
       const isFree = last === undefined || last.holder === "" || nowMs >= sinceMs + (last.durationMs ?? 15_000);
       expect(step.kind === "acquire" && !isFree).toBe(false);
       expect(["acquire", "follow"]).toContain(step.kind);
@@ -67,7 +67,7 @@ test("takes no lease that anybody may still hold: not before it stood still for 
   );
 });
 
-test("takes every lease in the end, and says how long that is", () => {
+test("acquires every lease in the end, after the announced time", () => {
   fc.assert(
     fc.property(situation, ({ nowMs, observation }) => {
       const step = decide({ term: undefined, observation, nowMs });
@@ -78,7 +78,7 @@ test("takes every lease in the end, and says how long that is", () => {
   );
 });
 
-test("gives up at the deadline whatever it sees, and at once when the lease is not of its term", () => {
+test("loses at the deadline in any case, and at once when the lease is not of its term", () => {
   fc.assert(
     fc.property(situation, ({ nowMs, observation, term }) => {
       if (term === undefined) return;
@@ -91,14 +91,14 @@ test("gives up at the deadline whatever it sees, and at once when the lease is n
   );
 });
 
-test("waits out a lease under its own identity that a former process left behind", () => {
+test("waits for the end of a lease of a former process with its own identity", () => {
   const record: LeaseRecord = { holder: "me", durationMs: 15_000, acquireTime: "t", renewTime: "t", transitions: 4 };
   const observation = observe(undefined, record, 0);
   expect(decide({ term: undefined, observation, nowMs: 14_999 })).toEqual({ kind: "follow", ms: 1 });
   expect(decide({ term: undefined, observation, nowMs: 15_000 })).toEqual({ kind: "acquire", transitions: 5 });
 });
 
-test("waits out a lease that was deleted while somebody held it, if it was seen before", () => {
+test("waits for the end of a lease that was deleted while it was held, if it was observed before", () => {
   const record: LeaseRecord = { holder: "other", durationMs: 15_000, acquireTime: "t", renewTime: "t", transitions: 4 };
   const deleted = observe(observe(undefined, record, 0), undefined, 5_000);
   expect(decide({ term: undefined, observation: deleted, nowMs: 6_000 })).toEqual({ kind: "follow", ms: 9_000 });

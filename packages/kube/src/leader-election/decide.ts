@@ -2,17 +2,17 @@ import { isSameRecord } from "./lease.ts";
 import type { LeaseRecord } from "./lease.ts";
 import type { ElectionSettings } from "./settings.ts";
 
-/** What an elector has seen of the lease. All times are of its own monotonic clock. */
+/** What an elector has observed of the lease. All times are of its own monotonic clock. */
 export interface Observation {
   /** Undefined: there is no Lease object. */
   readonly record: LeaseRecord | undefined;
   /** When this state was first seen. */
   readonly sinceMs: number;
-  /** The last holder that was seen, while its lease may still be good although the object is gone. */
+  /** The last observed holder, whose lease may still be valid although the object is deleted. */
   readonly former?: { readonly record: LeaseRecord; readonly sinceMs: number } | undefined;
 }
 
-/** A term of its own. */
+/** A term of this elector. */
 export interface Term {
   /** Together with the identity it names the term in the lease. */
   readonly acquireTime: string;
@@ -22,15 +22,15 @@ export interface Term {
 
 /** What an elector does next. */
 export type ElectorStep =
-  /** Nobody has the lease, or not any more: take it, with a precondition. */
+  /** The lease has no holder, or it has expired: acquire it, with a precondition. */
   | { readonly kind: "acquire"; readonly transitions: number }
   | { readonly kind: "renew" }
-  /** Somebody else has it; look again, at the latest after so many milliseconds. */
+  /** Another process holds it; check again, at the latest after so many milliseconds. */
   | { readonly kind: "follow"; readonly ms: number }
-  /** The term is over: stop everything, for good. */
+  /** The term is over: stop everything. */
   | { readonly kind: "lost"; readonly because: string };
 
-/** What is known after another reading: as long as the state is the same, the time of its first sight counts. */
+/** The observation after another read: while the state is the same, the time when it was first seen is kept. */
 export function observe(former: Observation | undefined, record: LeaseRecord | undefined, nowMs: number): Observation {
   if (record !== undefined) {
     const isKnown = former?.record !== undefined && isSameRecord(former.record, record);
@@ -42,14 +42,14 @@ export function observe(former: Observation | undefined, record: LeaseRecord | u
 }
 
 /**
- * Decides what an elector does. Pure. The rules that keep two from leading at once:
+ * Decides the next step of an elector. Pure. The rules that prevent two leaders:
  *
- * - the lease of another is taken only when it did not change for all of its duration, as seen and measured here: clocks of
+ * - the lease of another process is acquired only if it did not change for its whole duration, measured by the local clock: clocks of
  *   other machines, and the times in the lease, are never compared;
- * - the same goes for a lease that was deleted, for those who saw it;
- * - a lease with one's own identity that is not of one's own term belongs to somebody else: a former process, or one that was given the
+ * - the same applies to a deleted lease that was observed before;
+ * - a lease with the own identity that is not of the own term belongs to another process: a former one, or one that has the
  *   same identity by mistake;
- * - who could not renew until the deadline has lost, whatever the lease says, and before anybody may take it.
+ * - a leader that could not renew until the deadline has lost, regardless of the lease, and before any other process may acquire it.
  */
 export function decideElection(input: {
   readonly identity: string;
@@ -67,7 +67,7 @@ export function decideElection(input: {
     if (record !== undefined && record.holder !== identity) {
       return {
         kind: "lost",
-        because: record.holder === "" ? "the lease was given away" : `${record.holder} has the lease`,
+        because: record.holder === "" ? "the lease was released" : `${record.holder} holds the lease`,
       };
     }
     if (record !== undefined && record.acquireTime !== term.acquireTime) {

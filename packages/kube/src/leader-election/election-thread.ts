@@ -1,6 +1,6 @@
 /**
- * The thread of a leader election: an elector with an event loop and a connection of its own. Started by `startLeaderElection`
- * and by nobody else; "stop" is the only message that it understands.
+ * The thread of a leader election: an elector with its own event loop and connection. Started by `startLeaderElection`
+ * only; any message stops it.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, systemRandom } from "@millwright/base";
@@ -11,18 +11,18 @@ import { createElector } from "./elector.ts";
 import { createSharedTerm } from "./shared-term.ts";
 import type { ElectionThreadData, ElectionThreadMessage } from "./thread-messages.ts";
 
-async function takePart(data: ElectionThreadData, say: (message: ElectionThreadMessage) => void): Promise<void> {
+async function runElector(data: ElectionThreadData, post: (message: ElectionThreadMessage) => void): Promise<void> {
   const clock = systemClock;
   const stop = new AbortController();
   parentPort?.on("message", () => stop.abort(new Error("stopped")));
   const shared = createSharedTerm(clock, data.memory);
   const log = (level: "debug" | "info" | "warn" | "error", message: string, fields: object = {}) =>
-    say({ kind: "log", level, message, fields: { ...fields } });
+    post({ kind: "log", level, message, fields: { ...fields } });
   const config =
     "kubeConfig" in data.cluster
       ? await loadKubeConfig(data.cluster.kubeConfig)
       : { ...data.cluster.cluster, credentials: withHeaders(data.cluster.headers) };
-  // Repetition is the elector's business: it knows how much time is left.
+  // The elector retries: it knows how much time is left.
   const api = createApiClient(config, { userAgent: data.userAgent, maxConnections: 1, maxRetries: 0, clock });
   let isLeading = false;
   const elector = createElector({
@@ -36,16 +36,16 @@ async function takePart(data: ElectionThreadData, say: (message: ElectionThreadM
     report: {
       leading(untilMs) {
         shared.extend(untilMs - clock.monotonicMs());
-        if (!isLeading) say({ kind: "leading" });
+        if (!isLeading) post({ kind: "leading" });
         isLeading = true;
       },
-      holder: (identity) => say({ kind: "holder", identity }),
+      holder: (identity) => post({ kind: "holder", identity }),
       ended(because) {
         shared.end();
-        say({ kind: "ended", because });
+        post({ kind: "ended", because });
       },
     },
-    reasonToGiveUp: () =>
+    unhealthyReason: () =>
       data.stalledAfterMs > 0 && shared.silenceMs() > data.stalledAfterMs
         ? `the event loop was blocked for ${data.stalledAfterMs} ms`
         : undefined,
@@ -66,11 +66,11 @@ function withHeaders(headers: Readonly<Record<string, string>> = {}) {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const say = (message: ElectionThreadMessage) => port.postMessage(message);
-  // What the main thread handed over, of the one type that it hands over.
+  const post = (message: ElectionThreadMessage) => port.postMessage(message);
+  // The main thread always passes this type.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  takePart(workerData as ElectionThreadData, say).catch((error: unknown) => {
-    say({ kind: "failed", message: messageOf(error) });
+  runElector(workerData as ElectionThreadData, post).catch((error: unknown) => {
+    post({ kind: "failed", message: messageOf(error) });
     port.close();
   });
 }

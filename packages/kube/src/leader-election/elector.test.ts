@@ -35,7 +35,7 @@ function join(api: Pick<ApiClient, "get" | "create" | "replace">, clock: Clock, 
         state.ended = because;
       },
     },
-    reasonToGiveUp: () => (state.stalled ? "stalled" : undefined),
+    unhealthyReason: () => (state.stalled ? "stalled" : undefined),
   });
   const running = elector.run(stop.signal);
   return {
@@ -91,7 +91,7 @@ test("gives the lease back on a clean stop, and the next one leads within its re
   await b.stop();
 });
 
-test("waits for all of the lease of a leader that died, by its own clock, whatever times the lease says", async () => {
+test("waits for the whole lease of a leader that died, by its own clock, regardless of the times in the lease", async () => {
   const { clock, api } = setUp();
   const longAgo = "2001-01-01T00:00:00.000000Z";
   api.seed(leaseResource, {
@@ -141,7 +141,7 @@ test("has lost ten seconds after its last renewal was sent, and does not come ba
 
 test("has lost as soon as it sees another holder, or its own name in another term", async () => {
   for (const [change, because] of [
-    [{ holderIdentity: "b" }, "b has the lease"],
+    [{ holderIdentity: "b" }, "b holds the lease"],
     [{ acquireTime: "2026-02-01T00:00:00.000000Z" }, "another process uses the same identity"],
   ] as const) {
     const { clock, api } = setUp();
@@ -154,7 +154,7 @@ test("has lost as soon as it sees another holder, or its own name in another ter
   }
 });
 
-test("makes a lease again that somebody deleted", async () => {
+test("recreates a deleted lease", async () => {
   const { clock, api } = setUp();
   const a = join(api, clock, "a");
   await clock.advance(0);
@@ -208,7 +208,7 @@ function throughNetwork(api: FakeApi, clock: VirtualClock, random: () => number,
   return wrapped;
 }
 
-/** Three processes, of which each starts anew with another identity when it has lost. */
+/** Three processes, which each restart with another identity after they lost. */
 function createFleet(seed: number) {
   const { clock, api } = setUp();
   const random = seededRandom(seed);
@@ -249,17 +249,17 @@ function createFleet(seed: number) {
 }
 
 test("never lets two lead at once, whatever the network does to them, and has a leader again once it is well", async () => {
-  const trouble = fc.record({
+  const fault = fc.record({
     who: fc.constantFrom("leader", 0, 1, 2),
     quality: fc.constantFrom(0, 0, 0.3, 0.7, 1),
     forMs: fc.integer({ min: 5_000, max: 40_000 }),
   });
   let changes = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(trouble, { minLength: 1, maxLength: 10 }), fc.integer(), async (troubles, seed) => {
+    fc.asyncProperty(fc.array(fault, { minLength: 1, maxLength: 10 }), fc.integer(), async (faults, seed) => {
       const fleet = createFleet(seed);
       await fleet.pass(10_000);
-      for (const { who, quality, forMs } of troubles) {
+      for (const { who, quality, forMs } of faults) {
         const index = who === "leader" ? Math.max(0, fleet.leader()) : Number(who);
         fleet.qualities[index] = quality;
         await fleet.pass(forMs);

@@ -18,52 +18,52 @@ import type { ElectionSettings } from "./settings.ts";
 export interface ElectorOptions {
   readonly api: Pick<ApiClient, "get" | "create" | "replace">;
   readonly lease: ObjectRef & { readonly namespace: string };
-  /** Must be of this process alone. */
+  /** Must be unique to this process. */
   readonly identity: string;
   readonly settings: ElectionSettings;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told what happens, synchronously. */
+  /** Called synchronously. */
   readonly report: ElectorReport;
-  /** Asked before each renewal; a text is the reason to give the lease up. */
-  readonly reasonToGiveUp?: (() => string | undefined) | undefined;
+  /** Called before each renewal; a text is the reason to release the lease. */
+  readonly unhealthyReason?: (() => string | undefined) | undefined;
   readonly log?: Log | undefined;
 }
 
-/** What an elector tells. */
+/** Callbacks of an elector. */
 export interface ElectorReport {
-  /** Leads until this moment of the monotonic clock, unless told of a later one. Nobody else leads before. */
+  /** Leads until this time of the monotonic clock, unless called again with a later one. No other process leads before. */
   leading(untilMs: number): void;
-  /** Who has the lease; "" for nobody. */
+  /** The holder of the lease; "" for none. */
   holder(identity: string): void;
-  /** Does not lead any more. */
+  /** No longer leads. */
   ended(because: string): void;
 }
 
 /** Takes part in an election. */
 export interface Elector {
   /**
-   * Tries to lead, and leads, until the term is lost or the signal aborts; in the latter case it gives the lease back so that the next
-   * one need not wait. Resolves after `ended` was reported; to take part again, make another elector. Call once.
+   * Waits for the lease, and leads, until the term is lost or the signal aborts; in the latter case it releases the lease so that the next
+   * leader need not wait. Resolves after `ended` was called; to take part again, create another elector. Call once.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** An elector, on an API client of its own, so that its requests wait behind nobody's. */
+/** Creates an elector. It needs its own API client, so that its requests never wait for others. */
 export function createElector(options: ElectorOptions): Elector {
   const { api, lease, identity, settings, clock, random, report } = options;
   const log = options.log ?? noLog;
   let object: KubeObject | undefined;
   let observation: Observation | undefined;
   let term: Term | undefined;
-  /** A term whose beginning was sent and not answered: the lease will tell. */
+  /** A term whose first write got no response: a read of the lease shows whether it succeeded. */
   let attempted: Term | undefined;
-  /** Whether the lease is given back when the term ends by `reasonToGiveUp`; a lost one is left to run out. */
-  let givesBack = false;
+  /** Whether the lease is released when the term ends because of `unhealthyReason`; a lost one expires. */
+  let releasesLease = false;
 
   const untilMs = (of: Term): number => of.confirmedMs + settings.renewDeadlineMs;
 
-  /** No request may outlast the term, and none is worth more than half of the time that there is. */
+  /** No request may outlast the term, nor take more than half of the renew deadline. */
   const timeoutMs = (): number => {
     const most = settings.renewDeadlineMs / 2;
     return term === undefined ? most : Math.max(1, Math.min(most, untilMs(term) - clock.monotonicMs()));
@@ -75,7 +75,7 @@ export function createElector(options: ElectorOptions): Elector {
     object = seen;
     observation = observe(observation, record, clock.monotonicMs());
     if (term !== undefined || attempted === undefined || record?.holder !== identity) return;
-    // Seen too late it is as good as the lease of another, and waited for like one.
+    // If it is seen too late, it is treated like the lease of another process.
     if (record.acquireTime === attempted.acquireTime && clock.monotonicMs() < untilMs(attempted)) lead(attempted);
   }
 
@@ -89,7 +89,7 @@ export function createElector(options: ElectorOptions): Elector {
     see(await ignoreNotFound(api.get(leaseResource, lease, { signal, timeoutMs: timeoutMs() })));
   }
 
-  /** Writes what the lease is to say, only onto the state that was read. */
+  /** Writes the lease, only onto the state that was read. */
   async function write(record: LeaseRecord, call: { signal?: AbortSignal; timeoutMs: number }): Promise<void> {
     const written: KubeObject =
       object === undefined
@@ -114,7 +114,7 @@ export function createElector(options: ElectorOptions): Elector {
         timeoutMs: timeoutMs(),
       },
     );
-    log("info", "Leads from now on", { lease: lease.name, identity });
+    log("info", "Acquired the lease", { lease: lease.name, identity });
   }
 
   async function renew(current: Term, signal: AbortSignal): Promise<void> {
@@ -130,14 +130,14 @@ export function createElector(options: ElectorOptions): Elector {
     lead({ ...current, confirmedMs: sentMs });
   }
 
-  /** One look, and at most one write. Answers why the term is over, if it is. */
+  /** One read, and at most one write. Returns why the term is over, if it is. */
   async function step(signal: AbortSignal): Promise<string | undefined> {
-    const giveUp = term === undefined ? undefined : options.reasonToGiveUp?.();
-    if (giveUp !== undefined) {
-      givesBack = true;
-      return giveUp;
+    const unhealthy = term === undefined ? undefined : options.unhealthyReason?.();
+    if (unhealthy !== undefined) {
+      releasesLease = true;
+      return unhealthy;
     }
-    // A leader knows the lease, mostly: nobody else writes it.
+    // A leader need not read the lease: no other process writes it.
     if (term === undefined || observation === undefined) await read(signal);
     if (observation === undefined) return undefined;
     const next = decideElection({ identity, term, observation, nowMs: clock.monotonicMs(), settings });
@@ -163,7 +163,7 @@ export function createElector(options: ElectorOptions): Elector {
       log("debug", "A step of the leader election failed", { lease: lease.name, error: messageOf(error) });
       if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) return expiry();
     }
-    // Somebody else was faster, or changed something: the lease says what it means.
+    // Another client has changed the lease: read it again.
     try {
       await read(signal);
     } catch (error) {
@@ -179,7 +179,7 @@ export function createElector(options: ElectorOptions): Elector {
     return next?.kind === "lost" ? next.because : undefined;
   }
 
-  /** Why the term is over by time alone. */
+  /** Why the term has expired. */
   function expiry(): string | undefined {
     if (term === undefined || clock.monotonicMs() < untilMs(term)) return undefined;
     return `the lease could not be renewed for ${settings.renewDeadlineMs} ms`;
@@ -190,7 +190,7 @@ export function createElector(options: ElectorOptions): Elector {
     return Math.max(0, Math.min(settings.retryPeriodMs, untilMs(term) - clock.monotonicMs()));
   }
 
-  /** Gives the lease back. Whoever waits sees at once that nobody has it. */
+  /** Releases the lease, so that other candidates can acquire it at once. */
   async function release(): Promise<void> {
     const record = observation?.record;
     if (term === undefined || object === undefined || record?.holder !== identity) return;
@@ -199,9 +199,9 @@ export function createElector(options: ElectorOptions): Elector {
     term = undefined;
     try {
       await write({ ...record, holder: "", durationMs: 1_000, renewTime: now }, { timeoutMs: timeoutMs() });
-      log("info", "Gave the lease back", { lease: lease.name, identity });
+      log("info", "Released the lease", { lease: lease.name, identity });
     } catch (error) {
-      log("warn", "The lease could not be given back and runs out by itself", {
+      log("warn", "Failed to release the lease; it expires", {
         lease: lease.name,
         error: messageOf(error),
       });
@@ -214,8 +214,8 @@ export function createElector(options: ElectorOptions): Elector {
         const because = await attempt(signal);
         if (because !== undefined) {
           report.ended(because);
-          log("warn", "Does not lead any more", { lease: lease.name, identity, because });
-          if (givesBack) await release();
+          log("warn", "Lost the lease", { lease: lease.name, identity, because });
+          if (releasesLease) await release();
           return;
         }
         await clock.sleep(pauseMs(), signal).catch(() => {});

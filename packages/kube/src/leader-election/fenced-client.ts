@@ -3,7 +3,7 @@ import type { CallOptions } from "../client/call-options.ts";
 import type { Leadership } from "./leadership.ts";
 
 /**
- * A client whose writes are refused once the process does not lead any more: each looks at {@link Leadership.fence} in the moment
+ * A client whose writes are rejected once the process is no longer the leader: each checks {@link Leadership.fence} at the moment
  * in which it is called, however late the event loop is, and is aborted when leadership ends while it is under way. Reads and
  * watches go on, so that caches stay warm.
  *

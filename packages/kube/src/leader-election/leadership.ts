@@ -21,13 +21,13 @@ import type { ElectionCluster, ElectionThreadData, ElectionThreadMessage } from 
 /** Options of {@link startLeaderElection}. */
 export interface LeaderElectionOptions extends ElectionTimes {
   readonly cluster: ElectionCluster;
-  /** The Lease that is fought for. It is made when it is not there; its namespace must be. */
+  /** The Lease. It is created if it does not exist; its namespace must exist. */
   readonly lease: ObjectRef & { readonly namespace: string };
-  /** Must be of this process alone, also after a restart. Default: host name, "_" and a random uuid. */
+  /** Must be unique to this process, also after a restart. Default: host name, "_" and a random uuid. */
   readonly identity?: string | undefined;
   /**
-   * The lease is given up when the event loop of the main thread stood still for so long, milliseconds: a leader that hangs is
-   * none. 0: never. Default 60 s.
+   * The lease is released when the event loop of the main thread was blocked for so long, milliseconds.
+   * 0: never. Default 60 s.
    */
   readonly stalledAfterMs?: number | undefined;
   /** Default `millwright-leader-election`. */
@@ -41,38 +41,38 @@ export interface LeaderElectionOptions extends ElectionTimes {
 export interface Leadership {
   readonly identity: string;
   /**
-   * Whether this process leads *now*. Looks at memory that is shared with the thread of the election, so that it is right
-   * however long the event loop was blocked: false as soon as another process could have taken over.
+   * Whether this process leads *now*. Reads memory that is shared with the election thread, so that it is correct
+   * even after the event loop was blocked: false as soon as another process could have become leader.
    */
   isLeader(): boolean;
   /**
    * To be called right before anything that only the leader may do.
    *
-   * @throws LeadershipLostError when the process does not lead
+   * @throws LeadershipLostError when the process is not the leader
    */
   fence(): void;
   /** Resolves when the process leads; rejects when the election ended before, and with the reason of the signal when that aborts. */
   acquired(signal?: AbortSignal): Promise<void>;
-  /** Aborts when leadership ended, for whatever reason: the process should stop and start anew. Does not abort before there was any. */
+  /** Aborts when leadership ended, for any reason: the process should exit and restart. Does not abort before leadership was acquired. */
   readonly lost: AbortSignal;
-  /** Who leads, as last seen; "" when nobody does or nothing is known. */
+  /** The last observed leader; "" for none or unknown. */
   holder(): string;
   /**
-   * Takes no part any more. A lease that is held is given back, so that the next leader need not wait for its end; therefore
-   * stop everything that leads before. Resolves when the thread has ended.
+   * Ends the participation. A held lease is released, so that the next leader need not wait until it expires; therefore
+   * stop all work of the leader first. Resolves when the thread has ended.
    */
   stop(): Promise<void>;
 }
 
-/** How often the main thread shows that it is alive. */
+/** Interval of the heartbeat of the main thread, milliseconds. */
 const beatMs = 1_000;
 
 /**
- * Takes part in the leader election of a Lease (coordination.k8s.io/v1), compatible with client-go's. It goes on in a thread of its
- * own with a connection of its own: a main thread that is busy does not lose what it leads, and one that was blocked for too long
- * does not go on as if it still led.
+ * Takes part in the leader election of a Lease (coordination.k8s.io/v1), compatible with client-go's. It runs in its own thread
+ * with its own connection: a busy main thread does not lose the lease, and one that was blocked for too long
+ * does not continue as leader.
  *
- * @throws ConfigError when the times do not fit together
+ * @throws ConfigError when the times are inconsistent
  *
  * @example
  * const leadership = startLeaderElection({ cluster: { kubeConfig: {} }, lease: { namespace: "kube-system", name: "my-controller" } });
@@ -86,12 +86,12 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
   const log = options.log ?? noLog;
   const settings = readElectionTimes(options);
   const identity = options.identity ?? `${hostname()}_${(options.random ?? systemRandom).uuid()}`;
-  if (identity === "") throw new ConfigError("leader election: identity is empty; expected the name of this process");
+  if (identity === "") throw new ConfigError("leader election: identity must not be empty");
 
   const shared = createSharedTerm(clock);
   shared.beat();
   const acquired = Promise.withResolvers<void>();
-  // Whoever does not wait for it does not want to hear of it either.
+  // Avoids an unhandled rejection when no caller waits for it.
   acquired.promise.catch(() => {});
   const exited = Promise.withResolvers<void>();
   const lost = new AbortController();
@@ -110,17 +110,17 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     isOver = true;
     shared.end();
     heartbeat?.cancel();
-    const error = new LeadershipLostError(`${identity} does not lead: ${because}`);
+    const error = new LeadershipLostError(`${identity} is not the leader: ${because}`);
     acquired.reject(failure === undefined ? error : new ConfigError(failure));
     lost.abort(error);
   }
 
-  function whyNot(): string {
+  function reason(): string {
     if (holder === "") return "";
-    return holder === identity ? ": the lease was not renewed in time" : `; ${holder} does`;
+    return holder === identity ? ": the lease was not renewed in time" : `: the leader is ${holder}`;
   }
 
-  function hear(message: ElectionThreadMessage): void {
+  function handle(message: ElectionThreadMessage): void {
     switch (message.kind) {
       case "leading":
         return acquired.resolve();
@@ -146,10 +146,10 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     userAgent: options.userAgent ?? "millwright-leader-election",
     stalledAfterMs: options.stalledAfterMs ?? 60_000,
   });
-  worker.on("message", hear);
-  worker.on("error", (error) => end(`the thread of the election failed: ${messageOf(error)}`));
+  worker.on("message", handle);
+  worker.on("error", (error) => end(`the election thread failed: ${messageOf(error)}`));
   worker.on("exit", () => {
-    end("the thread of the election ended");
+    end("the election thread ended");
     exited.resolve();
   });
   beat();
@@ -159,7 +159,7 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     isLeader: () => shared.isCurrent(),
     fence() {
       if (shared.isCurrent()) return;
-      throw new LeadershipLostError(`${identity} does not lead${whyNot()}`);
+      throw new LeadershipLostError(`${identity} is not the leader${reason()}`);
     },
     acquired: (signal) => orAborted(signal, acquired.promise),
     lost: lost.signal,
@@ -181,7 +181,7 @@ function startThread(data: ElectionThreadData): Worker {
   return new Worker(file, { workerData: data, execArgv: [...conditionsOf(process.execArgv), ...conditions] });
 }
 
-/** Of the flags of the process only those matter that say where packages are; some others a thread must not have. */
+/** The flags of the process that resolve packages; a thread must not have some of the others. */
 function conditionsOf(flags: readonly string[]): string[] {
   return flags.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C="));
 }

@@ -1,11 +1,11 @@
 import { isRecord } from "@millwright/base";
 import type { KubeObject } from "../objects/kube-object.ts";
 
-/** What a Lease says of an election. Its times are labels to tell one state from another, never compared with a clock. */
+/** The content of a Lease. Its times only distinguish states; they are never compared with a clock. */
 export interface LeaseRecord {
-  /** "": nobody. */
+  /** "": none. */
   readonly holder: string;
-  /** Undefined when the holder named none that makes sense. */
+  /** Undefined when missing or invalid. */
   readonly durationMs: number | undefined;
   readonly acquireTime: string;
   readonly renewTime: string;
@@ -13,7 +13,7 @@ export interface LeaseRecord {
   readonly transitions: number;
 }
 
-/** Reads what is there, however odd it is. */
+/** Reads a Lease, tolerating invalid fields. */
 export function readLease(lease: KubeObject): LeaseRecord {
   const spec = isRecord(lease["spec"]) ? lease["spec"] : {};
   const text = (field: string): string => {
@@ -31,7 +31,7 @@ export function readLease(lease: KubeObject): LeaseRecord {
   };
 }
 
-/** The `spec` that says it. */
+/** The `spec` of a Lease. */
 export function leaseSpec(record: LeaseRecord): Readonly<Record<string, unknown>> {
   return {
     holderIdentity: record.holder,

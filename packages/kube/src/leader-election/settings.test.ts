@@ -9,10 +9,10 @@ test("has the times of client-go", () => {
 test.each([
   [{ leaseDurationMs: 10_000 }, "renewDeadlineMs (10000) must be less than leaseDurationMs (10000)"],
   [{ retryPeriodMs: 9_000 }, "retryPeriodMs (9000) must be less than renewDeadlineMs (10000) divided by 1.2"],
-  [{ leaseDurationMs: 15_500 }, "leaseDurationMs is 15500; expected whole seconds"],
-  [{ renewDeadlineMs: 0 }, "renewDeadlineMs is 0; expected a positive number"],
-  [{ retryPeriodMs: Number.NaN }, "retryPeriodMs is NaN; expected a positive number"],
-  [{ leaseDurationMs: Infinity }, "leaseDurationMs is Infinity; expected a positive number"],
+  [{ leaseDurationMs: 15_500 }, "leaseDurationMs is 15500; must be whole seconds"],
+  [{ renewDeadlineMs: 0 }, "renewDeadlineMs is 0; must be a positive number"],
+  [{ retryPeriodMs: Number.NaN }, "retryPeriodMs is NaN; must be a positive number"],
+  [{ leaseDurationMs: Infinity }, "leaseDurationMs is Infinity; must be a positive number"],
 ])("refuses %j", (times, message) => {
   expect(() => readElectionTimes(times)).toThrow(`leader election: ${message}`);
 });

@@ -1,8 +1,8 @@
 import type { Clock } from "@millwright/base";
 
 /**
- * What the thread of the elector and the main thread both see, at any time and without a message: until when the process leads.
- * Messages would not do, since a main thread that was blocked for a minute handles what it was about to do first.
+ * Memory shared by the election thread and the main thread: until when the process leads.
+ * Messages are not sufficient: a main thread that was blocked for a minute would continue its work before it handles them.
  */
 export interface SharedTerm {
   /** For the worker. */
@@ -11,25 +11,25 @@ export interface SharedTerm {
   extend(ms: number): void;
   end(): void;
   isCurrent(): boolean;
-  /** The main thread is alive. */
+  /** Heartbeat of the main thread. */
   beat(): void;
-  /** Milliseconds since the main thread was alive. */
+  /** Milliseconds since the last heartbeat. */
   silenceMs(): number;
 }
 
 const cells = { monotonicEnd: 0, wallEnd: 1, beat: 2 } as const;
 
 /**
- * The monotonic clock that all threads of a process share. `Clock.monotonicMs` does not serve: `performance.now` counts from the
+ * The monotonic clock that all threads of a process share. Not `Clock.monotonicMs`: `performance.now` counts from the
  * start of each thread.
  */
 const nowNs = (): bigint => process.hrtime.bigint();
 const nsOf = (ms: number): bigint => BigInt(Math.floor(ms * 1e6));
 
 /**
- * Opens the memory, or makes it; at first nobody leads.
+ * Opens the memory, or creates it; initially there is no term.
  *
- * The end is kept in wall time as well, and the earlier one counts: the monotonic clock may stand still while a machine sleeps. A
+ * The end is stored in wall time as well, and the earlier one counts: the monotonic clock may not advance while a machine sleeps. A
  * wall clock that is set forward ends a term too early, which is safe.
  */
 export function createSharedTerm(clock: Pick<Clock, "now">, memory = new SharedArrayBuffer(24)): SharedTerm {

@@ -4,7 +4,7 @@ import type { LogLevel } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import type { ElectionSettings } from "./settings.ts";
 
-/** How the thread reaches the cluster. Functions cannot be handed to a thread, so it loads a kubeconfig by itself. */
+/** How the thread connects to the cluster. Functions cannot be passed to a thread, so it loads a kubeconfig itself. */
 export type ElectionCluster =
   | { readonly kubeConfig: LoadKubeConfigOptions }
   | {
@@ -21,11 +21,11 @@ export interface ElectionThreadData {
   readonly identity: string;
   readonly settings: ElectionSettings;
   readonly userAgent: string;
-  /** The lease is given up when the main thread was silent for so long; 0: never. */
+  /** The lease is released when the main thread sent no heartbeat for so long; 0: never. */
   readonly stalledAfterMs: number;
 }
 
-/** What the thread says. */
+/** Messages of the thread. */
 export type ElectionThreadMessage =
   | { readonly kind: "leading" }
   | { readonly kind: "holder"; readonly identity: string }

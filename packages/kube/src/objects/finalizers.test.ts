@@ -20,7 +20,7 @@ test("asks for nothing when there is nothing to change", () => {
   expect(hasFinalizer({ metadata: {} }, "ours")).toBe(false);
 });
 
-test("gives a conflict when somebody else changed the object meanwhile, and lets it go with the last finalizer", async () => {
+test("fails with a conflict when another client changed the object, which is deleted with its last finalizer", async () => {
   const api = createFakeApi();
   const seen = api.seed(nodeResource, { metadata: { name: "a", finalizers: ["ours"] } });
   const ref = { name: "a" };

@@ -10,19 +10,19 @@ export interface Finalized {
   readonly metadata: Pick<ObjectMeta, "finalizers" | "resourceVersion">;
 }
 
-/** Whether an object must not go before somebody has taken this finalizer away. */
+/** Whether an object has this finalizer. */
 export function hasFinalizer(object: Finalized, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** Whether an object is on its way out, held by finalizers or a grace period. */
+/** Whether an object is terminating, held by finalizers or a grace period. */
 export function isBeingDeleted(object: ApiObject): boolean {
   return object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
 }
 
 /**
  * The merge patch by which an object gets a finalizer; undefined when it has it. A merge patch replaces lists whole, so it holds only for the
- * version that it was computed from: a finalizer that somebody else adds meanwhile is never lost, the patch fails with a conflict instead. An API
+ * version that it was computed from: a finalizer that another client adds meanwhile is never lost, the patch fails with a conflict instead. An API
  * server refuses new finalizers on an object that is being deleted.
  */
 export function addFinalizerPatch(object: Finalized, finalizer: string): FinalizerPatch | undefined {

@@ -30,7 +30,7 @@ export function newControllerRef(type: ResourceType, owner: ApiObject): OwnerRef
 export interface Claims<T extends ApiObject> {
   /** Managed by the owner and wanted by it: its own. */
   readonly owned: readonly T[];
-  /** Wanted, and managed by nobody: to be adopted with {@link adoptPatch}. */
+  /** Selected, and without a controller: to be adopted with {@link adoptPatch}. */
   readonly adopt: readonly T[];
   /** Managed by the owner, but no longer wanted: to be released with {@link releasePatch}. */
   readonly release: readonly T[];

@@ -13,7 +13,7 @@ test("orders versions of any size as the integers that they are", () => {
   );
 });
 
-test("says nothing about versions that are not decimal numbers", () => {
+test("cannot compare versions that are not decimal numbers", () => {
   expect(compareResourceVersions("abc", "1")).toBeUndefined();
   expect(compareResourceVersions("", "1")).toBeUndefined();
   expect(compareResourceVersions(undefined, "1")).toBeUndefined();

@@ -2,7 +2,7 @@
  * Compares two resource versions of one server: negative when `a` is older, positive when it is newer, 0 when they are
  * the same. They are decimal numbers of any size (Kubernetes 1.35, KEP-5504 "comparable resource versions").
  *
- * @returns undefined when either is not such a number, so that nothing can be said
+ * @returns undefined when either is not such a number and they cannot be compared
  */
 export function compareResourceVersions(a: string | undefined, b: string | undefined): number | undefined {
   if (a === undefined || b === undefined || !isDecimal(a) || !isDecimal(b)) return undefined;

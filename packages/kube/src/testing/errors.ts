@@ -21,7 +21,7 @@ export function serverError(): ApiError {
 }
 
 /**
- * What an API server answers when it has too much to do; with `budget` set, what the eviction of a pod is told that a
+ * The error of an overloaded API server; with `budget` set, that of an eviction that a
  * disruption budget protects.
  */
 export function tooManyRequestsError(

@@ -116,7 +116,7 @@ test("lists by namespace, labels and fields", async () => {
   expect(await list({ fieldSelector: "metadata.name=b" })).toEqual(["b"]);
 });
 
-test("lets a watch see every change once, in order, and says when the history is gone", async () => {
+test("lets a watch see every change once, in order, and fails with 410 when the history is compacted", async () => {
   const api = setUp();
   api.seed(nodeResource, { metadata: { name: "a" } });
   const stop = new AbortController();
@@ -141,7 +141,7 @@ test("lets a watch see every change once, in order, and says when the history is
   expect(isGone(await caught(again()))).toBe(true);
 });
 
-test("fails as it is told to, before or after the write", async () => {
+test("injects failures before or after the write", async () => {
   const api = setUp();
   api.inject({ verb: "create", error: serverError() });
   api.inject({ verb: "patch", key: "n/p", error: conflictError(), phase: "after" });

@@ -1,4 +1,4 @@
-// Objects are what the callers say they are, here as in ApiClient: type arguments are claims.
+// The types of objects are claims of the callers, as in ApiClient.
 // oxlint-disable typescript/no-unnecessary-type-parameters
 import { type Clock, type Random, type ResourceType, seededRandom, systemClock } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";

@@ -40,7 +40,7 @@ export interface FakeCalls {
   readonly inject: (fault: FakeFault) => void;
 }
 
-/** Nobody has called, and all is well. */
+/** Creates a log without calls and faults. */
 export function createFakeCalls(): FakeCalls {
   const calls: FakeCall[] = [];
   const faults: { readonly fault: FakeFault; left: number }[] = [];

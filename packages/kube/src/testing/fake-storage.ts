@@ -32,7 +32,7 @@ export interface FakeStorage {
   readonly endWatches: () => void;
 }
 
-/** A copy of an object as JSON has it: no undefined, no class instances, frozen by nobody. */
+/** A copy of an object as JSON has it: no undefined, no class instances, not frozen. */
 export function plain(object: unknown): KubeObject {
   const copy = parseJson(JSON.stringify(object));
   if (!isApiObject(copy)) throw new TypeError("expected an object with metadata");
@@ -47,12 +47,12 @@ export function createFakeStorage(): FakeStorage {
   let compactedAt = 0;
   let version = 0;
   /** Resolved, and replaced, whenever something happens that watches must look at. */
-  let news = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
   let generation = 0;
 
   function announce(): void {
-    news.resolve();
-    news = Promise.withResolvers<void>();
+    changed.resolve();
+    changed = Promise.withResolvers<void>();
   }
 
   function collection(resource: string): Map<string, KubeObject> {
@@ -106,7 +106,7 @@ export function createFakeStorage(): FakeStorage {
           if (entry.resource === resource) yield entry.event;
         }
         if (generation !== born) return;
-        if (fresh.length === 0) await orAborted(signal, news.promise);
+        if (fresh.length === 0) await orAborted(signal, changed.promise);
       }
     },
     compact: () => {

@@ -6,7 +6,7 @@ import type { ClusterConfig } from "../connection/cluster-config.ts";
 import { startLoopbackServer } from "./loopback-server.ts";
 import type { LoopbackServer, SeenRequest } from "./loopback-server.ts";
 
-/** A server on loopback that answers as told, and a client of it; both are closed when the test has ended. */
+/** A server on loopback with the given responses, and a client of it; both are closed when the test has ended. */
 export async function serve(
   handle: (request: SeenRequest, response: ServerResponse) => void,
   options: ApiClientOptions = {},

@@ -7,30 +7,32 @@ import { createConnectivityRecord } from "../client/connectivity.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { createInformer } from "./informer.ts";
-import { sleepUntilBack } from "./sleep-until-back.ts";
+import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 
-describe("the sleep of one who found no server", () => {
+describe("the sleep after an unreachable server", () => {
   function fallAsleep(ms: number) {
     const clock = createVirtualClock();
     const connectivity = createConnectivityRecord(clock);
     const stop = new AbortController();
     const slept: { isBack?: boolean; afterMs?: number } = {};
-    void sleepUntilBack({ ms, connectivity, clock, random: seededRandom(1), signal: stop.signal }).then((isBack) => {
-      slept.isBack = isBack;
-      slept.afterMs = clock.monotonicMs();
-      return slept;
-    });
+    void sleepUntilReachable({ ms, connectivity, clock, random: seededRandom(1), signal: stop.signal }).then(
+      (isBack) => {
+        slept.isBack = isBack;
+        slept.afterMs = clock.monotonicMs();
+        return slept;
+      },
+    );
     return { clock, connectivity, stop, slept };
   }
 
-  it("lasts as long as it was to last while nobody finds the server back", async () => {
+  it("lasts its full time while the server stays unreachable", async () => {
     const { clock, slept } = fallAsleep(15_000);
     await clock.advance(20_000);
     expect(slept).toEqual({ isBack: false, afterMs: 15_000 });
     expect(clock.pending()).toBe(0);
   });
 
-  it("ends within two seconds after somebody found the server back, and leaves nothing running", async () => {
+  it("ends within two seconds after the server is reachable again, and leaves nothing running", async () => {
     const { clock, connectivity, slept } = fallAsleep(15_000);
     await clock.advance(3_000);
     connectivity.answered();
@@ -40,7 +42,7 @@ describe("the sleep of one who found no server", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("lasts no longer because the server came back at its end", async () => {
+  it("lasts no longer when the server is reachable again at its end", async () => {
     const { clock, connectivity, slept } = fallAsleep(1_000);
     await clock.advance(999);
     connectivity.answered();
@@ -49,7 +51,7 @@ describe("the sleep of one who found no server", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("ends at once when told to stop", async () => {
+  it("ends at once when aborted", async () => {
     const { clock, stop, slept } = fallAsleep(15_000);
     await clock.advance(1_000);
     stop.abort(new Error("stop"));
@@ -149,7 +151,7 @@ describe("the caches of one client after an outage", () => {
     expect(tookMs[tookMs.length / 2]).toBeLessThan(5_000);
   });
 
-  it("keep their delays when it is a refusal that they wait for, whoever else is answered", async () => {
+  it("keep their backoff when the server rejected them, even if other requests are answered", async () => {
     const run = start(1);
     await run.clock.advance(10_000);
     run.begin(new ApiError({ status: 403, reason: "Forbidden", message: "no" }));
@@ -158,7 +160,7 @@ describe("the caches of one client after an outage", () => {
     await run.stop();
   });
 
-  it("ask no more than about once a second each when the server comes and goes all the time", async () => {
+  it("send no more than about one request a second each when the server flaps", async () => {
     const run = start(1);
     await run.clock.advance(10_000);
     run.begin(unreachable);
