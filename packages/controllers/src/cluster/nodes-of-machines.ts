@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "./context.ts";
-import { createMatchNode, findNode } from "./node-match.ts";
+import { createMatchNode, findNode } from "./find-node.ts";
 import type { Node } from "../model/node-objects.ts";
 
 /** The existing nodes of machines, by name of the machine. */

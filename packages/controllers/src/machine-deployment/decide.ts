@@ -1,11 +1,11 @@
 import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
+import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./state/find-new-set.ts";
-import { decideFreezeSync } from "./freeze-sync.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
 import { planSizes } from "./plan-sizes.ts";
@@ -51,6 +51,15 @@ function decideClaims({ claim }: MachineDeploymentSnapshot): readonly MachineDep
   return [
     ...claim.adopt.map(({ metadata: { name } }): MachineDeploymentAction => ({ kind: "AdoptMachineSet", name })),
     ...claim.release.map(({ metadata: { name } }): MachineDeploymentAction => ({ kind: "ReleaseMachineSet", name })),
+  ];
+}
+
+/** Synchronizes the freeze of the deployment with that of its sets, the sets first. Such a reconcile does nothing else. */
+function decideFreezeSync({ deployment, claim }: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
+  const freeze = planDeploymentFreeze(deployment, claim.owned);
+  return [
+    ...[...freeze.sets].map(([name, patch]): MachineDeploymentAction => ({ kind: "PatchMachineSet", name, patch })),
+    ...(freeze.deployment === undefined ? [] : [{ kind: "PatchDeployment", patch: freeze.deployment } as const]),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@millwright/core";
 import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createMatchNode, findNode, machinesMatching } from "../cluster/node-match.ts";
+import { createMatchNode, findNode, machinesMatching } from "../cluster/find-node.ts";
 import { type FoundNode, type MatchNode } from "../model/node-match.ts";
 import type { Node } from "../model/node-objects.ts";
 import type { DeletionVerdict } from "../model/crd-guard.ts";

@@ -2,7 +2,7 @@ import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { machinesMatching } from "../cluster/node-match.ts";
+import { machinesMatching } from "../cluster/find-node.ts";
 import { nodeIdentityOf } from "../model/node-match.ts";
 import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import type { DrainInterests } from "../drain/drain-interests.ts";

@@ -1,7 +1,14 @@
-import { nodeConditionTypes, preservedMessages, preservedReasons, preserveValues } from "@millwright/core";
+import {
+  type Machine,
+  nodeConditionTypes,
+  phaseOf,
+  preservedMessages,
+  preservedReasons,
+  preserveValues,
+} from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 import { conditionOf, type NodeConditionState } from "./node-condition.ts";
-import type { PreserveValue } from "./preserve-value.ts";
+import { isToBePreserved, preserveAnnotationsOf, type PreserveValue } from "./preserve-value.ts";
 
 /** Progress of the drain of a preserved machine's node. `none`: the machine is not Failed, its pods stay. */
 export type PreservationDrain = "none" | "draining" | "failing" | "drained";
@@ -42,3 +49,9 @@ export function isMarkedPreserved(node: Node | undefined): boolean {
   const reason = conditionOf(node, nodeConditionTypes.preserved)?.reason;
   return reason === preservedReasons.byUser || reason === preservedReasons.byController;
 }
+
+/** Whether the node of a Failed machine is being drained for its preservation, or must be. */
+export const isPreservationDrainDue = (machine: Machine, node: Node | undefined): boolean =>
+  phaseOf(machine) === "Failed" &&
+  isToBePreserved(preserveAnnotationsOf(machine, node)) &&
+  !isDrainedForPreservation(node);

@@ -10,8 +10,8 @@ interface MachineTerms {
 const durationOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseGoDuration(text);
 
-/** MCM's time between two eviction attempts of a pod. */
-const EVICT_RETRY_MS = 20_000;
+/** The unit of `maxEvictRetries`: MCM evicts a pod again after this time. Our own interval is in `drain/eviction-queue.ts`. */
+const MCM_EVICTION_INTERVAL_MS = 20_000;
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
@@ -32,7 +32,7 @@ export const drainTimeoutMs = ({ machine, settings }: MachineTerms): number =>
 /** Milliseconds of a drain in which budgets are respected; at most the drain timeout. MCM counts attempts, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
 export const evictionTimeMs = (snapshot: MachineTerms): number =>
   Math.min(
-    (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * EVICT_RETRY_MS,
+    (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * MCM_EVICTION_INTERVAL_MS,
     drainTimeoutMs(snapshot),
   );
 

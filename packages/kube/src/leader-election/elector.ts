@@ -8,9 +8,8 @@ import { isApiObject } from "../objects/kube-object.ts";
 import type { KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { decideElection, observe } from "./decide.ts";
 import type { Observation, Term } from "./decide.ts";
-import { leaseSpec, readLease } from "./lease.ts";
+import { formatMicroTime, leaseSpec, readLease } from "./lease.ts";
 import type { LeaseRecord } from "./lease.ts";
-import { formatMicroTime } from "./micro-time.ts";
 import { followerJitter } from "./settings.ts";
 import type { ElectionSettings } from "./settings.ts";
 

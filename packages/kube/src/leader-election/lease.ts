@@ -52,3 +52,11 @@ export function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
     a.durationMs === b.durationMs
   );
 }
+
+/**
+ * A time as `MicroTime` fields of the API require it: exactly six fraction digits. With the three of `toISOString` a kube-apiserver
+ * rejects the object.
+ */
+export function formatMicroTime(date: Date): string {
+  return date.toISOString().replace(/Z$/, "000Z");
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatMicroTime } from "./micro-time.ts";
+import { formatMicroTime } from "./lease.ts";
 import { readElectionTimes } from "./settings.ts";
 
 test("has the times of client-go", () => {

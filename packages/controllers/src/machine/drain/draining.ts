@@ -1,9 +1,9 @@
-import type { Machine } from "@millwright/core";
+import { capitalTrue, labelKeys, type Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
 import { isDeleting } from "../../model/phase.ts";
-import { isPreservationDrainDue } from "../../model/preservation-drain.ts";
+import { isPreservationDrainDue } from "../../model/preserved-condition.ts";
 
 /** Whether a deletion has not completed its drain. */
 function isBeforeVm(machine: Machine): boolean {
@@ -18,3 +18,6 @@ export const isDraining = (machine: Machine, node: Node | undefined): boolean =>
 /** Whether pods and attachments of the node matter to the machine: during a drain, and during the whole deletion. */
 export const isLeaving = (machine: Machine, node: Node | undefined): boolean =>
   isDeleting(machine) || isDraining(machine, node);
+
+/** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
+export const isForceDrain = ({ metadata }: Machine): boolean => metadata.labels?.[labelKeys.forceDrain] === capitalTrue;

@@ -4,7 +4,7 @@ import type { Node, Pod } from "../../model/node-objects.ts";
 import { type Change } from "../../testing/builders.ts";
 import { isAtRest } from "../../testing/living-machine.ts";
 import { kindsOf, later } from "../../testing/snapshots.ts";
-import { isPreservationDrainDue } from "../../model/preservation-drain.ts";
+import { isPreservationDrainDue } from "../../model/preserved-condition.ts";
 import {
   aMachineIn,
   aNodeWith,
