@@ -42,7 +42,7 @@ describe("the command line", () => {
     // The example may be ready before the signal arrives.
     const wasReady = dev.output().includes("3 ready");
     expect(wasReady ? 1 : code, dev.output()).toBe(1);
-    expect(dev.output()).toContain("nothing is left behind");
+    expect(dev.output()).toContain("all data is removed");
   });
 
   it("keeps a cluster and its cloud in a data folder when it is killed", async () => {

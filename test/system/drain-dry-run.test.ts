@@ -71,8 +71,8 @@ describe("millwright drain --dry-run", () => {
     expect(code, output).toBe(0);
     expect(output).toContain("Machine:       default/m");
     expect(output).toMatch(/default\/agent-\S+\s+stays\s+its DaemonSet would bring it back/);
-    expect(output).toMatch(/default\/alone\s+evicted\s+nobody makes another\s+0\s+-\s+lets it go/);
-    expect(output).toMatch(/default\/db-0\s+evicted\s+its controller makes another\s+1\s+pvc-\S+\s+lets it go/);
+    expect(output).toMatch(/default\/alone\s+evicted\s+has no controller\s+0\s+-\s+allows it/);
+    expect(output).toMatch(/default\/db-0\s+evicted\s+its controller recreates it\s+1\s+pvc-\S+\s+allows it/);
     // One of two pods within its budget at a time, the database last by the machine's rule, and one volume after another.
     expect(output).toMatch(
       /1\. evict: default\/alone, default\/web-\S+\n\s+2\. evict: default\/web-\S+\n\s+3\. evict: default\/db-0\n\s+4\. evict: default\/db-1\n/,

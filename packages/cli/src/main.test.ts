@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { main } from "./main.ts";
 
 let folder: string;
-let said: string;
+let stderr: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "millwright-main-"));
-  said = "";
+  stderr = "";
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    said += String(text);
+    stderr += String(text);
     return true;
   });
 });
@@ -19,18 +19,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("says in one line why it could not, without what a terminal would take for a command", async () => {
+it("reports a failure in one line, without control characters", async () => {
   const file = join(folder, "change.yaml");
   await writeFile(file, 'apiVersion: v1\nkind: "A\\e[31mList"\nitems: [1]\n');
   expect(await main(["plan", "-f", file])).toBe(1);
-  expect(said).toMatch(/^millwright: .*item 1: not an object.*\n$/);
+  expect(stderr).toMatch(/^millwright: .*item 1: not an object.*\n$/);
 
-  said = "";
+  stderr = "";
   await writeFile(
     file,
     'apiVersion: machine.sapcloud.io/v1alpha1\nkind: MachineSet\nmetadata: {name: "a\\e[31m", namespace: b}\n',
   );
   expect(await main(["plan", "-f", file, "--state", file, "-n", "c"])).toBe(1);
-  expect(said).toContain('MachineSet "a [31m": metadata.namespace is "b"');
-  expect(said).not.toContain("\u001b");
+  expect(stderr).toContain('MachineSet "a [31m": metadata.namespace is "b"');
+  expect(stderr).not.toContain("\u001b");
 });

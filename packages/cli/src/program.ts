@@ -11,12 +11,10 @@ import { readPort, readTimeout } from "./flag-values.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 
-/** Commander hands the message on; what is under a command is loaded when the command runs, so that `--help` stays quick. */
+/** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
 export function createProgram(setStatus: (status: number) => void): Command {
   const program = new Command("millwright")
-    .description(
-      "A machine controller manager for Kubernetes: fleets of machines kept in the state that people declare.",
-    )
+    .description("A machine controller manager for Kubernetes: manages fleets of machines declaratively.")
     .exitOverride()
     .showHelpAfterError("(add --help for the flags)")
     .showSuggestionAfterError()
@@ -26,7 +24,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .command("dev")
     .description("run everything on this machine: an API server, a simulated cloud, the controllers and an example")
     .option("--port <port>", "port of the API server on 127.0.0.1; 0 takes a free one", readPort, 0)
-    .option("--data <folder>", "keep the cluster and the cloud in this folder; without it they are gone at the end")
+    .option("--data <folder>", "keep the cluster and the cloud in this folder; without it they are removed at the end")
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: in the data folder)")
     .option("--no-example", "do not apply the example class, secret and MachineDeployment")
     .option("--exit-when-ready", "end with status 0 once the example is Running, or with 1 and the reason after 60 s")
@@ -47,7 +45,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   describe
     .command("deployment <name>")
     .description(
-      "show size, sets, machines by phase and conditions of a MachineDeployment; the conditions say what it waits for",
+      "show size, sets, machines by phase and conditions of a MachineDeployment; the conditions show what it waits for",
     )
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
     .option("-n, --namespace <name>", "namespace of the deployment (default: that of the kubeconfig, else default)")
@@ -88,9 +86,9 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("drain <node>")
     .description(
-      "print what a drain of a node would do, and what would hold it up: status 0 when it would complete, 2 when it would not",
+      "print what a drain of a node would do, and what would block it: status 0 when it would complete, 2 when it would not",
     )
-    .option("--dry-run", "do nothing; required, since the controllers drain nodes when machines are deleted")
+    .option("--dry-run", "change nothing; required, because the controllers drain nodes when machines are deleted")
     .option("--kubeconfig <file>", "cluster of the node (default: as kubectl)")
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: that of the node)")
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
@@ -103,7 +101,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("drift [machine]")
     .description(
-      "print where VMs differ from what their classes ask for, and change nothing: status 0 when none does, 2 when some do, 1 when one cannot be compared",
+      "print where VMs differ from their classes, and change nothing: status 0 when none does, 2 when some do, 1 when one cannot be compared",
     )
     .option("--deployment <name>", "the machines of a MachineDeployment (default: all machines of the namespace)")
     .option(
@@ -121,7 +119,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("doctor [class...]")
     .description(
-      "check clusters, rights, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something keeps them from it",
+      "check clusters, rights, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something prevents that",
     )
     .option(
       "--provider <name...>",
@@ -137,7 +135,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (classes: readonly string[], flags: DoctorFlags, command: Command) => {
       if (flags.clustersOnly === true && classes.length > 0)
-        command.error("error: name MachineClasses, or take --clusters-only");
+        command.error("error: name MachineClasses or use --clusters-only, not both");
       const { doctor } = await import("./commands/doctor.ts");
       setStatus(await doctor(classes, flags));
     });
@@ -145,7 +143,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("plan")
     .description(
-      "print what a change would lead to, step by step, and write nothing: status 0 when nothing would happen, 2 when something would",
+      "print the effects of a change step by step, and write nothing: status 0 when there are none, 2 when there are some",
     )
     .option("-f, --filename <path...>", "manifests that would be applied: files, folders, or - for standard input")
     .option("--scale <name=replicas...>", "a MachineDeployment that would get this size; machineset/NAME for a set")
@@ -153,7 +151,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "--delete <name...>",
       "a MachineDeployment that would be deleted; machineset/NAME or machine/NAME for others",
     )
-    .option("--state <path>", "take the cluster from manifests in a file or folder instead of asking an API server")
+    .option("--state <path>", "read the cluster from manifests in a file or folder instead of an API server")
     .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
     .option(
       "--target-kubeconfig <file>",
@@ -162,12 +160,12 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .option(
       "--join-time <duration>",
-      "how long a machine takes to join (default: as long as the existing ones took)",
+      "how long a machine takes to join (default: the median of the existing ones)",
       readTimeout,
     )
     .option(
       "--drain-time <duration>",
-      "how long the drain and deletion of a machine takes (default: as long as the last ones took, as far as events tell)",
+      "how long the drain and deletion of a machine takes (default: the median of the last ones, by their events)",
       readTimeout,
     )
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
@@ -189,9 +187,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .command("roles")
     .description("print the RBAC roles with the rights that the controllers need")
     .addOption(
-      new Option("--cluster <cluster>", "cluster that they are for")
-        .choices(["control", "target", "both"])
-        .default("both"),
+      new Option("--cluster <cluster>", "cluster of the roles").choices(["control", "target", "both"]).default("both"),
     )
     .option("-n, --namespace <name>", "namespace of the machines", "default")
     .action(async (flags: RolesFlags) => {

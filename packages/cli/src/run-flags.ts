@@ -20,7 +20,7 @@ const electionFlag = (name: string, seconds: number, description: string): Optio
     .argParser(readDuration)
     .default(seconds * 1000, `${seconds}s`);
 
-/** A timeout of machines, with MCM's name and default; a machine may say otherwise in its spec. */
+/** A timeout of machines, with MCM's name and default; the spec of a machine may override it. */
 const machineFlag = (name: string, ms: number, description: string): Option =>
   new Option(`--machine-${name} <duration>`, description)
     .argParser((text: string) => readTimeout(text))
@@ -45,17 +45,19 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .addOption(
-      new Option("--log-level <level>", "what is logged: this level and those above")
+      new Option("--log-level <level>", "minimum level of log lines")
         .choices(["debug", "info", "warn", "error"])
         .default("info"),
     )
     .option("--record-cloud <file>", "record what drivers and their clouds exchange, without secrets, in a new file")
     .optionsGroup("Leader election:")
-    .option("--no-leader-elect", "act without leadership: only where nothing else looks after the same namespace")
-    .addOption(electionFlag("lease-duration", 15, "how long a leader that no longer renews is still respected"))
-    .addOption(electionFlag("renew-deadline", 10, "how long a leader tries to renew before it gives up"))
-    .addOption(electionFlag("retry-period", 2, "how often a leader renews and the others look"))
-    .optionsGroup("Health and replacement:")
+    .option("--no-leader-elect", "disable leader election; only safe when no other instance manages the namespace")
+    .addOption(
+      electionFlag("lease-duration", 15, "duration that other candidates wait after the last renewal of the lease"),
+    )
+    .addOption(electionFlag("renew-deadline", 10, "how long a leader retries a renewal before it stops leading"))
+    .addOption(electionFlag("retry-period", 2, "time between two attempts to acquire or renew the lease"))
+    .optionsGroup("Health and remediation:")
     .addOption(machineFlag("creation-timeout", 20 * MINUTE, "how long a machine may take to join as a node"))
     .addOption(
       machineFlag(
@@ -75,7 +77,7 @@ export const addRunFlags = (command: Command): Command =>
     .addOption(
       new Option(
         "--machine-max-in-flight-remediations <limit>",
-        "unhealthy machines of a deployment that may be replaced at once: a number, or a percentage",
+        "unhealthy machines of a deployment that may be remediated at the same time: a number or a percentage",
       )
         .argParser(readLimit)
         .default(1, "1"),
@@ -84,43 +86,43 @@ export const addRunFlags = (command: Command): Command =>
       machineFlag(
         "safety-apiserver-statuscheck-timeout",
         MINUTE / 2,
-        "when an API server has not answered for this long, nothing is replaced, and the health timeouts start anew once it is back",
+        "an API server without a response for this long is unreachable: remediation is paused, and health timeouts restart afterwards",
       ),
     )
     .addOption(
       new Option(
         "--machine-outage-threshold <percentage>",
-        "an outage is when this share of the machines, of all or of one zone, turns Unknown at once; none is replaced then",
+        "share of machines, in total or of a zone, that become Unknown at once and suggest an outage, which pauses remediation",
       )
         .argParser(readShare)
         .default(0.3, "30%"),
     )
     .option(
       "--machine-outage-min-machines <count>",
-      "fewer machines than this turning Unknown at once are no outage",
+      "minimum number of Unknown machines that suggest an outage",
       readCount,
       3,
     )
-    .addOption(machineFlag("outage-window", HOUR, "how long an outage keeps its machines from being replaced"))
+    .addOption(machineFlag("outage-window", HOUR, "how long remediation is paused because of an outage"))
     .optionsGroup("Creation:")
     .option(
       "--concurrent-machine-creations-per-class <count>",
-      "concurrent creations of one class, type and zone",
+      "maximum number of concurrent creations of one class, type and zone",
       readCount,
       20,
     )
-    .option("--concurrent-machine-creations <count>", "machines made at once, all classes together", readCount, 100)
+    .option("--concurrent-machine-creations <count>", "maximum number of concurrent machine creations", readCount, 100)
     .addOption(
       new Option(
         "--resource-exhausted-retry <duration>",
-        "longest time between two tries of a class that is out of quota or capacity; 0 means the default",
+        "maximum backoff of a class that is out of quota or capacity; 0 means the default",
       )
         .argParser(readTimeout)
         .default(10 * MINUTE, "10m"),
     )
     .option(
       "--bootstrap-token-auth-extra-groups <groups>",
-      "groups that bootstrap tokens give a node, separated by commas",
+      "additional groups of bootstrap tokens, separated by commas",
       "",
     )
     .optionsGroup("Drain and deletion:")
@@ -145,37 +147,46 @@ export const addRunFlags = (command: Command): Command =>
         "how long a drain waits until a volume is attached elsewhere; 0: not at all",
       ),
     )
-    .optionsGroup("Updates in place, preservation, rollouts:")
+    .optionsGroup("In-place updates, preservation, rollouts:")
     .addOption(
       machineFlag(
         "inplace-update-timeout",
         20 * MINUTE,
-        "how long the agent on a node may take for an update in place",
+        "how long the agent on a node may take for an in-place update",
       ),
     )
     .addOption(machineFlag("preserve-timeout", 96 * HOUR, "how long a machine is preserved"))
     .option(
       "--safety-up <count>",
-      "a MachineSet with this many machines more than its replicas and surge is frozen: it makes no more",
+      "a MachineSet with this many machines more than replicas and surge is frozen and creates no more",
       readMargin,
       2,
     )
-    .option("--safety-down <count>", "this many machines fewer than that, and it is unfrozen", readMargin, 1)
+    .option(
+      "--safety-down <count>",
+      "a frozen MachineSet is unfrozen with this many machines fewer than that",
+      readMargin,
+      1,
+    )
     .addOption(
       machineFlag(
         "safety-overshooting-period",
         MINUTE,
-        "accepted because MCM has it, and without effect: machines are counted at every pass",
+        "accepted for compatibility with MCM, without effect: machines are counted in every reconcile",
       ),
     )
     .addOption(
       new Option(
         "--autoscaler-scaledown-annotation-during-rollout [true|false]",
-        "keep the cluster-autoscaler from removing nodes of a rollout; false also removes the annotations set before",
+        "disable scale-down by the cluster-autoscaler during rollouts; false also removes the annotations set before",
       )
         .argParser(readTruth)
         .preset("true")
         .default(true),
     )
-    .option("--cluster-api-conditions", "give sets and deployments Cluster API's conditions next to MCM's", true)
-    .option("--no-cluster-api-conditions", "MCM's conditions only; those of Cluster API that are there are removed");
+    .option(
+      "--cluster-api-conditions",
+      "set Cluster API's conditions on sets and deployments in addition to MCM's",
+      true,
+    )
+    .option("--no-cluster-api-conditions", "set MCM's conditions only, and remove those of Cluster API");

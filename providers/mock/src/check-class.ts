@@ -22,7 +22,7 @@ export function checkClass(
     others: [
       {
         name: "Quota",
-        run: async () => ({ status: "skipped", message: "This cloud tells its quota only when a VM is created." }),
+        run: async () => ({ status: "skipped", message: "This cloud reports its quota only when a VM is created." }),
       },
     ],
     toError: (thrown) => toMachineError(thrown, signal),

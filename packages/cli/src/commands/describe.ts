@@ -14,7 +14,7 @@ export interface DescribeFlags {
   readonly output: "text" | "json";
 }
 
-/** Prints what is known about one machine. Reads only. */
+/** Prints the report about one machine. Reads only. */
 export async function describeMachineCommand(name: string, flags: DescribeFlags): Promise<void> {
   const { describeMachine } = await import("@millwright/runtime");
   const config = await loadKubeConfig({ file: flags.controlKubeconfig });
@@ -62,13 +62,13 @@ async function printReport<T>(
   }
 }
 
-/** Prints what is known about one deployment. Reads only. */
+/** Prints the report about one deployment. Reads only. */
 export async function describeDeploymentCommand(name: string, flags: GroupFlags): Promise<void> {
   const { describeDeployment } = await import("@millwright/runtime");
   await printReport(name, flags, describeDeployment, renderDeployment);
 }
 
-/** Prints what is known about one set. Reads only. */
+/** Prints the report about one set. Reads only. */
 export async function describeSetCommand(name: string, flags: GroupFlags): Promise<void> {
   const { describeSet } = await import("@millwright/runtime");
   await printReport(name, flags, describeSet, renderSet);

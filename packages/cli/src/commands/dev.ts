@@ -47,7 +47,7 @@ function watchFleet(
   return { machines: () => machines.store.list(), deployments: () => deployments.store.list(), ended };
 }
 
-/** Shows the fleet until the signal aborts, or until the example is ready when that is all that was asked for. */
+/** Shows the fleet until the signal aborts, or until the example is ready with `--exit-when-ready`. */
 async function show(cluster: Cluster, flags: DevFlags, display: Display, signal: AbortSignal): Promise<number> {
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal, cluster.failed]);
@@ -66,7 +66,7 @@ async function show(cluster: Cluster, flags: DevFlags, display: Display, signal:
       await systemClock.sleep(flags.exitWhenReady === true ? REDRAW_MS / 5 : REDRAW_MS, both).catch(() => undefined);
     }
     if (cluster.failed.aborted) throw cluster.failed.reason;
-    // Whoever waits for the example must not take an end for its being ready.
+    // With --exit-when-ready an early end is not success.
     if (flags.exitWhenReady === true) throw signal.reason;
     return 0;
   } finally {
@@ -75,12 +75,12 @@ async function show(cluster: Cluster, flags: DevFlags, display: Display, signal:
   }
 }
 
-/** Runs everything on this machine until it is told to stop; resolves with the exit status. */
+/** Runs everything on this machine until a stop signal; resolves with the exit status. */
 export async function dev(flags: DevFlags): Promise<number> {
   // A cluster on a laptop shares it with everything else: unbounded, the engine keeps as much for garbage as there are objects.
   keepHeapSmall();
   if (flags.exitWhenReady === true && !flags.example) {
-    throw new ConfigError("--exit-when-ready waits for the example, which --no-example leaves out; give one of them");
+    throw new ConfigError("--exit-when-ready cannot be combined with --no-example");
   }
   const signal = untilStopSignal();
   const workspace = await openWorkspace(flags.data, flags.kubeconfig);
@@ -98,7 +98,7 @@ export async function dev(flags: DevFlags): Promise<number> {
     }
   } catch (error) {
     if (!signal.aborted || (isConfigError(error) && error !== signal.reason)) throw error;
-    // Told to stop while still starting: there is nothing to complain about, unless somebody waits for the example.
+    // Stopped while still starting: not an error, except with --exit-when-ready.
     if (flags.exitWhenReady === true) throw signal.reason;
     process.stdout.write(farewell(workspace));
     return 0;

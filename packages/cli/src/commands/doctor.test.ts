@@ -103,12 +103,12 @@ describe("millwright doctor", () => {
 
   const run = async (...args: readonly string[]) => {
     const printed: string[] = [];
-    const complaints: string[] = [];
+    const errors: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
-    vi.spyOn(process.stderr, "write").mockImplementation((text) => complaints.push(String(text)) > 0);
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => errors.push(String(text)) > 0);
     const status = await main([...args]);
     vi.restoreAllMocks();
-    return { status, output: printed.join(""), complaints: complaints.join("") };
+    return { status, output: printed.join(""), errors: errors.join("") };
   };
   const doctor = async (...args: readonly string[]) =>
     run("doctor", "-n", namespace, "--control-kubeconfig", await kubeconfigOf("controllers"), ...args);
@@ -123,7 +123,7 @@ describe("millwright doctor", () => {
     );
     return { status, lines };
   };
-  const quota = "MachineClass small: skipped Quota: This cloud tells its quota only when a VM is created.";
+  const quota = "MachineClass small: skipped Quota: This cloud reports its quota only when a VM is created.";
 
   it("finds nothing wrong with the rights of the printed roles, and writes nothing", async () => {
     const before = server.requests.length;
@@ -186,7 +186,7 @@ describe("millwright doctor", () => {
     expect(await findings("--clusters-only", "--target-kubeconfig", "none")).toEqual({ status: 0, lines: [] });
   });
 
-  it("says when the kinds are not there, or drop fields of this version", async () => {
+  it("reports kinds that do not exist, or drop fields of this version", async () => {
     const crd = crds().find(({ metadata }) => metadata.name.startsWith("machines."));
     const ref = { name: "machines.machine.sapcloud.io" };
     const versions = crd?.spec.versions.map((version) => ({
@@ -222,7 +222,7 @@ describe("millwright doctor", () => {
   });
 
   it("fails at the API server alone when it cannot be reached or refuses the credentials", async () => {
-    const wrong = await findings("--control-kubeconfig", await kubeconfigOf("nobody"));
+    const wrong = await findings("--control-kubeconfig", await kubeconfigOf("no-rights"));
     expect(wrong).toEqual({
       status: 1,
       lines: [expect.stringMatching(/failed API server: the API server does not accept/)],
@@ -244,7 +244,7 @@ describe("millwright doctor", () => {
     ["a missing secret", { secretRef: { name: "none", namespace } }, [/failed Secret: .*Secret "none" does not exist/]],
     ["an unknown driver", { provider: "alien" }, [/failed Driver: no driver "alien" is known; name its package/]],
     ["a bad field", { providerSpec: { machineType: "huge" } }, [/failed MachineClass: providerSpec\.machineType/]],
-  ])("says of a class with %s what is wrong, and asks no cloud", async (_, change, expected) => {
+  ])("reports what is wrong with a class with %s, and calls no cloud", async (_, change, expected) => {
     await declareClass("odd", change);
     const { status, lines } = await findings("odd");
     expect(status).toBe(1);
@@ -255,7 +255,7 @@ describe("millwright doctor", () => {
     expect(cloud.calls).toEqual([]);
   });
 
-  it("says of a class whose cloud refuses it what the cloud says, and checks the others", async () => {
+  it("reports the error of the cloud for a class, and checks the others", async () => {
     await api.create(secretResource, {
       metadata: { name: "old", namespace },
       data: { endpoint: btoa("http://127.0.0.1:1"), userData: "eA==" },
@@ -269,7 +269,7 @@ describe("millwright doctor", () => {
     expect(lines).toContain(quota);
   });
 
-  it("says when a class does not exist, or classes may not be read", async () => {
+  it("reports a class that does not exist, and classes that may not be read", async () => {
     expect(await findings("none")).toMatchObject({
       status: 1,
       lines: [
@@ -285,13 +285,13 @@ describe("millwright doctor", () => {
   });
 
   it.each([
-    [["small", "--clusters-only"], "error: name MachineClasses, or take --clusters-only"],
+    [["small", "--clusters-only"], "error: name MachineClasses or use --clusters-only, not both"],
     [["--output", "xml"], "Allowed choices are text, json"],
     [["--nonsense"], "unknown option"],
   ])("ends with 2 for the command line %j", async (args, message) => {
-    const { status, complaints } = await doctor(...args);
+    const { status, errors } = await doctor(...args);
     expect(status).toBe(2);
-    expect(complaints).toContain(message);
+    expect(errors).toContain(message);
     expect(server.requests.some(({ userAgent }) => userAgent.includes("millwright"))).toBe(false);
   });
 

@@ -13,7 +13,7 @@ export interface DoctorFlags {
   readonly output: "text" | "json";
 }
 
-/** A client for a kubeconfig, or why there is none: one bad kubeconfig does not keep the other cluster from being checked. */
+/** A client for a kubeconfig, or why there is none: an invalid kubeconfig does not prevent the checks of the other cluster. */
 type Connection = { readonly api: ApiClient; readonly config: ClusterConfig } | { readonly problem: string };
 
 async function connect(file: string | undefined, allowPlugins: boolean): Promise<Connection> {
@@ -26,7 +26,7 @@ async function connect(file: string | undefined, allowPlugins: boolean): Promise
   }
 }
 
-/** Prints what keeps an installation from working; resolves with the exit status: 1 when a check failed, else 0. Changes nothing. */
+/** Prints what prevents an installation from working; resolves with the exit status: 1 when a check failed, else 0. Changes nothing. */
 export async function doctor(classes: readonly string[], flags: DoctorFlags): Promise<number> {
   const { createDriverFinder, createJsonLog, diagnose } = await import("@millwright/runtime");
   const driverFor = await createDriverFinder(flags.provider ?? []);

@@ -12,7 +12,7 @@ export interface DrainFlags {
   readonly output: "text" | "json";
 }
 
-/** Exit status when something holds the drain up until somebody mends it, or a deadline. */
+/** Exit status when the drain would be blocked until a user acts, or until a deadline. */
 const BLOCKED = 2;
 
 /** Prints what a drain of a node would do; resolves with the exit status. Reads only. */

@@ -133,7 +133,7 @@ describe("millwright drift", () => {
   });
 
   it.each([
-    [["nobody"], 'millwright: there is no Machine "nobody" in namespace default\n'],
+    [["unknown"], 'millwright: there is no Machine "unknown" in namespace default\n'],
     [["--deployment", "none"], 'millwright: there is no MachineDeployment "none" in namespace default\n'],
     [
       ["a", "--deployment", "b"],

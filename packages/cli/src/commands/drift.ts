@@ -12,7 +12,7 @@ export interface DriftFlags {
   readonly output: "text" | "json";
 }
 
-/** Exit status by what was found. */
+/** Exit status by the result. */
 const statuses = { same: 0, drifted: 2, failed: 1 } as const;
 
 /** Prints where VMs differ from their classes; resolves with the exit status. Changes nothing. */

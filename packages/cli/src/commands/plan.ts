@@ -76,7 +76,7 @@ async function readChanges({
   return changes;
 }
 
-/** Reads the state from files, or from live clusters that are let go of afterwards. */
+/** Reads the state from files, or from live clusters whose clients are closed afterwards. */
 async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Promise<T>): Promise<T> {
   const { readClusterState, readManifests, stateOfManifests } = await import("@millwright/plan");
   const hasTarget = flags.targetKubeconfig !== "none";
@@ -107,7 +107,7 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
   }
 }
 
-/** Prints what changes would lead to; resolves with the exit status. Reads only. */
+/** Prints the effects of changes; resolves with the exit status. Reads only. */
 export async function plan(flags: PlanFlags): Promise<number> {
   const changes = await readChanges(flags);
   const { planChanges } = await import("@millwright/plan");
@@ -117,7 +117,7 @@ export async function plan(flags: PlanFlags): Promise<number> {
   const refused = result.changes.find(({ outcome }) => outcome === "refused");
   if (refused !== undefined) {
     const problems = formatProblems(refused.problems).replaceAll("\n", "; ");
-    throw new ConfigError(`${refused.kind} "${refused.name}" would be refused: ${problems}`);
+    throw new ConfigError(`${refused.kind} "${refused.name}" would be rejected: ${problems}`);
   }
   process.stdout.write(flags.output === "json" ? `${JSON.stringify(result, undefined, 2)}\n` : renderPlan(result));
   return result.happens ? HAPPENS : 0;

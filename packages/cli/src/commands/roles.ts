@@ -6,7 +6,7 @@ export interface RolesFlags {
   readonly namespace: string;
 }
 
-/** Prints the roles that the controllers need, one YAML document each. Who gets them is not part of it. */
+/** Prints the roles that the controllers need, one YAML document each, without role bindings. */
 export async function printRoles({ cluster, namespace }: RolesFlags): Promise<void> {
   const { stringify } = await import("yaml");
   const clusters = cluster === "both" ? (["control", "target"] as const) : [cluster];

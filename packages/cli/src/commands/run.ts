@@ -37,7 +37,7 @@ export interface RunFlags {
   /** Machines. */
   readonly safetyUp: number;
   readonly safetyDown: number;
-  /** Milliseconds; MCM's, which nothing here depends on. */
+  /** Milliseconds; accepted for MCM, without effect. */
   readonly machineSafetyOvershootingPeriod: number;
   readonly clusterApiConditions: boolean;
   readonly autoscalerScaledownAnnotationDuringRollout: boolean;
@@ -54,7 +54,7 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
 
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags): Promise<number> {
-  // Before the caches make it grow: what the room for young objects is now, it stays.
+  // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
   const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder } =
     await import("@millwright/runtime");
@@ -118,10 +118,10 @@ export async function run(flags: RunFlags): Promise<number> {
     return 0;
   } catch (error) {
     if (!isLeadershipLost(error)) throw error;
-    log("error", "Leadership lost; start again to stand for election anew", { because: error.message });
+    log("error", "Leadership lost; restart to join the election again", { because: error.message });
     return 1;
   } finally {
-    // Nothing acts any more: the next leader need not wait for the leases to end.
+    // Nothing runs any more: the next leader need not wait for the expiry of the leases.
     await leadership?.stop();
     await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);

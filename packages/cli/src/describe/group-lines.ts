@@ -7,11 +7,11 @@ export const phasesText = (phases: Readonly<Record<string, number>>): string =>
     .map(([phase, count]) => `${count} ${plain(phase)}`)
     .join(", ") || "-";
 
-/** Warns that what follows is about an older spec. */
+/** Warns that the report is about an older spec. */
 export const unobserved = ({ isObserved }: Pick<DeploymentReport, "isObserved">): readonly string[] =>
-  isObserved ? [] : ["The controllers have not taken note of the last change yet."];
+  isObserved ? [] : ["The controllers have not observed the last change yet."];
 
-/** What descriptions of deployments and of sets end with. */
+/** The last sections of descriptions of deployments and sets. */
 export const endOf = ({
   conditions,
   failed,

@@ -53,9 +53,9 @@ it("shows size, sets with their machines, conditions and failures, with no contr
   );
 });
 
-it("says when the conditions are about an older spec, and leaves out what there is not", () => {
+it("reports conditions of an older spec, and leaves out empty sections", () => {
   const text = renderDeployment({ ...report, isObserved: false, sets: [], failed: [], notes: [], className: "" });
-  expect(text).toContain("The controllers have not taken note of the last change yet.");
+  expect(text).toContain("The controllers have not observed the last change yet.");
   expect(text).toContain("Class:      -");
   expect(text).not.toMatch(/Sets:|Failed machines:|Notes:/);
 });

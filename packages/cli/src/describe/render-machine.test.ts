@@ -30,14 +30,14 @@ const report: MachineReport = {
   ],
   problems: [{ path: "spec.class", message: "is wrong", kind: "invalid" }],
   next: {
-    controller: "Tries again.",
-    person: "Mend it.",
-    deadline: { time: "2026-01-01T00:20:00Z", effect: "the machine is Failed" },
+    controller: "Retries.",
+    person: "Fix it.",
+    deadline: { time: "2026-01-01T00:20:00Z", effect: "the machine becomes Failed" },
   },
 };
 
 describe("renderMachine", () => {
-  it("says of a machine that is kept though it is on its way out why that is", () => {
+  it("reports why a terminating machine is kept", () => {
     const deletionPaused = "Deletion paused: CustomResourceDefinition machines.machine.sapcloud.io is being deleted";
     expect(renderMachine({ ...report, deletionPaused }, now)).toContain(`Deletion:        ${deletionPaused}\n`);
     expect(renderMachine(report, now)).not.toContain("Deletion:");
@@ -52,7 +52,7 @@ describe("renderMachine", () => {
         "Owner:           w / w-5b",
         "Class:           small (does not exist)",
         "VM:              -",
-        "Node:            - (not there)",
+        "Node:            - (does not exist)",
         "Last operation:  Create Failed ResourceExhausted, 30s ago",
         "                 no  [31mquota [0m",
         "Conditions:",
@@ -67,16 +67,16 @@ describe("renderMachine", () => {
         "Problems:",
         "  spec.class: is wrong",
         "What the controllers do:",
-        "  Tries again.",
-        "  At 2026-01-01T00:20:00Z at the latest the machine is Failed.",
+        "  Retries.",
+        "  At 2026-01-01T00:20:00Z at the latest the machine becomes Failed.",
         "What you can do:",
-        "  Mend it.",
+        "  Fix it.",
         "",
       ].join("\n"),
     );
   });
 
-  it("leaves out what there is nothing to say about", () => {
+  it("leaves out empty sections", () => {
     const { since: _, machineSet: __, machineDeployment: ___, lastOperation: ____, ...rest } = report;
     const text = renderMachine(
       {
@@ -91,7 +91,7 @@ describe("renderMachine", () => {
       now,
     );
     expect(text).toContain("Phase:           (being created)\nOwner:           -\nClass:           -\n");
-    expect(text).toContain("Node:            n (its API server does not answer)\nLast operation:  -\n");
+    expect(text).toContain("Node:            n (its API server is unreachable)\nLast operation:  -\n");
     expect(text).not.toMatch(/History|Problems|at the latest/);
   });
 });

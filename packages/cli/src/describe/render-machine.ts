@@ -1,7 +1,7 @@
 import type { MachineReport } from "@millwright/runtime";
 import { plain, section, table } from "../terminal/text.ts";
 
-/** How long ago a time was, in the unit that people would choose. */
+/** How long ago a time was, in a suitable unit. */
 export function ago(time: string | undefined, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(time ?? "")) / 1000));
   if (Number.isNaN(seconds)) return "";
@@ -12,8 +12,8 @@ export function ago(time: string | undefined, now: Date): string {
 
 const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
   present: "",
-  missing: " (not there)",
-  unreachable: " (its API server does not answer)",
+  missing: " (does not exist)",
+  unreachable: " (its API server is unreachable)",
   none: " (no target cluster)",
 };
 
@@ -22,7 +22,7 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
   const since = ago(report.since, now);
   const owner = [report.machineDeployment, report.machineSet].filter((name) => name !== undefined).join(" / ");
   const code = operation?.errorCode ?? "";
-  const said = [operation?.type ?? "", operation?.state ?? "", code].filter((text) => text !== "").join(" ");
+  const summary = [operation?.type ?? "", operation?.state ?? "", code].filter((text) => text !== "").join(" ");
   const when = ago(operation?.lastUpdateTime ?? undefined, now);
   const text = plain(operation?.description ?? "").trim();
   return table([
@@ -36,7 +36,7 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
     ...(report.deletionPaused === undefined ? [] : [["Deletion:", plain(report.deletionPaused)]]),
     [
       "Last operation:",
-      said === "" ? "-" : `${said}${when === "" ? "" : `, ${when} ago`}${text === "" ? "" : `\n${text}`}`,
+      summary === "" ? "-" : `${summary}${when === "" ? "" : `, ${when} ago`}${text === "" ? "" : `\n${text}`}`,
     ],
   ]);
 }

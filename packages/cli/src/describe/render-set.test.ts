@@ -34,7 +34,7 @@ it("shows to whom a set belongs, its size, machines by phase, and conditions", (
   );
 });
 
-it("says when the conditions are about an older spec, and what there is not", () => {
+it("reports conditions of an older spec, and missing values", () => {
   const text = renderSet({
     ...report,
     isObserved: false,
@@ -46,5 +46,5 @@ it("says when the conditions are about an older spec, and what there is not", ()
   expect(text).toContain(
     "Deployment:  -\nRevision:    -\nClass:        [31m\nMachines:    3 desired, 1 ready, 1 available: -\n",
   );
-  expect(text).toContain("The controllers have not taken note of the last change yet.");
+  expect(text).toContain("The controllers have not observed the last change yet.");
 });

@@ -12,7 +12,7 @@ describe("closers", () => {
     expect(order).toEqual(["second", "first"]);
   });
 
-  it("close the rest when one fails, and then say what failed first", async () => {
+  it("close the rest when one fails, and then throw the first error", async () => {
     const order: string[] = [];
     const closers = createClosers();
     closers.add(() => void order.push("first"));

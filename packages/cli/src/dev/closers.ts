@@ -1,7 +1,7 @@
 /** Things to close, the latest first, each exactly once. */
 export interface Closers {
   add(close: () => Promise<void> | void): void;
-  /** Closes everything, also when one of them fails; throws what failed first. */
+  /** Closes everything, also when one of them fails; throws the first error. */
   closeAll(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { ConfigError, systemClock } from "@millwright/core";
 import type { Vm } from "@millwright/provider-mock";
 import type { Workspace } from "./workspace.ts";
 
-/** A node that a VM wants to be. */
+/** The node of a VM. */
 export interface WantedNode {
   readonly nodeName: string;
   readonly providerId: string;
@@ -15,7 +15,7 @@ export interface WantedNode {
 /** The simulated cloud of a dev cluster. */
 export interface Cloud {
   readonly url: string;
-  /** Tells, now and after each change, which VMs run a kubelet. Returns how to stop that. */
+  /** Calls the listener, now and after each change, with the VMs that run a kubelet. Returns a function that stops this. */
   follow(listener: (nodes: readonly WantedNode[]) => void): () => void;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const toNode = ({ nodeName, providerId, labels, addresses, capacity, machineType
   capacity,
 });
 
-/** What an earlier run left in the data folder; nothing at the first start. */
+/** The state of an earlier run in the data folder; `undefined` at the first start. */
 async function readSnapshot(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
@@ -48,7 +48,7 @@ async function readSnapshot(file: string): Promise<unknown> {
   }
 }
 
-/** Starts the simulated cloud on a port of its own; in a data folder that stays, its VMs do too. */
+/** Starts the simulated cloud on its own port; in a permanent data folder its VMs are kept. */
 export async function startCloud(workspace: Workspace): Promise<Cloud> {
   const { createCloudServer, createSimulatedCloud } = await import("@millwright/provider-mock");
   const file = workspace.isTemporary ? undefined : `${workspace.folder}/cloud.json`;
@@ -70,9 +70,9 @@ export async function startCloud(workspace: Workspace): Promise<Cloud> {
   return {
     url,
     follow(listener) {
-      const tell = (): void => listener(cloud.vms().filter(runsKubelet).map(toNode));
-      tell();
-      return cloud.subscribe(tell);
+      const notify = (): void => listener(cloud.vms().filter(runsKubelet).map(toNode));
+      notify();
+      return cloud.subscribe(notify);
     },
     async close() {
       stopSaving();

@@ -10,9 +10,9 @@ import { type Workspace, writeKubeconfig } from "./workspace.ts";
 export interface Cluster {
   readonly url: string;
   readonly api: ApiClient;
-  /** Aborts, with the error as its reason, when a part that should run for ever ended. */
+  /** Aborts, with the error as its reason, when a part ends unexpectedly. */
   readonly failed: AbortSignal;
-  /** Stops everything, controllers first, so that nothing acts on a cluster that is half gone. */
+  /** Stops everything, controllers first, so that nothing runs on a cluster that is partly stopped. */
   close(): Promise<void>;
 }
 
@@ -22,20 +22,20 @@ export interface ClusterOptions {
   /** Port of the API server; 0 takes a free one. */
   readonly port: number;
   readonly withExample: boolean;
-  /** Gives up starting. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
 const NAMESPACE = "default";
 
-/** From a booted VM to its ready node, milliseconds: long enough to be seen, short enough to be waited for. */
+/** From a booted VM to its ready node, milliseconds: long enough to be seen, short enough to wait for. */
 const JOIN_DELAY_MS = 1_000;
 
 /** Starts an API server, a simulated cloud with nodes that follow it, the controllers, and applies the example. */
 export async function startCluster({ workspace, port, withExample, signal }: ClusterOptions): Promise<Cluster> {
   const closers = createClosers();
   const failed = new AbortController();
-  /** Runs a part until it is closed; its failure is everybody's. */
+  /** Runs a part until it is closed; its failure stops everything. */
   const keepRunning = (run: (signal: AbortSignal) => Promise<unknown>): void => {
     const stop = new AbortController();
     const ended = run(stop.signal).catch((error: unknown) => failed.abort(error));

@@ -27,7 +27,7 @@ function createLog() {
   return { display, lines: () => text.trimEnd().split("\n") };
 }
 
-it("writes one line for each change when the output is no terminal", () => {
+it("writes one line for each change when the output is not a terminal", () => {
   const { display, lines } = createLog();
   const fleet = (machines: readonly FleetRow[], deployments: readonly string[] = []): Fleet => ({
     machines,
@@ -43,11 +43,11 @@ it("writes one line for each change when the output is no terminal", () => {
     "09:00:00 deployment example: 1 desired, 0 ready, 1 up to date",
     "09:00:00 machine a: Pending -> Running",
     "09:00:00 deployment example: 1 desired, 1 ready, 1 up to date",
-    "09:00:00 machine a: gone",
+    "09:00:00 machine a: deleted",
   ]);
 });
 
-it("says why a machine is in its phase, and each failure once", () => {
+it("reports why a machine is in its phase, and each failure once", () => {
   const { display, lines } = createLog();
   const see = (...args: Parameters<typeof row>) => display.update({ machines: [row(...args)], deployments: [] });
   see("a", "CrashLoopBackOff", "no quota", true);

@@ -6,7 +6,7 @@ import { oneLine, renderFleet } from "./render.ts";
 /** Shows how the fleet changes. */
 export interface Display {
   update(fleet: Fleet): void;
-  /** Leaves the last picture on the screen and writes no more. */
+  /** Keeps the last table on the screen and writes no more. */
   finish(): void;
 }
 
@@ -16,7 +16,7 @@ export type Output = NodeJS.WriteStream;
 /** Lines of the screen that are not for machines: what stands above and below the table. */
 const RESERVED_ROWS = 17;
 
-/** A terminal gets one picture that is drawn over. */
+/** On a terminal the table is redrawn in place. */
 function createScreen(output: Output): Display {
   const draw = createLogUpdate(output);
   return {
@@ -28,9 +28,9 @@ function createScreen(output: Output): Display {
 /** A file or pipe gets one line for each change of a phase, and for each failure. */
 function createLines(output: Output, clock: Clock): Display {
   const phases = new Map<string, string>();
-  /** The failure that was told last, by machine. */
+  /** The failure that was written last, by machine. */
   const failures = new Map<string, string>();
-  const say = (text: string): void => void output.write(`${clock.now().toISOString().slice(11, 19)} ${text}\n`);
+  const writeLine = (text: string): void => void output.write(`${clock.now().toISOString().slice(11, 19)} ${text}\n`);
   let deployments = "";
   return {
     update(fleet) {
@@ -38,21 +38,21 @@ function createLines(output: Output, clock: Clock): Display {
       for (const { name, phase, cause, isFailing } of fleet.machines) {
         gone.delete(name);
         const before = phases.get(name);
-        const isNews = before !== phase || (isFailing && failures.get(name) !== cause);
+        const isChanged = before !== phase || (isFailing && failures.get(name) !== cause);
         if (isFailing) failures.set(name, cause);
         else failures.delete(name);
-        if (!isNews) continue;
+        if (!isChanged) continue;
         const change = before === phase ? phase : `${before ?? "new"} -> ${phase}`;
-        say(`machine ${name}: ${change}${cause === "" ? "" : `: ${oneLine(cause)}`}`);
+        writeLine(`machine ${name}: ${change}${cause === "" ? "" : `: ${oneLine(cause)}`}`);
         phases.set(name, phase);
       }
       for (const name of gone) {
-        say(`machine ${name}: gone`);
+        writeLine(`machine ${name}: deleted`);
         phases.delete(name);
         failures.delete(name);
       }
       const summary = fleet.deployments.join("; ");
-      if (summary !== deployments && summary !== "") say(`deployment ${summary}`);
+      if (summary !== deployments && summary !== "") writeLine(`deployment ${summary}`);
       deployments = summary;
     },
     finish: () => undefined,

@@ -70,8 +70,8 @@ export function exampleObjects(
 }
 
 /**
- * Applies the example. The address of the cloud is new with each start, so the secret is always applied; what a person may have changed in a kept cluster
- * (the classes, the deployment) is only made when it is not there.
+ * Applies the example. The address of the cloud is new with each start, so the secret is always applied; objects that users may have changed in a kept cluster
+ * (the classes, the deployment) are only created when they do not exist.
  */
 export async function applyExample(api: ApiClient, cloudUrl: string): Promise<void> {
   for (const { type, object, name } of exampleObjects(cloudUrl)) {

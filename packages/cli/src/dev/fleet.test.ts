@@ -19,7 +19,7 @@ const deployment = (replicas: number, ready: number): MachineDeployment => ({
 });
 
 describe("viewFleet", () => {
-  it("sorts machines by name and says how old they are", () => {
+  it("sorts machines by name and shows their age", () => {
     const { machines } = viewFleet([], [machine("b", "Running"), machine("a", "Pending")], now);
     expect(machines.map(({ name, phase, ageSeconds }) => [name, phase, ageSeconds])).toEqual([
       ["a", "Pending", 42],
@@ -35,7 +35,7 @@ describe("viewFleet", () => {
     expect(viewFleet([], [given], now).machines[0]?.phase).toBe(phase);
   });
 
-  it("says what happened to a machine last, and whether that is a failure", () => {
+  it("shows the last operation of a machine, and whether it failed", () => {
     const failed: Machine = {
       ...machine("a"),
       status: { lastOperation: { state: "Failed", description: "no quota" } },
@@ -48,7 +48,7 @@ describe("viewFleet", () => {
     ]);
   });
 
-  it("says why a deployment is refused", () => {
+  it("shows why a deployment is invalid", () => {
     const refused: MachineDeployment = {
       ...deployment(1, 0),
       status: {
@@ -56,7 +56,7 @@ describe("viewFleet", () => {
       },
     };
     expect(viewFleet([refused], [], now).deployments).toEqual([
-      "example: 1 desired, 0 ready, 0 up to date - refused: * spec.replicas: must not be negative",
+      "example: 1 desired, 0 ready, 0 up to date - invalid: * spec.replicas: must not be negative",
     ]);
   });
 });

@@ -7,7 +7,7 @@ export interface FleetRow {
   readonly node: string;
   readonly vm: string;
   readonly ageSeconds: number;
-  /** What happened to it last, and why it is in its phase. */
+  /** Its last operation, and why it is in its phase. */
   readonly cause: string;
   /** Whether that is a failure. */
   readonly isFailing: boolean;
@@ -24,7 +24,7 @@ const byName = (
   b: { readonly metadata: { readonly name: string } },
 ): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
-/** The phase as people say it: a machine without one is being created. */
+/** The phase for display: a machine without one is being created. */
 const phaseText = (machine: Machine): string => {
   if (machine.metadata.deletionTimestamp !== undefined) return "Terminating";
   return phaseOf(machine) || (machine.status?.currentStatus?.phase ?? "") || "Creating";
@@ -33,10 +33,10 @@ const phaseText = (machine: Machine): string => {
 const deploymentText = ({ metadata, spec, status }: MachineDeployment): string => {
   const refused = status?.conditions?.find(({ type, status: value }) => type === "SpecValid" && value === "False");
   const counts = `${spec.replicas ?? 0} desired, ${status?.readyReplicas ?? 0} ready, ${status?.updatedReplicas ?? 0} up to date`;
-  return `${metadata.name}: ${counts}${refused === undefined ? "" : ` - refused: ${refused.message ?? ""}`}`;
+  return `${metadata.name}: ${counts}${refused === undefined ? "" : ` - invalid: ${refused.message ?? ""}`}`;
 };
 
-/** Sorts and words what the caches hold. */
+/** The rows of the table, sorted, from the caches. */
 export function viewFleet(deployments: readonly MachineDeployment[], machines: readonly Machine[], now: Date): Fleet {
   return {
     deployments: deployments.toSorted(byName).map(deploymentText),

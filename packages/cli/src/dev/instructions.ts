@@ -1,7 +1,7 @@
 import { exampleName } from "./example.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What stands above the table: where everything is. */
+/** The lines above the table: where everything is. */
 export const greeting = (url: string, kubeconfig: string): string => `
 Millwright runs on this machine: an API server at ${url}, a simulated cloud, and the controllers.
 kubeconfig: ${kubeconfig}
@@ -24,10 +24,10 @@ ${hasExample ? withExample : ""}  kubectl delete node NAME                      
 To see how far a rollout is, and what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
   millwright describe deployment NAME
   millwright describe machine NAME
-  millwright drain --dry-run NAME                            # what a drain of this node would do, and what would hold it up
+  millwright drain --dry-run NAME                            # what a drain of this node would do, and what would block it 
 Ctrl-C stops everything.
 `;
 
-/** The last line: whether anything is left. */
+/** The last line: whether anything is kept. */
 export const farewell = ({ isTemporary, folder }: Pick<Workspace, "isTemporary" | "folder">): string =>
-  isTemporary ? "Stopped; nothing is left behind.\n" : `Stopped; the cluster and its machines are kept in ${folder}.\n`;
+  isTemporary ? "Stopped; all data is removed.\n" : `Stopped; the cluster and its machines are kept in ${folder}.\n`;

@@ -28,7 +28,7 @@ describe("renderFleet", () => {
     `);
   });
 
-  it("says so when there are no machines", () => {
+  it("shows that there are no machines", () => {
     expect(render([])).toContain("no machines");
   });
 
@@ -42,7 +42,7 @@ describe("renderFleet", () => {
     expect(text).toContain("… and 40 more");
   });
 
-  it("says why machines are not Running, those that fail first, and nothing about those that are", () => {
+  it("shows why machines are not Running, failed ones first, and nothing about Running ones", () => {
     const text = render([
       row("a", { phase: "Pending", cause: "waits for its node" }),
       row("b", { cause: "joined" }),

@@ -47,13 +47,13 @@ const cut = (text: string, width: number): string => {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 };
 
-/** Machines whose cause is shown at once. */
+/** Maximum number of machines whose cause is shown. */
 const MAX_CAUSES = 4;
 
-/** Phases in which a machine is as it should be: nobody asks why. */
+/** Phases that need no explanation. */
 const settled: ReadonlySet<string> = new Set(["Running", "Available"]);
 
-/** Machines that a person may ask about, those that fail first. */
+/** Machines that need an explanation, failed ones first. */
 const inQuestion = (machines: readonly FleetRow[]): readonly FleetRow[] =>
   machines
     .filter(({ phase, cause, isFailing }) => cause !== "" && (isFailing || !settled.has(phase)))

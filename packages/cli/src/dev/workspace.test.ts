@@ -29,7 +29,7 @@ describe("openWorkspace", () => {
   it("names the flag when a folder or file cannot be made", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
-    await expect(openWorkspace(join(file, "data"), undefined)).rejects.toThrow(/--data .*cannot make the folder/);
+    await expect(openWorkspace(join(file, "data"), undefined)).rejects.toThrow(/--data .*cannot create the folder/);
     await expect(writeKubeconfig(join(file, "kubeconfig"), "")).rejects.toThrow(/--kubeconfig .*cannot be written/);
   });
 });

@@ -6,10 +6,10 @@ import { ConfigError } from "@millwright/core";
 /** Where a run keeps its files. */
 export interface Workspace {
   readonly folder: string;
-  /** Whether the folder was made for this run and goes with it. */
+  /** Whether the folder was created for this run and is removed at its end. */
   readonly isTemporary: boolean;
   readonly kubeconfig: string;
-  /** Removes what must not be left behind: the kubeconfig of a server that is gone, and a temporary folder. */
+  /** Removes the kubeconfig of the stopped server, and a temporary folder. */
   remove(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const fail = (what: string, cause: unknown): never => {
 };
 
 /**
- * Makes the folder of a run: the one that was asked for, which stays, or a temporary one. Two runs never share one by accident.
+ * Creates the folder of a run: the configured one, which is kept, or a temporary one. Two runs never share one by accident.
  *
  * @throws ConfigError that names the flag when the folder or file cannot be written
  */
@@ -26,12 +26,12 @@ export async function openWorkspace(data: string | undefined, kubeconfig: string
   const isTemporary = data === undefined;
   const folder = isTemporary
     ? await mkdtemp(join(tmpdir(), "millwright-")).catch((cause: unknown) =>
-        fail("cannot make a temporary folder; set TMPDIR or give --data", cause),
+        fail("cannot create a temporary folder; set TMPDIR or --data", cause),
       )
     : resolve(data);
   const file = kubeconfig === undefined ? join(folder, "kubeconfig") : resolve(kubeconfig);
   await mkdir(folder, { recursive: true }).catch((cause: unknown) =>
-    fail(`--data ${data ?? folder}: cannot make the folder`, cause),
+    fail(`--data ${data ?? folder}: cannot create the folder`, cause),
   );
   return {
     folder,
@@ -45,7 +45,7 @@ export async function openWorkspace(data: string | undefined, kubeconfig: string
 }
 
 /**
- * Writes a kubeconfig that only its owner can read. Its folder must be there: a mistyped one should be noticed, not made.
+ * Writes a kubeconfig that only its owner can read. Its folder must exist: a mistyped one should be noticed, not created.
  *
  * @throws ConfigError that names the flag
  */

@@ -2,7 +2,7 @@ import type { CheckStatus } from "@millwright/core";
 import type { Diagnosis, DiagnosedSubject } from "@millwright/runtime";
 import { plain } from "../terminal/text.ts";
 
-/** What stands in front of a check; failures are written large, since people look for them. */
+/** The mark of a check; failures are in capitals, to be found easily. */
 const marks = { ok: "ok", warning: "warning", failed: "FAILED", skipped: "skipped" } as const satisfies Record<
   CheckStatus,
   string
@@ -43,7 +43,7 @@ function summaryOf(subjects: readonly DiagnosedSubject[]): string {
   return `${checks.length} check${checks.length === 1 ? "" : "s"}: ${counts.length === 0 ? "all ok" : counts.join(", ")}.`;
 }
 
-/** What was checked and found, for people: a section for each subject, a line for each check, and a summary. */
+/** The diagnosis as text: a section for each subject, a line for each check, and a summary. */
 export function renderDiagnosis({ namespace, subjects }: Diagnosis): string {
   return [
     ...subjects.flatMap(({ subject, checks }) => [`${plain(subject)}:`, ...checks.flatMap(linesOf)]),

@@ -45,19 +45,19 @@ describe("renderDrain", () => {
       "Node:          n-1 (cordoned)",
       "Machine:       machines/m-1 (is being deleted)",
       "Rules:         1",
-      "Evicts until:  2026-01-01T01:00:00.000Z; from then on pods are deleted past their budgets",
-      "Ends at:       2026-01-01T02:00:00.000Z at the latest; what is left then is deleted without a grace period",
+      "Evicts until:  2026-01-01T01:00:00.000Z; from then on pods are deleted despite their budgets",
+      "Ends at:       2026-01-01T02:00:00.000Z at the latest; remaining pods are deleted without a grace period",
       "Pods:",
-      "  POD                DRAIN    WHY                                ORDER  VOLUMES                         BUDGET",
-      "  shop/db            evicted  its controller makes another       1      pv-1, pv-2 (not attached here)  misconfigured: budget shop/db can  [31mnever be met",
-      "  shop/web           evicted  nobody makes another               0      -                               lets it go",
-      "  kube-system/agent  stays    its DaemonSet would bring it back  -      -                               -",
+      "  POD                DRAIN    WHY                              ORDER  VOLUMES                         BUDGET",
+      "  shop/db            evicted  its controller recreates it      1      pv-1, pv-2 (not attached here)  misconfigured: budget shop/db can  [31mnever be met",
+      "  shop/web           evicted  has no controller                0      -                               allows it",
+      "  kube-system/agent  stays    its DaemonSet would recreate it  -      -                               -",
       "Steps, each after the one before is done:",
       "  1. evict: shop/web",
-      "  2. at 2026-01-01T01:00:00.000Z, if nothing changes, delete past the budget: shop/db",
+      "  2. at 2026-01-01T01:00:00.000Z, if nothing changes, delete despite the budget: shop/db",
       "Blocked by:",
       "  * Pod shop/db: PodDisruptionBudget shop/db can never be met",
-      "A drain of node n-1 would be held up until somebody mends what blocks it, at the latest until 2026-01-01T02:00:00.000Z.",
+      "A drain of node n-1 would be blocked until its causes are fixed, at the latest until 2026-01-01T02:00:00.000Z.",
       "",
     ]);
   });
@@ -65,7 +65,7 @@ describe("renderDrain", () => {
   it.each([
     ["completes", "would complete by itself"],
     ["forced", "would be forced"],
-  ] as const)("says that a drain %s", (outcome, text) => {
+  ] as const)("reports that a drain %s", (outcome, text) => {
     const { machine: _, ...rest } = preview;
     const shown = renderDrain({ ...rest, outcome, pods: [], steps: [], because: [], problem: "no JSON" });
     expect(shown).toContain(text);

@@ -6,15 +6,15 @@ type Verdict = DrainPodPreview["verdict"];
 /** What the reasons of a verdict mean. */
 const meanings: Readonly<Record<Verdict["reason"], string>> = {
   mirror: "static pod of the kubelet",
-  DaemonSet: "its DaemonSet would bring it back",
+  DaemonSet: "its DaemonSet would recreate it",
   completed: "completed",
-  label: "its label says so",
-  rule: "a drain rule says so",
-  terminating: "is on its way out",
-  overdue: "should be gone: something holds it",
-  waitCompleted: "is left to complete",
-  managed: "its controller makes another",
-  unmanaged: "nobody makes another",
+  label: "label of the pod",
+  rule: "drain rule",
+  terminating: "is terminating",
+  overdue: "is overdue: its deletion is blocked",
+  waitCompleted: "runs to completion",
+  managed: "its controller recreates it",
+  unmanaged: "has no controller",
   localStorage: "its local storage is lost",
 };
 
@@ -28,7 +28,7 @@ const orderOf = (verdict: Verdict): string => ("order" in verdict ? String(verdi
 
 function budgetOf({ budget }: DrainPodPreview): string {
   if (budget === undefined) return "-";
-  return budget.state === "free" ? "lets it go" : `${budget.state}: ${plain(budget.message)}`;
+  return budget.state === "free" ? "allows it" : `${budget.state}: ${plain(budget.message)}`;
 }
 
 const volumesOf = ({ volumes }: DrainPodPreview): string =>
@@ -45,7 +45,7 @@ const podRow = (pod: DrainPodPreview): readonly string[] => [
 
 const hows = {
   evict: "evict",
-  delete: "delete past the budget",
+  delete: "delete despite the budget",
   kill: "delete without a grace period",
 } as const satisfies Record<NodeDrainPreview["steps"][number]["how"], string>;
 
@@ -60,18 +60,18 @@ function resultOf({ outcome, node, deadline }: NodeDrainPreview): string {
     case "completes":
       return `A drain of node ${node} would complete by itself.`;
     case "blocked":
-      return `A drain of node ${node} would be held up until somebody mends what blocks it, at the latest until ${deadline}.`;
+      return `A drain of node ${node} would be blocked until its causes are fixed, at the latest until ${deadline}.`;
     case "forced":
-      return `A drain of node ${node} would be forced: nothing is asked, nothing is waited for.`;
+      return `A drain of node ${node} would be forced: pods are deleted at once, without eviction.`;
   }
 }
 
 function machineText({ machine }: NodeDrainPreview): string {
-  if (machine === undefined) return "none: Millwright would not drain this node, and the defaults are shown";
+  if (machine === undefined) return "none: Millwright would not drain this node; the defaults are shown";
   return `${machine.namespace}/${machine.name}${machine.isBeingDeleted ? " (is being deleted)" : ""}`;
 }
 
-/** What a drain would do, for people. */
+/** The preview of a drain as text. */
 export function renderDrain(preview: NodeDrainPreview): string {
   const { pods, rules, problem, because } = preview;
   return [
@@ -79,8 +79,8 @@ export function renderDrain(preview: NodeDrainPreview): string {
       ["Node:", `${plain(preview.node)}${preview.isCordoned ? " (cordoned)" : ""}`],
       ["Machine:", plain(machineText(preview))],
       ["Rules:", problem === undefined ? `${rules.length}` : `ignored. ${plain(problem)}`],
-      ["Evicts until:", `${preview.evictUntil}; from then on pods are deleted past their budgets`],
-      ["Ends at:", `${preview.deadline} at the latest; what is left then is deleted without a grace period`],
+      ["Evicts until:", `${preview.evictUntil}; from then on pods are deleted despite their budgets`],
+      ["Ends at:", `${preview.deadline} at the latest; remaining pods are deleted without a grace period`],
     ]),
     ...section(
       "Pods",

@@ -38,7 +38,7 @@ c (class small) was skipped:
 `);
 });
 
-it("says in one line that all is well, or that there is nothing", () => {
+it("reports in one line that all is well, or that there are no machines", () => {
   expect(render(drift("a"))).toBe("0 of 1 machine drifted.\n");
   expect(render()).toBe("There are no machines.\n");
 });

@@ -9,7 +9,7 @@ const titleOf = ({ machine, machineClass, providerId }: MachineDrift): string =>
     `${machine} (${[machineClass === "" ? "" : `class ${machineClass}`, providerId].filter((part) => part !== "").join(", ")})`,
   );
 
-/** A value may be empty, long, or hold spaces: JSON shows where it ends. */
+/** A value may be empty, long, or contain spaces: JSON shows where it ends. */
 const valueOf = (text: string): string => (text === "" ? "-" : plain(JSON.stringify(text)));
 
 function linesOf(drift: MachineDrift): readonly string[] {
@@ -33,7 +33,7 @@ function summaryOf(machines: readonly MachineDrift[]): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Where VMs differ from their classes, for people. Machines that are as they should be are counted and not listed. */
+/** The drift report as text. Machines without drift are counted and not listed. */
 export function renderDrift({ machines }: DriftReport): string {
   const noteworthy = (outcome: MachineDrift["outcome"], suffix: string): readonly string[] =>
     machines

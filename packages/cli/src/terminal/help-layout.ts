@@ -3,7 +3,7 @@ import { Help, type HelpConfiguration } from "commander";
 /** Names longer than this get a line of their own: with the longest one in the column, nothing would be left for descriptions. */
 const MAX_NAME_WIDTH = 30;
 
-/** How the help of all commands looks: names in a column that leaves descriptions their room on a terminal of 80 columns. */
+/** The layout of help: names in a column that leaves room for descriptions on a terminal of 80 columns. */
 export const helpLayout: HelpConfiguration = {
   padWidth: (command, helper) => Math.min(Help.prototype.padWidth.call(helper, command, helper), MAX_NAME_WIDTH),
   formatItem(name, width, description, helper) {

@@ -1,14 +1,14 @@
 import { ConfigError } from "@millwright/core";
 
 /**
- * A signal that aborts when the process is asked to end: Ctrl-C, SIGTERM, or a closed terminal. Asked a second time, the process ends at once, because
- * whoever presses Ctrl-C twice does not want to wait. A command that cannot end well ends with its reason, one line.
+ * A signal that aborts on Ctrl-C, SIGTERM, or when the terminal is closed. A second signal ends the process at once.
+ * A command that is interrupted ends with one line.
  */
 export function untilStopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     if (stop.signal.aborted) process.exit(1);
-    stop.abort(new ConfigError(`told to stop by ${name}`));
+    stop.abort(new ConfigError(`stopped by ${name}`));
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, onSignal);
   return stop.signal;

@@ -1,4 +1,4 @@
-/** Text from providers, nodes and users, without what a terminal would take for a command. */
+/** Text from providers, nodes and users, without control characters of terminals. */
 export const plain = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ");

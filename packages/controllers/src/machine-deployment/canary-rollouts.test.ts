@@ -30,7 +30,7 @@ describe("a rollout in canary steps", () => {
       Scaled up big to 4; +3 big => small 7 (7 serve), big 4 (1 serve)
       Scaled down small to 4; -1 small; -1 small; -1 small => small 4 (4 serve, 3 go), big 4 (4 serve)
       - => small 4 (4 serve), big 4 (4 serve)
-      * a user lets it go on
+      * a user continues it
       Scaled up big to 8; +4 big => small 4 (4 serve), big 8 (4 serve)
       Scaled down small to 0; -1 small; -1 small; -1 small; -1 small => small 0 (0 serve, 4 go), big 8 (8 serve)
       - => small 0 (0 serve), big 8 (8 serve)

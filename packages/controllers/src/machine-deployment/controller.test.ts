@@ -269,7 +269,7 @@ describe("MachineDeployment controller", () => {
       { spec: { strategy: { type: "InPlaceUpdate", inPlaceUpdate: { orchestrationType: "Auto" } } } },
       "requires a target cluster",
     ],
-  ])("refuses a deployment %s in plain sight, once, and lets it go", async (_, broken, word) => {
+  ])("rejects a deployment %s once, and deletes it on request", async (_, broken, word) => {
     const cluster = await withDeployment(broken, { metadata: { generation: 5 }, status: { observedGeneration: 4 } });
     expect(conditionOf(cluster, "SpecValid")).toMatchObject({
       status: "False",
