@@ -1,24 +1,16 @@
 /**
- * Lists the removed words that occur in the files of the repository, or below the paths that are given, and fails when there are any.
+ * Lists the removed words that occur in the files of the repository, or below the given paths, and fails when there are any.
  * `npm run words -- packages/core docs`
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { findRemovedWords } from "./removed-words.ts";
+import { readRepositoryFile, repositoryFiles } from "./repository-files.ts";
 
-const root = join(import.meta.dirname, "../..");
-const files = execFileSync("git", ["ls-files", "*.ts", "*.md", "*.js", "*.yaml", ".ci/run", ...process.argv.slice(2)], {
-  cwd: root,
-  encoding: "utf8",
-})
-  .split("\n")
-  .filter((file) => /\.(ts|md|js|yaml)$|\/run$/.test(file) && existsSync(join(root, file)))
-  .filter((file) => process.argv.length === 2 || process.argv.slice(2).some((path) => file.startsWith(path)));
+const paths = process.argv.slice(2);
+const files = repositoryFiles().filter((file) => paths.length === 0 || paths.some((path) => file.startsWith(path)));
 
 let found = 0;
 for (const file of files) {
-  for (const { line, word, write } of findRemovedWords(file, readFileSync(join(root, file), "utf8"))) {
+  for (const { line, word, write } of findRemovedWords(file, readRepositoryFile(file))) {
     found += 1;
     console.log(`${file}:${line}: "${word}": write ${write}`);
   }
