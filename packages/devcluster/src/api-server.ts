@@ -120,9 +120,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
-  /** Created at the first start, because it takes a moment, and used for all starts of this server. */
-  let authority: Promise<CertificateAuthority> | undefined;
-  let serverCredentials: Promise<Credentials> | undefined;
+  const certificates = createCertificates(clock);
   const authenticate = authenticateBy(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
@@ -133,15 +131,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   let address = { host: "127.0.0.1", port: 0 };
   let closed: Promise<void> | undefined;
 
-  const secure = async (): Promise<Credentials & { readonly authorityPem: string }> => {
-    authority ??= createCertificateAuthority(clock.now());
-    const { certificatePem, issueServer } = await authority;
-    serverCredentials ??= issueServer();
-    return { ...(await serverCredentials), authorityPem: certificatePem };
-  };
-
   const open = async (): Promise<string | undefined> => {
-    const tls = options.tls === true ? await secure() : undefined;
+    const tls = options.tls === true ? await certificates.ofServer() : undefined;
     const { signal } = closing;
     const control = { faults, clusterFaults, requests, store, restart };
     const handler = { context, faults, requests, control, authenticate, authorizer };
@@ -187,18 +178,33 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     },
     compactHistory: () => store.compactHistory(),
     restart,
-    async issueClientCertificate(user) {
+    issueClientCertificate: (user) => certificates.ofClient(user),
+    faults,
+    clusterFaults,
+    get requests() {
+      return requests.latest();
+    },
+  };
+}
+
+/** The certificates of a server. Its authority is created at the first start, because that takes a moment, and kept. */
+function createCertificates(clock: Clock) {
+  let authority: Promise<CertificateAuthority> | undefined;
+  let credentials: Promise<Credentials> | undefined;
+  return {
+    async ofServer(): Promise<Credentials & { readonly authorityPem: string }> {
+      authority ??= createCertificateAuthority(clock.now());
+      const { certificatePem, issueServer } = await authority;
+      credentials ??= issueServer();
+      return { ...(await credentials), authorityPem: certificatePem };
+    },
+    async ofClient(user: CertificateUser): Promise<Credentials> {
       if (authority === undefined) {
         throw new ConfigError(
           "Cannot issue client certificates: the server must be created with `tls: true` and listen",
         );
       }
       return (await authority).issueClient(user);
-    },
-    faults,
-    clusterFaults,
-    get requests() {
-      return requests.latest();
     },
   };
 }

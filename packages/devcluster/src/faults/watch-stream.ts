@@ -22,9 +22,79 @@ const drainLimitMs = 30_000;
 
 const pieceGapMs = 5;
 
+/** What the effects of faults make of a line. */
+type PlannedLine =
+  | { readonly kind: "none" }
+  | { readonly kind: "silence" }
+  /** The text is the last one of the stream. */
+  | { readonly kind: "last"; readonly text: string }
+  | { readonly kind: "line"; readonly text: string; readonly delayMs: number; readonly pieces: number };
+
+function planLine(text: string, effects: readonly LineEffect[]): PlannedLine {
+  let copies = 1;
+  let delayMs = 0;
+  let pieces = 1;
+  for (const effect of effects) {
+    switch (effect.kind) {
+      case "silence":
+        return { kind: "silence" };
+      case "drop":
+        return { kind: "none" };
+      case "truncate":
+        return { kind: "last", text: text.slice(0, text.length / 2) };
+      case "watch-error": {
+        const error = new StatusError(effect.code, reasonOf(effect.code), `fault on demand: ${effect.code}`);
+        return { kind: "last", text: `${jsonText({ type: "ERROR", object: error.toStatus() })}\n` };
+      }
+      case "duplicate":
+        copies += 1;
+        break;
+      case "slow":
+        delayMs += effect.ms;
+        break;
+      case "pieces":
+        pieces = Math.max(pieces, effect.count);
+        break;
+    }
+  }
+  return { kind: "line", text: copies === 1 ? text : text.repeat(copies), delayMs, pieces };
+}
+
+/** Runs steps one after the other, while the client is connected. */
+interface StepQueue {
+  readonly isBusy: boolean;
+  add(step: () => Promise<void>): void;
+}
+
+function createStepQueue(response: ServerResponse, onIdle: () => void): StepQueue {
+  let steps: (() => Promise<void>)[] | undefined;
+  const run = async (queue: (() => Promise<void>)[]): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      // The client has disconnected: waiting lines are dropped at once.
+      if (response.destroyed) break;
+      await next();
+    }
+    steps = undefined;
+    onIdle();
+  };
+  return {
+    get isBusy() {
+      return steps !== undefined;
+    },
+    add(step) {
+      if (steps !== undefined) {
+        steps.push(step);
+        return;
+      }
+      steps = [step];
+      void run(steps);
+    },
+  };
+}
+
 /**
- * Writes the lines of a watch with the effects of faults. Without faults a line goes straight to the connection. Slow lines
- * delay all later ones, so the order never changes.
+ * Writes the lines of a watch with the effects of faults. Without faults a line goes straight to the connection. Slow lines delay
+ * all later ones, so the order never changes.
  */
 export function openWatchStream(
   response: ServerResponse,
@@ -32,103 +102,62 @@ export function openWatchStream(
   faults: FaultSource,
   clock: Clock,
 ): WatchStream {
-  /** Lines that wait for a slow one; undefined when none is slow. */
-  let waiting: (() => Promise<void>)[] | undefined;
   let waitingBytes = 0;
   let isSilent = false;
   let isOver = false;
+  const slow = createStepQueue(response, () => (waitingBytes = 0));
 
-  const write = (text: string): void => {
-    if (!isOver && !isSilent) response.write(text);
+  const write = (text: string | Buffer): void => {
+    if (!isOver && !isSilent && !response.destroyed) response.write(text);
   };
   const finish = (): void => {
     if (isOver || isSilent) return;
     isOver = true;
     response.end();
   };
-  const later = (step: () => Promise<void>): void => {
-    if (waiting !== undefined) {
-      waiting.push(step);
-      return;
-    }
-    const queue = [step];
-    waiting = queue;
-    void (async () => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        // The client has disconnected: waiting lines are dropped at once.
-        if (response.destroyed) break;
-        await next();
-      }
-      waiting = undefined;
-      waitingBytes = 0;
-    })();
+  const inOrder = (step: () => void): void => {
+    if (slow.isBusy) slow.add(async () => step());
+    else step();
   };
-
-  const plan = (text: string, effects: readonly LineEffect[]): void => {
-    let copies = 1;
-    let delayMs = 0;
-    let pieces = 1;
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case "silence":
-          isSilent = true;
-          return;
-        case "drop":
-          return;
-        case "duplicate":
-          copies += 1;
-          break;
-        case "slow":
-          delayMs += effect.ms;
-          break;
-        case "pieces":
-          pieces = Math.max(pieces, effect.count);
-          break;
-        case "truncate":
-          if (waiting === undefined) {
-            write(text.slice(0, text.length / 2));
-            finish();
-          } else later(async () => (write(text.slice(0, text.length / 2)), finish()));
-          return;
-        case "watch-error": {
-          const fault = new StatusError(effect.code, reasonOf(effect.code), `fault on demand: ${effect.code}`);
-          const line = `${jsonText({ type: "ERROR", object: fault.toStatus() })}\n`;
-          if (waiting === undefined) {
-            write(line);
-            finish();
-          } else later(async () => (write(line), finish()));
-          return;
-        }
-      }
+  const writeSlowly = async (text: string, delayMs: number, pieces: number): Promise<void> => {
+    if (delayMs > 0) await clock.sleep(delayMs);
+    const bytes = Buffer.from(text, "utf8");
+    const size = Math.max(1, Math.ceil(bytes.length / pieces));
+    for (let start = 0; start < bytes.length; start += size) {
+      if (start > 0) await clock.sleep(pieceGapMs);
+      // Pieces may split a character.
+      write(bytes.subarray(start, start + size));
     }
-    const whole = copies === 1 ? text : text.repeat(copies);
-    if (waiting === undefined && delayMs === 0 && pieces <= 1) {
-      write(whole);
-      return;
-    }
-    waitingBytes += whole.length;
-    later(async () => {
-      if (delayMs > 0) await clock.sleep(delayMs);
-      const bytes = Buffer.from(whole, "utf8");
-      const size = Math.max(1, Math.ceil(bytes.length / pieces));
-      for (let start = 0; start < bytes.length; start += size) {
-        if (start > 0) await clock.sleep(pieceGapMs);
-        // Pieces may split a character.
-        if (!isOver && !isSilent && !response.destroyed) response.write(bytes.subarray(start, start + size));
-      }
-      waitingBytes -= whole.length;
-    });
+    waitingBytes -= text.length;
   };
 
   return {
     line(text) {
       if (isOver || isSilent) return;
-      plan(text, faults.forLine(attributes));
+      const effects = faults.forLine(attributes);
+      if (effects.length === 0 && !slow.isBusy) {
+        write(text);
+        return;
+      }
+      const planned = planLine(text, effects);
+      switch (planned.kind) {
+        case "none":
+          return;
+        case "silence":
+          isSilent = true;
+          return;
+        case "last":
+          inOrder(() => (write(planned.text), finish()));
+          return;
+        case "line":
+          if (!slow.isBusy && planned.delayMs === 0 && planned.pieces <= 1) write(planned.text);
+          else {
+            waitingBytes += planned.text.length;
+            slow.add(() => writeSlowly(planned.text, planned.delayMs, planned.pieces));
+          }
+      }
     },
-    end() {
-      if (waiting === undefined) finish();
-      else later(async () => finish());
-    },
+    end: () => inOrder(finish),
     drained() {
       if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
       return new Promise((resolve) => {

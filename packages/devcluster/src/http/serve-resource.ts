@@ -1,6 +1,6 @@
 import { rejectEscalation } from "../access/escalation.ts";
 import { applyObject } from "../verbs/apply.ts";
-import { isObject, type JsonObject, objectAt } from "../json/json.ts";
+import { isObject, type Json, type JsonObject, objectAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
@@ -203,33 +203,36 @@ async function serveSubresource(
   request: ApiRequest,
 ): Promise<void> {
   const { subresources } = definition;
+  const { method } = request;
   const ref = { namespace: path.namespace ?? "", name: path.name ?? "" };
-  const changes = request.method === "PUT" || request.method === "PATCH";
-  if (path.subresource === "status" && subresources.status === true) {
-    if (request.method === "GET") return getOne(context, definition, ref, request);
-    if (!changes) throw methodNotAllowed();
-    return sendOutcome(context, definition, request, await write(context, definition, ref, "status", request));
-  }
-  if (path.subresource === "finalize" && subresources.finalize === true && request.method === "PUT") {
-    return sendOutcome(context, definition, request, await write(context, definition, ref, "finalize", request));
-  }
-  if (path.subresource === "eviction" && subresources.eviction === true && request.method === "POST") {
-    const { code, body } = evictPod(context, definition, ref, await readJsonBody(request.raw));
-    return sendJson(request.response, code, body);
-  }
-  if (path.subresource === "binding" && subresources.binding === true && request.method === "POST") {
-    const { code, body } = bindPod(context, definition, ref, await readJsonBody(request.raw));
-    return sendJson(request.response, code, body);
-  }
-  const hasOtherVerb =
-    (path.subresource === "finalize" && subresources.finalize === true) ||
-    (path.subresource === "eviction" && subresources.eviction === true) ||
-    (path.subresource === "binding" && subresources.binding === true);
-  if (hasOtherVerb) throw methodNotAllowed();
-  if (path.subresource === "scale" && subresources.scale !== undefined) {
-    return serveScale(context, definition, ref, request);
+  switch (path.subresource ?? "") {
+    case "status":
+      if (subresources.status !== true) break;
+      if (method === "GET") return getOne(context, definition, ref, request);
+      if (method !== "PUT" && method !== "PATCH") throw methodNotAllowed();
+      return sendOutcome(context, definition, request, await write(context, definition, ref, "status", request));
+    case "finalize":
+      if (subresources.finalize !== true) break;
+      if (method !== "PUT") throw methodNotAllowed();
+      return sendOutcome(context, definition, request, await write(context, definition, ref, "finalize", request));
+    case "eviction":
+      if (subresources.eviction !== true) break;
+      return post(request, (body) => evictPod(context, definition, ref, body));
+    case "binding":
+      if (subresources.binding !== true) break;
+      return post(request, (body) => bindPod(context, definition, ref, body));
+    case "scale":
+      if (subresources.scale === undefined) break;
+      return serveScale(context, definition, ref, request);
+    default:
   }
   throw unknownResource();
+}
+
+async function post(request: ApiRequest, run: (body: Json | undefined) => Outcome): Promise<void> {
+  if (request.method !== "POST") throw methodNotAllowed();
+  const { code, body } = run(await readJsonBody(request.raw));
+  sendJson(request.response, code, body);
 }
 
 async function serveScale(

@@ -31,122 +31,140 @@ function lexemesOf(text: string): readonly Lexeme[] {
   return lexemes;
 }
 
+/** The unread rest of a selector. `in` and `notin` are ordinary words where a value is expected. */
+interface Lexer {
+  look(): Lexeme;
+  take(): Lexeme;
+  takeOperator(): Lexeme;
+}
+
+function createLexer(text: string): Lexer {
+  const lexemes = lexemesOf(text);
+  let next = 0;
+  const current = (): Lexeme => lexemes[next] ?? { token: "end", text: "" };
+  const look = (): Lexeme => {
+    const lexeme = current();
+    return lexeme.token === "in" || lexeme.token === "notin" ? { token: "identifier", text: lexeme.text } : lexeme;
+  };
+  const advancing = (read: () => Lexeme) => (): Lexeme => {
+    const lexeme = read();
+    next += 1;
+    return lexeme;
+  };
+  return { look, take: advancing(look), takeOperator: advancing(current) };
+}
+
 /**
  * Parses a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`), with the grammar and the messages of
  * k8s.io/apimachinery/pkg/labels. Throws an Error with what was found and what was expected.
  */
 export function requirementsOf(text: string): readonly Requirement[] {
-  const lexemes = lexemesOf(text);
-  let next = 0;
-  /** `in` and `notin` are ordinary words where a value is expected. */
-  const look = (asOperator = false): Lexeme => {
-    const lexeme = lexemes[next] ?? { token: "end", text: "" };
-    const isWord = !asOperator && (lexeme.token === "in" || lexeme.token === "notin");
-    return isWord ? { token: "identifier", text: lexeme.text } : lexeme;
-  };
-  const take = (asOperator = false): Lexeme => {
-    const lexeme = look(asOperator);
-    next += 1;
-    return lexeme;
-  };
-
-  const readList = (): readonly string[] => {
-    const values = new Set<string>();
-    for (;;) {
-      const { token, text: found } = take();
-      if (token === "identifier") {
-        values.add(found);
-        const after = look();
-        if (after.token === ")") return [...values];
-        if (after.token !== ",") throw new Error(`found '${after.text}', expected: ',' or ')'`);
-      } else if (token === ",") {
-        if (values.size === 0) values.add("");
-        if (look().token === ")") return [...values, ""];
-        if (look().token === ",") {
-          take();
-          values.add("");
-        }
-      } else throw new Error(`found '${found}', expected: ',', or identifier`);
-    }
-  };
-  const readValues = (): readonly string[] => {
-    const open = take();
-    if (open.token !== "(") throw new Error(`found '${open.text}' expected: '('`);
-    const first = look();
-    if (first.token === ")") {
-      take();
-      return [""];
-    }
-    if (first.token !== "identifier" && first.token !== ",") {
-      throw new Error(`found '${first.text}', expected: ',', ')' or identifier`);
-    }
-    const values = readList();
-    if (take().token !== ")") throw new Error(`found '${first.text}', expected: ')'`);
-    return values;
-  };
-  const readExactValue = (): readonly string[] => {
-    const { token } = look();
-    if (token === "end" || token === ",") return [""];
-    const { token: taken, text: value } = take();
-    if (taken !== "identifier") throw new Error(`found '${value}', expected: identifier`);
-    return [value];
-  };
-  const readRequirement = (): Requirement => {
-    let lexeme = take();
-    const isAbsent = lexeme.token === "!";
-    if (isAbsent) lexeme = take();
-    if (lexeme.token !== "identifier") throw new Error(`found '${lexeme.text}', expected: identifier`);
-    const key = lexeme.text;
-    const errors = qualifiedNameErrors(key);
-    if (errors.length > 0) throw new Error(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join("; ")}`);
-    if (isAbsent) return { key, operator: "absent", values: [] };
-    if (look().token === "end" || look().token === ",") return { key, operator: "exists", values: [] };
-    const operator = take(true);
-    switch (operator.token) {
-      case "in":
-      case "notin":
-        return checked({ key, operator: operator.token, values: readValues() });
-      case "=":
-      case "==":
-        return checked({ key, operator: "in", values: readExactValue() });
-      case "!=":
-        return checked({ key, operator: "notin", values: readExactValue() });
-      case ">":
-        return checked({ key, operator: "gt", values: readExactValue() });
-      case "<":
-        return checked({ key, operator: "lt", values: readExactValue() });
-      case "identifier":
-      case "end":
-      case "(":
-      case ")":
-      case ",":
-      case "!":
-        throw new Error(`found '${operator.text}', expected: in, notin, =, ==, !=, gt, lt`);
-    }
-  };
-
+  const lexer = createLexer(text);
   const requirements: Requirement[] = [];
   for (;;) {
-    const { token, text: found } = look();
+    const { token, text: found } = lexer.look();
     if (token === "end") return requirements;
     if (token !== "identifier" && token !== "!") {
       throw new Error(`found '${found}', expected: !, identifier, or 'end of string'`);
     }
     try {
-      requirements.push(readRequirement());
+      requirements.push(readRequirement(lexer));
     } catch (error) {
       throw new Error(`unable to parse requirement: ${error instanceof Error ? error.message : String(error)}`, {
         cause: error,
       });
     }
-    const separator = take();
+    const separator = lexer.take();
     if (separator.token === "end") return requirements;
     if (separator.token !== ",") throw new Error(`found '${separator.text}', expected: ',' or 'end of string'`);
-    const after = look();
+    const after = lexer.look();
     if (after.token !== "identifier" && after.token !== "!") {
       throw new Error(`found '${after.text}', expected: identifier after ','`);
     }
   }
+}
+
+function readRequirement(lexer: Lexer): Requirement {
+  let lexeme = lexer.take();
+  const isAbsent = lexeme.token === "!";
+  if (isAbsent) lexeme = lexer.take();
+  if (lexeme.token !== "identifier") throw new Error(`found '${lexeme.text}', expected: identifier`);
+  const key = lexeme.text;
+  const errors = qualifiedNameErrors(key);
+  if (errors.length > 0) throw new Error(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join("; ")}`);
+  if (isAbsent) return { key, operator: "absent", values: [] };
+  const { token } = lexer.look();
+  if (token === "end" || token === ",") return { key, operator: "exists", values: [] };
+  return checked({ key, ...readComparison(lexer) });
+}
+
+function readComparison(lexer: Lexer): Pick<Requirement, "operator" | "values"> {
+  const operator = lexer.takeOperator();
+  switch (operator.token) {
+    case "in":
+    case "notin":
+      return { operator: operator.token, values: readValues(lexer) };
+    case "=":
+    case "==":
+      return { operator: "in", values: readExactValue(lexer) };
+    case "!=":
+      return { operator: "notin", values: readExactValue(lexer) };
+    case ">":
+      return { operator: "gt", values: readExactValue(lexer) };
+    case "<":
+      return { operator: "lt", values: readExactValue(lexer) };
+    case "identifier":
+    case "end":
+    case "(":
+    case ")":
+    case ",":
+    case "!":
+      throw new Error(`found '${operator.text}', expected: in, notin, =, ==, !=, gt, lt`);
+  }
+}
+
+function readValues(lexer: Lexer): readonly string[] {
+  const open = lexer.take();
+  if (open.token !== "(") throw new Error(`found '${open.text}' expected: '('`);
+  const first = lexer.look();
+  if (first.token === ")") {
+    lexer.take();
+    return [""];
+  }
+  if (first.token !== "identifier" && first.token !== ",") {
+    throw new Error(`found '${first.text}', expected: ',', ')' or identifier`);
+  }
+  const values = readList(lexer);
+  if (lexer.take().token !== ")") throw new Error(`found '${first.text}', expected: ')'`);
+  return values;
+}
+
+function readList(lexer: Lexer): readonly string[] {
+  const values = new Set<string>();
+  for (;;) {
+    const { token, text: found } = lexer.take();
+    if (token === "identifier") {
+      values.add(found);
+      const after = lexer.look();
+      if (after.token === ")") return [...values];
+      if (after.token !== ",") throw new Error(`found '${after.text}', expected: ',' or ')'`);
+    } else if (token === ",") {
+      if (values.size === 0) values.add("");
+      if (lexer.look().token === ")") return [...values, ""];
+      if (lexer.look().token === ",") {
+        lexer.take();
+        values.add("");
+      }
+    } else throw new Error(`found '${found}', expected: ',', or identifier`);
+  }
+}
+
+function readExactValue(lexer: Lexer): readonly string[] {
+  const { token } = lexer.look();
+  if (token === "end" || token === ",") return [""];
+  const { token: taken, text: value } = lexer.take();
+  if (taken !== "identifier") throw new Error(`found '${value}', expected: identifier`);
+  return [value];
 }
 
 function checked(requirement: Requirement): Requirement {

@@ -1,6 +1,7 @@
-import { type ApiClient, isNotFound, nodeResource } from "@millwright/kube";
+import { type ApiClient, isNotFound } from "@millwright/kube";
 import type { Clock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
+import { createNodeRemovals } from "./node-removals.ts";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";
 import type { DesiredNode, NodeState, Readiness } from "./node-object.ts";
@@ -62,7 +63,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const { clusterFaults = createClusterFaults() } = options;
   const kubelet = createKubelet(api, clock);
   const nodes = new Map<string, SimulatedNode>();
-  const removedSinceMs = new Map<string, number>();
+  const removals = createNodeRemovals(api, removeAfterMs, log);
   const notReady = new Set<string>();
   let lifecycleDueMs = 0;
 
@@ -98,17 +99,6 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     }
   };
 
-  const remove = async (name: string, signal: AbortSignal): Promise<void> => {
-    try {
-      await api.delete(nodeResource, { name }, { signal });
-      removedSinceMs.delete(name);
-    } catch (error) {
-      if (isNotFound(error)) removedSinceMs.delete(name);
-      else if (!signal.aborted)
-        log("debug", "simulated node: Failed to delete the Node, will retry", { node: name, error });
-    }
-  };
-
   const watchLifecycle = async (signal: AbortSignal): Promise<void> => {
     lifecycleDueMs = clock.monotonicMs() + Math.min(heartbeatMs, silenceMs / 4);
     try {
@@ -135,10 +125,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       const hasChanged = node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
       if (node.dueMs <= now || hasChanged) work.push(() => advance(name, node, signal));
     }
-    if (removeWithVm) {
-      for (const [name, since] of removedSinceMs)
-        if (now - since >= removeAfterMs) work.push(() => remove(name, signal));
-    }
+    if (removeWithVm) work.push(...removals.due(now).map((name) => () => removals.remove(name, signal)));
     if (lifecycleDueMs <= now) work.push(() => watchLifecycle(signal));
     for (let start = 0; start < work.length; start += parallelCalls) {
       await Promise.all(work.slice(start, start + parallelCalls).map((run) => run()));
@@ -153,10 +140,10 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
         if (present.has(name)) continue;
         nodes.delete(name);
         notReady.delete(name);
-        removedSinceMs.set(name, now);
+        removals.add(name, now);
       }
       for (const [name, node] of present) {
-        removedSinceMs.delete(name);
+        removals.cancel(name);
         const known = nodes.get(name)?.desired;
         if (known !== undefined && isSameMachine(known, node)) continue;
         nodes.set(name, {

@@ -1,25 +1,20 @@
 import type { ServerResponse } from "node:http";
-import type { Timer } from "@millwright/base";
-import type { StoredObject } from "../objects/stored-object.ts";
 import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Representation } from "../request/negotiation.ts";
 import { type JsonObject, jsonText } from "../json/json.ts";
-import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { type ServerContext, shown } from "../resources/server-context.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { StatusError, isStatusError } from "../errors/status-error.ts";
 import type { StoreEvent } from "../storage/store-event.ts";
-import { textIn, textOf } from "../storage/object-text.ts";
-import { type IncludedObject, partialObject, tableOf } from "../resources/table.ts";
+import type { IncludedObject } from "../resources/table.ts";
 import { checkListOptions } from "../request/list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
+import { createWatchEncoder, lineFor } from "./watch-encoder.ts";
+import { openWatchSession, startInterval, startTimer } from "./watch-session.ts";
 
 /** For a watch, unlike for a list, an invalid version is an internal error. */
 const withoutReason = (message: string): StatusError => new StatusError(500, "", message);
 
-/** A client with this much unread is disconnected; it returns with its last version. */
-const unreadLimitBytes = 16 * 1024 * 1024;
-/** The initial state is sent in parts of this size, as fast as the client reads. */
-const initialChunkBytes = 1024 * 1024;
 const bookmarkEveryMs = 60_000;
 const defaultTimeoutSeconds = 1800;
 
@@ -55,58 +50,31 @@ export async function serveWatch(
     (namespace === undefined || object.metadata.namespace === namespace) && matches(object);
   const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
-  const encode = createEncoder(context, request);
+  const encode = createWatchEncoder(context, definition, request.representation, request.include);
   const requested = readVersion(context, query.get("resourceVersion"), "", withoutReason);
-  const initial = wantsInitialEvents(query, requested);
-
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const timers: Timer[] = [];
-  let unsubscribe = (): void => {};
-  let isOver = false;
-  let stream: WatchStream | undefined;
-  const finish = (): void => {
-    if (isOver) return;
-    isOver = true;
-    unsubscribe();
-    for (const timer of timers) timer.cancel();
-    signal.removeEventListener("abort", finish);
-    response.off("close", finish);
-    stream?.end();
-    end();
-  };
-  const send = (line: string): void => {
-    if (isOver || stream === undefined) return;
-    stream.line(line);
-    if (stream.unreadBytes <= unreadLimitBytes) return;
-    context.log("warn", "watch client is too slow and was disconnected", { resource: definition.plural });
-    finish();
-    response.destroy();
-  };
-  const deliver = (event: StoreEvent): void => {
-    const line = lineFor(event, selects, encode);
-    if (line !== undefined) send(line);
-  };
-  const bookmark = (version = store.resourceVersion, annotations?: JsonObject): void =>
-    send(`${jsonText({ type: "BOOKMARK", object: encode.bookmark(version, annotations) })}\n`);
 
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   response.flushHeaders();
-  stream = request.openStream();
-  signal.addEventListener("abort", finish);
-  response.once("close", finish);
-  if (initial) {
+  const session = openWatchSession(request.openStream(), response, signal, () =>
+    context.log("warn", "watch client is too slow and was disconnected", { resource: definition.plural }),
+  );
+  const deliver = (event: StoreEvent): void => {
+    const line = lineFor(event, selects, encode);
+    if (line !== undefined) session.send(line);
+  };
+  const bookmark = (version = store.resourceVersion, annotations?: JsonObject): void =>
+    session.send(`${jsonText({ type: "BOOKMARK", object: encode.bookmark(version, annotations) })}\n`);
+
+  if (wantsInitialEvents(query, requested)) {
     const version = store.resourceVersion;
     const present = store.list(definition.collection, namespace);
     // Changes during the transfer of a large initial state are sent after it.
     const later: StoreEvent[] = [];
-    unsubscribe = store.subscribe(definition.collection, (event) => later.push(event));
-    for (const object of present) {
-      if (selects(object)) send(encode.event("ADDED", object));
-      if (stream.unreadBytes > initialChunkBytes) await stream.drained();
-      if (isOver) return ended;
-    }
-    if (query.get("sendInitialEvents") === "true" && bookmarks)
+    const unsubscribe = store.subscribe(definition.collection, (event) => later.push(event));
+    await session.sendAll(present, (object) => (selects(object) ? encode.event("ADDED", object) : undefined));
+    if (query.get("sendInitialEvents") === "true" && bookmarks) {
       bookmark(version, { "k8s.io/initial-events-end": "true" });
+    }
     for (const event of later) deliver(event);
     unsubscribe();
   } else {
@@ -114,23 +82,15 @@ export async function serveWatch(
       for (const event of store.since(definition.collection, requested ?? 0)) deliver(event);
     } catch (error) {
       if (!isStatusError(error)) throw error;
-      send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
-      finish();
-      return;
+      session.send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
+      session.end();
     }
   }
-  unsubscribe = store.subscribe(definition.collection, deliver);
-  if (isOver) unsubscribe();
-  else if (signal.aborted || response.destroyed) finish();
-  else {
-    timers.push(clock.setTimer(timeoutSeconds * 1000, finish));
-    const tick = (): void => {
-      bookmark();
-      timers[1] = clock.setTimer(bookmarkEveryMs, tick);
-    };
-    if (bookmarks) timers.push(clock.setTimer(bookmarkEveryMs, tick));
-  }
-  return ended;
+  if (session.isOver) return;
+  session.onEnd(store.subscribe(definition.collection, deliver));
+  session.onEnd(startTimer(clock, timeoutSeconds * 1000, session.end));
+  if (bookmarks) session.onEnd(startInterval(clock, bookmarkEveryMs, () => bookmark()));
+  return session.ended;
 }
 
 function readSeconds(text: string | null): number {
@@ -142,70 +102,4 @@ function wantsInitialEvents(query: URLSearchParams, requested: number | undefine
   const sent = query.get("sendInitialEvents");
   if (sent === null) return requested === undefined || requested === 0;
   return sent === "true";
-}
-
-/**
- * The line of a change, for a selector: an object that begins to match is ADDED, one that no longer matches is DELETED.
- */
-function lineFor(event: StoreEvent, selects: ObjectMatcher, encode: Encoder): string | undefined {
-  const { object, previous } = event;
-  const matchesNow = event.type !== "DELETED" && selects(object);
-  const matchedBefore = previous !== undefined && selects(previous);
-  if (matchesNow) return encode.event(matchedBefore ? "MODIFIED" : "ADDED", object);
-  if (!matchedBefore) return undefined;
-  if (event.type === "DELETED") return encode.event("DELETED", object);
-  // The client knows the previous state; it gets that with the version at which it no longer matches.
-  const { resourceVersion } = object.metadata;
-  return encode.event("DELETED", { ...previous, metadata: { ...previous.metadata, resourceVersion } });
-}
-
-interface Encoder {
-  event(type: "ADDED" | "MODIFIED" | "DELETED", object: StoredObject): string;
-  bookmark(resourceVersion: number, annotations: JsonObject | undefined): JsonObject;
-}
-
-function createEncoder({ clock }: ServerContext, request: WatchRequest): Encoder {
-  const { definition, representation, include } = request;
-  const apiVersion = apiVersionOf(definition);
-  let isFirst = true;
-
-  const plain = (object: StoredObject): string =>
-    definition.view === undefined && object.apiVersion === apiVersion
-      ? textOf(object)
-      : textIn(apiVersion, object, () => shown(definition, object));
-  const table = (object: StoredObject): string => {
-    const { resourceVersion } = object.metadata;
-    const body = tableOf(definition, [object], { resourceVersion }, clock.now(), { include, withColumns: isFirst });
-    isFirst = false;
-    return jsonText(body);
-  };
-
-  return {
-    event(type, object) {
-      const text =
-        representation === "table"
-          ? table(object)
-          : representation === "object"
-            ? plain(object)
-            : jsonText(partialObject(object));
-      return `{"type":"${type}","object":${text}}\n`;
-    },
-    bookmark(resourceVersion, annotations) {
-      const metadata = {
-        resourceVersion: String(resourceVersion),
-        ...(annotations === undefined ? {} : { annotations }),
-      };
-      if (representation === "partial" || representation === "partial-list") return partialObject({ metadata });
-      const object = { kind: definition.kind, apiVersion, metadata };
-      if (representation !== "table") return object;
-      const rows = [{ cells: definition.columns.map(() => ""), object: partialObject({ metadata }) }];
-      return {
-        kind: "Table",
-        apiVersion: "meta.k8s.io/v1",
-        metadata: { resourceVersion: String(resourceVersion) },
-        columnDefinitions: null,
-        rows,
-      };
-    },
-  };
 }
