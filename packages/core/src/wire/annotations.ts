@@ -3,7 +3,7 @@
  * Source: MCM, `pkg/util/provider/machineutils/utils.go`.
  */
 export const annotationKeys = {
-  /** Machine: deletion priority, an integer, lower goes first, missing = 3, `1` = chosen for deletion. Read by the MachineSet controller; written by users and the deployment controller. */
+  /** Machine: deletion priority, an integer, lower is deleted first, missing = 3, `1` = chosen for deletion. Read by the MachineSet controller; written by users and the deployment controller. */
   machinePriority: "machinepriority.machine.sapcloud.io",
   /** Machine: RFC 3339 time at which it was marked for deletion. Written by the deployment controller, read by the MachineSet controller. */
   markedForDeletionTime: "machine.sapcloud.io/marked-for-deletion-time",
@@ -32,11 +32,11 @@ export const annotationKeys = {
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
 
   /**
-   * Machine: JSON of what is about to be asked of the driver, written before it is asked: attempt (with the UID it makes the idempotency token), class, provider, region, zone, names of the
-   * secrets; also the stale node under whose name the VM came up. Never credentials. Written by the MachineSet controller at birth and by the machine controller, read by the latter.
+   * Machine: JSON of the next creation request to the driver, written before the call: attempt (with the UID it makes the idempotency token), class, provider, region, zone, names of the
+   * secrets; also the stale node under whose name the VM came up. Never credentials. Written by the MachineSet controller with the Machine and by the machine controller, read by the latter.
    */
   creationIntent: "machine.millwright.dev/creation-intent",
-  /** Secret of a bootstrap token: UID of the Machine that it was made for. Written and read by the machine controller. */
+  /** Secret of a bootstrap token: UID of the Machine that owns it. Written and read by the machine controller. */
   tokenOwner: "machine.millwright.dev/machine-uid",
   /** Node: JSON of the nodeTemplate applied last, in Go's shape. Written and read by the machine controller. */
   lastAppliedNodeTemplate: "node.machine.sapcloud.io/last-applied-anno-labels-taints",
@@ -60,11 +60,11 @@ export const annotationKeys = {
    */
   maxInFlightRemediations: "machine.millwright.dev/max-in-flight-remediations",
   /**
-   * Ours, Node: JSON of the update in place that it waits for or goes through: the MachineSet that it leads to, and whether the node took pods before. Written
-   * and read by the deployment controller, so that a later change of mind finds what is to be undone.
+   * Ours, Node: JSON of its pending or current in-place update: the target MachineSet, and whether the node was schedulable before. Written
+   * and read by the deployment controller, which can undo the update by it.
    */
   inPlaceUpdate: "machine.millwright.dev/in-place-update",
-  /** Ours, MachineSet: comma list of the annotations that it has from its MachineDeployment, so that those removed there go here too. Written and read by the deployment controller. */
+  /** Ours, MachineSet: comma list of the annotations that it has from its MachineDeployment, so that those removed there are removed here too. Written and read by the deployment controller. */
   inheritedAnnotations: "machine.millwright.dev/inherited-annotations",
   /**
    * Ours, MachineDeployment: steps of a RollingUpdate, `10%/30m,50%/pause`: how many machines the new template may have, and how long they must have served, or

@@ -80,7 +80,7 @@ export const machineConditionTypes = {
   drained: "Drained",
   /** Ours: nothing is attached any more that was; only while the machine is being deleted. */
   volumesDetached: "VolumesDetached",
-  /** Ours, only in the sum: the taint of critical components is gone. */
+  /** Ours, only in the sum: the taint of critical components is removed. */
   criticalComponentsReady: "CriticalComponentsReady",
   paused: "Paused",
   deleting: "Deleting",

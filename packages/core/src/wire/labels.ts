@@ -9,7 +9,7 @@ export const labelKeys = {
    */
   node: "node",
   /**
-   * Machine, from the template: name of its MachineDeployment (Gardener's convention). Read by the replacement gate, by
+   * Machine, from the template: name of its MachineDeployment (Gardener's convention). Read by the remediation budget, by
    * metrics and by the cluster autoscaler, which finds the machines of a deployment by it.
    */
   name: "name",

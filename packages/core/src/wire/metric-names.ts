@@ -1,6 +1,6 @@
 /*
  * Names of metrics, read by dashboards and alerts; docs/metrics.md is made from the comments here. Those with the prefix `mcm_` are MCM's, with
- * its labels and values. Every metric of one object has the labels `name` and `namespace`, whatever else it has, and goes when the object does.
+ * its labels and values. Every metric of one object has the labels `name` and `namespace`, whatever else it has, and is removed with the object.
  */
 
 /** What drivers do. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
@@ -94,8 +94,8 @@ export const machineDeploymentMetricNames = {
 } as const;
 
 /**
- * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They go an
- * hour after the last machine of a deployment was counted, when it and all of its machines are gone, or when 1,000 others are in use. Source: MCM, `pkg/util/provider/metrics/metrics.go`; MCM, `pkg/controller/metrics.go`.
+ * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They are removed an
+ * hour after the last machine of a deployment was counted, when it and all of its machines are deleted, or when 1,000 others are in use. Source: MCM, `pkg/util/provider/metrics/metrics.go`; MCM, `pkg/controller/metrics.go`.
  */
 export const machineFlowMetricNames = {
   /** Gauge: seconds from the creation of the Machine to the id of its VM, for the last one. */

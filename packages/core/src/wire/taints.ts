@@ -1,16 +1,16 @@
 /** Keys of node taints. Source: MCM, `pkg/util/provider/machineutils/utils.go`. */
 export const taintKeys = {
-  /** `NoSchedule`, removed by Gardener's resource manager: a Pending machine is not Running before it is gone. Read by the machine controller. */
+  /** `NoSchedule`, removed by Gardener's resource manager: a Pending machine stays Pending until then. Read by the machine controller. */
   criticalComponentsNotReady: "node.gardener.cloud/critical-components-not-ready",
   /**
-   * `NoSchedule`, set by a kubelet with an external cloud provider and removed by the cloud controller manager once it has set the Node's provider id: a Pending machine is not
-   * Running before it is gone. Read by the machine controller. Source: `k8s.io/cloud-provider/api`.
+   * `NoSchedule`, set by a kubelet with an external cloud provider and removed by the cloud controller manager once it has set the Node's provider id: a Pending machine stays
+   * Pending until then. Read by the machine controller. Source: `k8s.io/cloud-provider/api`.
    */
   uninitialized: "node.cloudprovider.kubernetes.io/uninitialized",
   /** `NoSchedule`, on the node of a Failed machine that is preserved. Written by the machine controller, read by the scheduler. */
   preserved: "node.machine.sapcloud.io/preserved",
   /**
-   * `NoExecute`, value `nodeshutdown`, on the node of a VM that is known to be gone: Kubernetes then lets go of its pods and volumes at once. Written by the machine
+   * `NoExecute`, value `nodeshutdown`, on the node of a VM that was deleted: Kubernetes then releases its pods and volumes at once. Written by the machine
    * controller, read by kube-controller-manager.
    */
   outOfService: "node.kubernetes.io/out-of-service",
