@@ -104,9 +104,9 @@ describe("the command line", () => {
     afterAll(() => server.close());
 
     it.each([
-      ["down", "root", ["describe", "machine", "m"], "the API server does not answer: .*ECONNREFUSED"],
-      ["down", "root", ["drain", "n", "--dry-run"], "the API server does not answer: .*ECONNREFUSED"],
-      ["up", "root", ["describe", "machine", "m"], "does not have the kinds of machines, .*millwright crds"],
+      ["down", "root", ["describe", "machine", "m"], "the API server is unreachable: .*ECONNREFUSED"],
+      ["down", "root", ["drain", "n", "--dry-run"], "the API server is unreachable: .*ECONNREFUSED"],
+      ["up", "root", ["describe", "machine", "m"], "does not serve the machine kinds: .*millwright crds"],
       ["up", "root", ["drain", "n", "--dry-run"], 'there is no node "n"'],
       ["up", "jane", ["describe", "machine", "m"], '"m" is forbidden: .*; a description needs get on machines'],
       ["up", "jane", ["drain", "n", "--dry-run"], '"n" is forbidden: .*; a dry run needs get and list on nodes'],

@@ -128,6 +128,6 @@ describe("millwright drain --dry-run", () => {
     const { code, output } = await dryRun("a", "--dry-run", "--kubeconfig", file);
     expect(code).toBe(1);
     expect(output.trimEnd().split("\n"), output).toHaveLength(1);
-    expect(output).toContain("the API server does not answer");
+    expect(output).toContain("the API server is unreachable");
   });
 });

@@ -197,7 +197,7 @@ describe("planChanges", () => {
   it("notes annotations whose names nobody knows", async () => {
     const misspelt = { annotations: { "machine.millwright.dev/canary-setps": "1/pause" } };
     const { notes } = await plan([apply(pool({}, misspelt))]);
-    expect(notes).toEqual([expect.stringContaining("canary-setps, which nobody knows")]);
+    expect(notes).toEqual([expect.stringContaining("canary-setps, which is unknown")]);
   });
 
   it("takes manifests that people wrote for a state: nothing of what an API server adds is there", async () => {

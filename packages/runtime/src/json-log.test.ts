@@ -58,7 +58,7 @@ describe("a log", () => {
     expect(await linesOf(file)).toMatchObject([{ message: "first" }, { message: "second" }]);
   });
 
-  it("that cannot be written stops nobody", async () => {
+  it("that cannot be written stops nothing", async () => {
     const { log, close } = createFileLog(join(folder, "missing", "d.log"), "info");
     log("info", "lost");
     await expect(close()).resolves.toBeUndefined();

@@ -11,7 +11,7 @@ function createLog(level: LogLevel, stream: DestinationStream): Log {
     {
       level,
       base: null,
-      // The library's numbers are known to nobody else.
+      // The numbers of the library are replaced by names.
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: forbidden, censor: redacted },
       timestamp: pino.stdTimeFunctions.isoTime,

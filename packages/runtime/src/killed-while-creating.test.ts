@@ -147,7 +147,7 @@ describe("a process that is killed while it makes a machine", () => {
     async (_, lagMs) => {
       const { world, points } = await pointsOf({ lagMs }, 60_000);
       expect(world.phase()).toBe("Running");
-      // The flow has these steps; a point that were missing would be one at which nobody dies.
+      // The flow has these steps; a missing point would not be tested.
       for (const step of [
         "patch machines",
         "getMachineStatus",

@@ -52,7 +52,7 @@ describe("a manager", () => {
     await running;
   });
 
-  it("lets machines say at once that their class is in trouble, also those that come later", async () => {
+  it("reports the failure of a class on all its machines at once, also on later ones", async () => {
     const refusing = aDriver({
       createMachine: async () => {
         throw new MachineError("ResourceExhausted", "quota of 0 VMs");
@@ -77,7 +77,7 @@ describe("a manager", () => {
     await running;
   });
 
-  it("fills in what a driver says of a class, and counts what the driver did", async () => {
+  it("fills in the node template of a class from its driver, and counts the calls of the driver", async () => {
     const nodeTemplate = { capacity: { cpu: 2, gpu: 0, memory: "8Gi" }, instanceType: "m", region: "r", zone: "z" };
     const driver = aDriver({
       getNodeTemplate: async (_, { reportApiCall }) => {
@@ -166,7 +166,7 @@ describe("a manager", () => {
     take();
     api.seed(machineSetResource, aSet(1));
     await clock.advance(5_000);
-    expect(await ended).toMatchObject({ message: "somebody else leads" });
+    expect(await ended).toMatchObject({ message: "another instance leads" });
     expect([api.writes(), vms.size]).toEqual([[], 0]);
   });
 
@@ -223,7 +223,7 @@ describe("a manager", () => {
     expect(api.calls).toEqual([]);
   });
 
-  it("does not wait for ever for events that nobody takes", async () => {
+  it("does not wait forever for events that are not accepted", async () => {
     const { api, clock, manager, stop } = aManager();
     const running = manager.start(stop.signal);
     const create = api.create.bind(api);
@@ -265,7 +265,7 @@ describe("a manager", () => {
     expect(await ready).toMatchObject({ message: "not now" });
   });
 
-  it("says so and makes nothing while nobody tells whether the definitions of its kinds stand", async () => {
+  it("logs that and creates nothing while the state of its CRDs is unknown", async () => {
     const lines: unknown[] = [];
     const log: Log = (_, message, fields) => void lines.push([message, fields]);
     const { api, clock, manager, stop, machines } = aManager(aCloud().driver, { log });

@@ -37,22 +37,22 @@ export interface ManagerOptions {
   readonly control: ApiClient;
   /** The cluster that machines join; absent: machines are VMs and nothing more. May be the same client as `control`. */
   readonly target?: ApiClient;
-  /** The one namespace of the control cluster that is looked after. */
+  /** The namespace of the control cluster that is managed. */
   readonly namespace: string;
   readonly drivers: readonly Driver[];
-  /** Whose leadership is needed to act. Caches are filled before, so that a takeover is quick. Absent: nobody else acts. */
+  /** The leadership that is required to act. Caches are filled before, so that a failover is quick. Absent: no leader election. */
   readonly leadership?: Pick<Leadership, "acquired" | "fence" | "lost">;
   /** Default: `defaultMachineSettings`. */
   readonly settings?: Partial<MachineSettings>;
-  /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` takes away those that are there. Default: true. */
+  /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` removes existing ones. Default: true. */
   readonly clusterApiConditions?: boolean;
-  /** Whether the cluster-autoscaler is kept from the nodes of a rollout; `false` takes back what was set before. Default: true. */
+  /** Whether scale-down by the cluster-autoscaler is disabled during rollouts; `false` removes the annotations set before. Default: true. */
   readonly disablesScaleDownDuringRollouts?: boolean;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
-  /** Objects of one kind that are worked on at once. Default 10. */
+  /** Concurrent reconciles of one kind. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -63,20 +63,20 @@ export interface ManagerOptions {
 /** The controllers of one installation. */
 export interface Manager {
   /**
-   * Runs until the signal aborts; then driver calls under way are aborted, passes end, and it resolves. State is in the API objects: whoever starts next
-   * goes on. Rejects when a cache or controller fails for good, and with `LeadershipLostError` when leadership ends: what was under way must then be left
-   * to whoever leads. May be called once.
+   * Runs until the signal aborts; then driver calls in flight are aborted, reconciles end, and it resolves. All state is in the API objects: the next process
+   * continues from them. Rejects when a cache or controller fails permanently, and with `LeadershipLostError` when leadership ends: the next leader
+   * continues then. May be called once.
    */
   start(signal: AbortSignal): Promise<void>;
-  /** Resolves when all caches have their first list, so that work begins. */
+  /** Resolves when all caches have their first list and controllers start. */
   ready(signal: AbortSignal): Promise<void>;
-  /** What was counted up to now, in Prometheus' text format. Objects are counted by the process that leads: elsewhere, and when it has ended, their metrics are not there. */
+  /** The metrics, in Prometheus' text format. Only the leader has metrics of objects. */
   metrics(): Promise<string>;
 }
 
 const DEFAULT_WORKERS = 10;
 
-/** How long events that are still waiting may take at the end, milliseconds. */
+/** How long pending events may take at the end, milliseconds. */
 const FLUSH_MS = 2_000;
 
 /** Rejects when leadership ends, and resolves when the signal aborts before that. */

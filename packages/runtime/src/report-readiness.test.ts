@@ -49,7 +49,7 @@ describe("reportReadiness", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("ends without a word when it is told to stop", async () => {
+  it("ends silently when it is stopped", async () => {
     lines.length = 0;
     const clock = createVirtualClock();
     const stop = new AbortController();

@@ -7,7 +7,7 @@ export interface Syncing {
   synced(signal?: AbortSignal): Promise<void>;
 }
 
-/** How often a manager that is not ready says so, milliseconds. */
+/** Interval of the log line of a manager that is not ready, milliseconds. */
 const REMINDER_MS = 10_000;
 
 /**

@@ -65,7 +65,7 @@ describe("readClusterState", () => {
   const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "events is forbidden" });
   it.each([
     [forbidden, "events is forbidden; allow to list events"],
-    [serverError(), "the API server does not answer: etcdserver: request timed out"],
+    [serverError(), "the API server is unreachable: etcdserver: request timed out"],
     [new TypeError("what is this"), "what is this"],
   ])("notes that events cannot be read, and plans without: %s", async (error, why) => {
     const api = aCluster();
@@ -91,9 +91,9 @@ describe("readClusterState", () => {
     });
   });
 
-  it("says that the API server does not answer", async () => {
+  it("says that the API server is unreachable", async () => {
     const api = aCluster();
     api.inject({ type: machineResource, error: serverError(), times: 9 });
-    await expect(readClusterState({ control: api, namespace })).rejects.toThrow("the API server does not answer");
+    await expect(readClusterState({ control: api, namespace })).rejects.toThrow("the API server is unreachable");
   });
 });

@@ -103,7 +103,7 @@ async function readEvents(
 /**
  * Reads the objects of a live cluster. Reads only.
  *
- * @throws ConfigError when something may not be read, or the API server does not answer
+ * @throws ConfigError when something may not be read, or the API server is unreachable
  */
 export async function readClusterState(options: ReadStateOptions): Promise<ClusterState> {
   const { control, target, namespace, signal } = options;

@@ -11,7 +11,7 @@ const owner = (kind: string, name: string) => ({
 });
 const template = (name: string) => ({ spec: { class: { kind: "MachineClass", name } } });
 
-/** A rollout from class small to large on its way, next to a deployment of somebody else. */
+/** A rollout in progress from class small to large, next to another deployment. */
 function aCluster() {
   const api = createFakeApi();
   const deployment = {
@@ -49,7 +49,7 @@ function aCluster() {
   return api;
 }
 
-it("tells of the deployment, its own sets from the newest on, and their machines by phase", async () => {
+it("reports the deployment, its own sets from the newest on, and their machines by phase", async () => {
   const report = await describeDeployment({ control: aCluster(), namespace, name: "pool" });
   expect(report).toEqual({
     name: "pool",
@@ -91,7 +91,7 @@ it("writes nothing", async () => {
   expect(api.writes()).toEqual([]);
 });
 
-it("says that there is no such deployment, what rights are missing, and that the API server does not answer", async () => {
+it("reports an unknown deployment, missing rights, and an unreachable API server", async () => {
   const api = aCluster();
   const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
   expect(isConfigError(missing)).toBe(true);
@@ -101,7 +101,7 @@ it("says that there is no such deployment, what rights are missing, and that the
   api.inject({ verb: "list", type: machineSetResource, error: serverError() });
   const failed = await described();
   expect(isConfigError(failed)).toBe(true);
-  expect(String(failed)).toContain("the API server does not answer");
+  expect(String(failed)).toContain("the API server is unreachable");
   api.inject({
     verb: "list",
     type: machineResource,

@@ -48,7 +48,7 @@ export interface DeploymentReport {
   readonly conditions: readonly ReportedCondition[];
   /** The newest revision first. */
   readonly sets: readonly SetReport[];
-  /** Machines whose last operation failed, with what was said of it. */
+  /** Machines whose last operation failed, with its message. */
   readonly failed: readonly FailedMachine[];
   /** What else is to be known, a sentence each. */
   readonly notes: readonly string[];
@@ -77,9 +77,9 @@ async function readAll(options: NamedObject): Promise<Sources> {
 }
 
 /**
- * Reads a deployment, its sets and their machines, and says how far it is. What is waited for is in the conditions, which the controllers write.
+ * Reads a deployment, its sets and their machines, and reports their progress. What it waits for is in the conditions, which the controllers write.
  *
- * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server does not answer
+ * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server is unreachable
  */
 export async function describeDeployment(options: NamedObject): Promise<DeploymentReport> {
   const { namespace } = options;

@@ -83,16 +83,19 @@ describe("describeMachine of a machine that goes with its definition", () => {
       },
     });
 
-  it.each(["machines", "machinesets"])("says that it is kept, and what to do, when that of %s goes", async (name) => {
-    const cluster = aCluster(aMachine(marked));
-    declare(cluster, name, "2026-01-01T00:00:00Z");
-    const { deletionPaused, next } = await ask(cluster);
-    expect(deletionPaused).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
-    expect(next.controller).toContain("VM, node and object are kept");
-    expect(next.person).toContain("allow-crd-deletion=true");
-  });
+  it.each(["machines", "machinesets"])(
+    "reports that it is kept, and what to do, when that of %s is deleted",
+    async (name) => {
+      const cluster = aCluster(aMachine(marked));
+      declare(cluster, name, "2026-01-01T00:00:00Z");
+      const { deletionPaused, next } = await ask(cluster);
+      expect(deletionPaused).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
+      expect(next.controller).toContain("VM, node and object are kept");
+      expect(next.person).toContain("allow-crd-deletion=true");
+    },
+  );
 
-  it("says nothing of the kind when definitions stand, may not be read, or the machine is not on its way out", async () => {
+  it("reports no pause when CRDs are established, may not be read, or the machine is not terminating", async () => {
     const cluster = aCluster(aMachine(marked));
     declare(cluster, "machines");
     expect((await ask(cluster)).deletionPaused).toBeUndefined();
@@ -105,7 +108,7 @@ describe("describeMachine of a machine that goes with its definition", () => {
   it("fails when the server does not answer", async () => {
     const cluster = aCluster(aMachine(marked));
     cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: serverError() });
-    await expect(ask(cluster)).rejects.toThrow("the API server does not answer");
+    await expect(ask(cluster)).rejects.toThrow("the API server is unreachable");
   });
 });
 
@@ -144,20 +147,20 @@ describe("describeMachine", () => {
     expect(await ask(cluster)).not.toHaveProperty("machineSet");
   });
 
-  it("knows machines without a cluster to join, and says which fields are wrong", async () => {
+  it("supports machines without a target cluster, and reports invalid fields", async () => {
     const cluster = aCluster(aMachine({ spec: { class: { kind: "", name: "" } } }));
     const report = await describeMachine({ control: cluster, namespace, name: "m", clock: createVirtualClock() });
     expect(report.node.state).toBe("none");
     expect(report.problems.map(({ path }) => path)).toEqual(["spec.class.kind", "spec.class.name"]);
   });
 
-  it("tells of a target cluster that does not answer, and of all else that it can read", async () => {
+  it("reports an unreachable target cluster, and everything else that it can read", async () => {
     const target = createFakeApi();
     target.inject({ error: serverError(), times: 9 });
     expect(await ask(aCluster(), target)).toMatchObject({ machineSet: "s", node: { state: "unreachable" } });
   });
 
-  it("names a machine that is not there, or that nobody can read", async () => {
+  it("names a machine that does not exist, or cannot be read", async () => {
     await expect(ask(createFakeApi())).rejects.toThrow('there is no machine "m" in namespace default');
     const broken = aCluster({ ...aMachine(), spec: { class: 7 } });
     await expect(ask(broken)).rejects.toThrow('machine "m" cannot be read: spec.class');
@@ -166,10 +169,10 @@ describe("describeMachine", () => {
   it("fails where the control cluster does", async () => {
     const control = aCluster();
     control.inject({ type: machineSetResource, error: serverError(), times: 9 });
-    await expect(ask(control)).rejects.toThrow(/^the API server does not answer: .*timed out/);
+    await expect(ask(control)).rejects.toThrow(/^the API server is unreachable: .*timed out/);
   });
 
-  it("says what it may not read, and what it needs", async () => {
+  it("reports what it may not read, and the rights that it needs", async () => {
     const control = aCluster();
     control.inject({
       type: machineSetResource,

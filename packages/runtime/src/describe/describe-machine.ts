@@ -93,10 +93,10 @@ const needs =
   "a description needs get on machines, machinesets, machinedeployments and machineclasses, and get and list on nodes; --target-kubeconfig=none leaves nodes out";
 
 /**
- * Reads a machine and what belongs to it, and says what is going on. Timeouts that the machine does not set are taken to be the defaults: what flags the
+ * Reads a machine and its related objects, and reports its state. Timeouts that the machine does not set are taken to be the defaults: what flags the
  * controllers run with cannot be seen from outside.
  *
- * @throws ConfigError when there is no such machine, or none that can be read, when something may not be read, or when the API server does not answer
+ * @throws ConfigError when there is no such machine, or none that can be read, when something may not be read, or when the API server is unreachable
  */
 export async function describeMachine(options: DescribeMachineOptions): Promise<MachineReport> {
   try {

@@ -41,7 +41,7 @@ function aCluster(ownership: object = owner("MachineDeployment", "pool")): FakeA
   return api;
 }
 
-it("tells of the set, its deployment, its own machines by phase, and its conditions, and writes nothing", async () => {
+it("reports the set, its deployment, its own machines by phase, and its conditions, and writes nothing", async () => {
   const api = aCluster();
   expect(await describeSet({ control: api, namespace, name: "pool-1" })).toEqual({
     name: "pool-1",
@@ -56,31 +56,31 @@ it("tells of the set, its deployment, its own machines by phase, and its conditi
     phases: { Running: 1, "being created": 1 },
     conditions: [{ type: "ScalingUp", status: "True", reason: "ScalingUp", message: "Scaling up" }],
     failed: [{ name: "b", message: "no quota" }],
-    notes: [expect.stringContaining("machine.millwright.dev/expected-replica, which nobody knows")],
+    notes: [expect.stringContaining("machine.millwright.dev/expected-replica, which is unknown")],
   });
   expect(api.writes()).toEqual([]);
 });
 
 it.each([
-  ["nobody", {}],
-  ["somebody else", owner("Fleet", "f")],
+  ["no owner", {}],
+  ["another owner", owner("Fleet", "f")],
 ])("names no deployment for a set that %s controls", async (_, ownership) => {
   const { deployment } = await describeSet({ control: aCluster(ownership), namespace, name: "pool-1" });
   expect(deployment).toBe("");
 });
 
-it("says that there is no such set, what cannot be read in it, and that the API server does not answer", async () => {
+it("reports an unknown set, an invalid one, and an unreachable API server", async () => {
   const api = aCluster();
-  const told = async (name: string): Promise<string> => {
+  const errorOf = async (name: string): Promise<string> => {
     const failed: unknown = await describeSet({ control: api, namespace, name }).catch((error: unknown) => error);
     expect(isConfigError(failed)).toBe(true);
     return String(failed);
   };
-  expect(await told("none")).toContain(
+  expect(await errorOf("none")).toContain(
     'there is no MachineSet "none" in namespace default; "kubectl get machinesets -A"',
   );
   api.seed(machineSetResource, { metadata: { name: "odd", namespace }, spec: { replicas: "many" } } as never);
-  expect(await told("odd")).toMatch(/MachineSet "odd" cannot be read: .*spec/s);
+  expect(await errorOf("odd")).toMatch(/MachineSet "odd" cannot be read: .*spec/s);
   api.inject({ verb: "list", type: machineResource, error: serverError() });
-  expect(await told("pool-1")).toContain("the API server does not answer");
+  expect(await errorOf("pool-1")).toContain("the API server is unreachable");
 });

@@ -30,7 +30,7 @@ export interface MachineSetReport {
   /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
   readonly phases: Readonly<Record<string, number>>;
   readonly conditions: readonly ReportedCondition[];
-  /** Machines whose last operation failed, with what was said of it. */
+  /** Machines whose last operation failed, with its message. */
   readonly failed: readonly FailedMachine[];
   /** What else is to be known, a sentence each. */
   readonly notes: readonly string[];
@@ -51,9 +51,9 @@ async function readSources(
 }
 
 /**
- * Reads a set and its machines, and says how it is. `kubectl wait` does not find the conditions of a set, and `kubectl get` shows none of them.
+ * Reads a set and its machines, and reports their state. `kubectl wait` does not find the conditions of a set, and `kubectl get` shows none of them.
  *
- * @throws ConfigError when there is no such set, none that can be read, or something may not be read, and when the API server does not answer
+ * @throws ConfigError when there is no such set, none that can be read, or something may not be read, and when the API server is unreachable
  */
 export async function describeSet(options: NamedObject): Promise<MachineSetReport> {
   const { set, machines } = await readSources(options);

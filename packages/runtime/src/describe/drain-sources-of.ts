@@ -23,7 +23,7 @@ const keyOf = (namespace: string | undefined, name: string): string => `${namesp
 const byKey = <T extends Claim | Pod | Volume>(objects: readonly T[]): ReadonlyMap<string, T> =>
   new Map(objects.map((object) => [keyOf(object.metadata.namespace, object.metadata.name), object]));
 
-/** Looks things up in lists. No driver is asked: ids of volumes are those of CSI. Nothing was told to go, as far as this knows. */
+/** Reads from lists. No driver is called: ids of volumes are those of CSI. No evictions are assumed. */
 export function drainSourcesOf({ pods, budgets, claims, volumes, attachments }: DrainLists): DrainSources {
   const claimByKey = byKey(claims);
   const volumeByKey = byKey(volumes);

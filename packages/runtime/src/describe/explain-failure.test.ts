@@ -16,10 +16,10 @@ describe("explainFailure", () => {
       unauthorized,
       /^the API server does not accept the credentials of the kubeconfig: Unauthorized$/,
     ],
-    ["a server that is not there", unreachable, /^the API server does not answer: GET \/api: connect ECONNREFUSED$/],
-    ["a server that is not well", serverError(), /^the API server does not answer: /],
-    ["a kind that is not served", notServedError(), /; .*"millwright crds \| kubectl apply -f -" adds them$/],
-  ])("says of %s in one line what can be done", (_, error, expected) => {
+    ["a server that is not there", unreachable, /^the API server is unreachable: GET \/api: connect ECONNREFUSED$/],
+    ["a server that is not well", serverError(), /^the API server is unreachable: /],
+    ["a kind that is not served", notServedError(), /: .* run "millwright crds \| kubectl apply -f -"$/],
+  ])("explains %s in one line", (_, error, expected) => {
     const explained = explainFailure(error, "this needs get on pods");
     expect(isConfigError(explained) && explained.message).toMatch(expected);
     expect(explained).toMatchObject({ cause: error });
@@ -34,6 +34,6 @@ describe("explainFailure", () => {
   });
 });
 
-it("tells kinds that are not served from objects that are not there", () => {
+it("distinguishes kinds that are not served from objects that do not exist", () => {
   expect([notServedError(), notFoundError(), forbidden].map(isUnservedKind)).toEqual([true, false, false]);
 });

@@ -6,7 +6,7 @@ export const isUnservedKind = (error: unknown): boolean =>
   isApiError(error) && error.status === 404 && !isNotFound(error);
 
 /**
- * Says of a failed read what a person can do about it, as one sentence: of missing rights or credentials, an API server that does not answer, and kinds that it does not serve. Other failures,
+ * Explains a failed read in one sentence, with what to do: missing rights or credentials, an unreachable API server, and kinds that it does not serve. Other failures,
  * and failures that were explained, come back as they are.
  *
  * @param needs what has to be allowed, as a clause: `a dry run needs to list pods`
@@ -17,10 +17,10 @@ export function explainFailure(error: unknown, needs: string): unknown {
       cause: error,
     });
   if (isForbidden(error)) return new ConfigError(`${error.message}; ${needs}`, { cause: error });
-  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
+  if (isTransient(error)) return new ConfigError(`the API server is unreachable: ${error.message}`, { cause: error });
   if (isApiError(error) && isUnservedKind(error))
     return new ConfigError(
-      `${error.message}; the cluster does not have the kinds of machines, or the wrong cluster was asked: "millwright crds | kubectl apply -f -" adds them`,
+      `${error.message}; the cluster does not serve the machine kinds: select another cluster, or run "millwright crds | kubectl apply -f -"`,
       { cause: error },
     );
   return error;

@@ -9,7 +9,7 @@ export interface ReportedCondition {
   readonly message: string;
 }
 
-/** A machine whose last operation failed, and what was said of it. */
+/** A machine whose last operation failed, with its message. */
 export interface FailedMachine {
   readonly name: string;
   readonly message: string;
@@ -41,7 +41,7 @@ export const reportedConditions = (
 ): readonly ReportedCondition[] =>
   (conditions ?? []).map(({ type, status, reason = "", message = "" }) => ({ type, status, reason, message }));
 
-/** What a status says of machines that failed. */
+/** Failed machines of a status. */
 export const failedMachines = (
   machines:
     | readonly { readonly name?: string; readonly lastOperation?: { readonly description?: string } }[]

@@ -140,7 +140,7 @@ describe("previewDrain", () => {
     expect((await preview(api)).pods).toMatchObject([{ verdict: { behaviour: "evict" } }]);
   });
 
-  it("says why rules are ignored", async () => {
+  it("reports why rules are ignored", async () => {
     const api = aCluster();
     api.seed(machineClassResource, aClass({ [rulesKey]: "[{" }));
     expect((await preview(api)).problem).toContain('MachineClass "small"');
@@ -161,9 +161,9 @@ describe("previewDrain", () => {
     await expect(preview(api)).rejects.toThrow(/forbidden.*needs get and list on nodes, pods/i);
   });
 
-  it("says that the API server does not answer", async () => {
+  it("reports an unreachable API server", async () => {
     const api = aCluster();
     api.inject({ type: nodeResource, error: serverError(), times: 9 });
-    await expect(preview(api)).rejects.toThrow("the API server does not answer");
+    await expect(preview(api)).rejects.toThrow("the API server is unreachable");
   });
 });

@@ -50,7 +50,7 @@ export interface NodeDrainPreview extends DrainPreview {
   readonly machine?: { readonly namespace: string; readonly name: string; readonly isBeingDeleted: boolean };
   /** Rules of the ordered drain that hold. */
   readonly rules: readonly DrainRule[];
-  /** Why rules that somebody wrote do not hold, as one sentence. */
+  /** Why rules are ignored, as one sentence. */
   readonly problem?: string;
   /** RFC 3339: when the drain began, or now. */
   readonly startedAt: string;
@@ -106,10 +106,10 @@ async function listMachines(control: ApiClient, namespace: string, call: CallOpt
 }
 
 /**
- * Says what a drain of a node would do, by asking the function that drains ask. Reads only. Timeouts that the machine does not set are taken to be the defaults: what flags the
+ * Reports what a drain of a node would do, with the functions of real drains. Reads only. Timeouts that the machine does not set are taken to be the defaults: what flags the
  * controllers run with cannot be seen from outside.
  *
- * @throws ConfigError when there is no such node, when something may not be read, or when the API server does not answer
+ * @throws ConfigError when there is no such node, when something may not be read, or when the API server is unreachable
  */
 export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDrainPreview> {
   const { target, nodeName, clock, signal } = options;

@@ -3,7 +3,7 @@ import { annotationKeys } from "@millwright/core";
 const prefix = "machine.millwright.dev/";
 const known: ReadonlySet<string> = new Set(Object.values(annotationKeys));
 
-/** Keys that are told of one object: any number of them may be there. */
+/** Maximum number of keys reported of one object. */
 const MOST_KEYS = 5;
 
 /**
@@ -18,7 +18,5 @@ export function unknownAnnotations(
   return keys
     .toSorted()
     .slice(0, MOST_KEYS)
-    .map(
-      (key) => `${kind} "${name}" has annotation ${key}, which nobody knows: it has no effect; look at its spelling`,
-    );
+    .map((key) => `${kind} "${name}" has annotation ${key}, which is unknown and has no effect; check its spelling`);
 }

@@ -41,10 +41,10 @@ describe("the checks of a class", () => {
   });
 
   it("fail in one line where the driver cannot make any, without its secret", async () => {
-    const refuse = () => Promise.reject(new MachineError("Unauthenticated", `nobody knows ${token}`));
+    const refuse = () => Promise.reject(new MachineError("Unauthenticated", `unknown ${token}`));
     const found = await lines({ checkClass: refuse, getNodeTemplate: async () => ({ nodeTemplate }) });
     expect(found.slice(2)).toEqual([
-      expect.stringMatching(/^Cloud failed: Unauthenticated: nobody knows /),
+      expect.stringMatching(/^Cloud failed: Unauthenticated: unknown /),
       "Node template skipped: Not checked until the checks of the cloud pass.",
     ]);
     expect(found.join("\n")).not.toContain(token);

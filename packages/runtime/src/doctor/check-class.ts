@@ -47,7 +47,7 @@ interface ValidClass {
   readonly secret: SecretData;
 }
 
-/** What can be said of a class and its secret without asking the cloud; `valid` when nothing is wrong with them. */
+/** Checks of a class and its secret that need no cloud; `valid` when they succeed. */
 interface Configuration {
   readonly outcomes: readonly CheckOutcome[];
   readonly valid?: ValidClass;
@@ -101,7 +101,7 @@ async function checkNodeTemplate(host: DriverHost, call: ValidClass, signal: Abo
 /**
  * Checks a class: its fields, its secrets and its driver, then by its driver against the cloud, then what its nodes would have. Creates nothing. What depends on a check that failed is skipped.
  *
- * @throws ConfigError where the API server does not answer, or does not allow to read classes and secrets
+ * @throws ConfigError where the API server is unreachable, or does not allow to read classes and secrets
  */
 export async function checkClass(name: string, options: CheckClassOptions): Promise<readonly CheckOutcome[]> {
   const { clock, log, signal } = options;

@@ -16,7 +16,7 @@ describe("the clock check", () => {
     [60_900, "warning"],
     [61_100, "failed"],
     [-60_100, "failed"],
-  ])("says of a local clock that shows %i ms more: %s", (aheadMs, status) => {
+  ])("a local clock that is %i ms ahead: %s", (aheadMs, status) => {
     expect(at(server + aheadMs)).toMatchObject({ name: "Clock", status });
   });
 

@@ -6,7 +6,7 @@ import type { CheckOutcome } from "@millwright/core";
 const WARN_MS = 5_000;
 
 /**
- * Creation and health timeouts run from time stamps of the API server to the local clock, bootstrap tokens expire by both, and the deletion of a CustomResourceDefinition is told from that of an
+ * Creation and health timeouts run from time stamps of the API server to the local clock, bootstrap tokens expire by both, and the deletion of a CustomResourceDefinition is distinguished from that of an
  * object by time stamps that may differ by this much (`decideVerdict` of the controllers).
  */
 const FAIL_MS = 60_000;

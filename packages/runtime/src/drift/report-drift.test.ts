@@ -119,10 +119,10 @@ describe("reportDrift", () => {
     expect(findDrift).not.toHaveBeenCalled();
   });
 
-  it("says of each machine why it cannot be compared, and goes on with the others", async () => {
+  it("reports why a machine cannot be compared, and continues with the others", async () => {
     const { api, driverFor, report } = setUp({
       findDrift: async ({ machine, secret }) => {
-        if (machine.name === "gone") throw new MachineError("NotFound", `no VM, says ${secret["key"]?.reveal()}`);
+        if (machine.name === "gone") throw new MachineError("NotFound", `no VM, key ${secret["key"]?.reveal()}`);
         return { providerId: "vm", differences: machine.name === "odd" ? ("none" as never) : [] };
       },
     });
@@ -145,7 +145,7 @@ describe("reportDrift", () => {
     expect(outcomes(result)).toEqual({
       classless: "spec.class.name is required",
       fine: "same",
-      gone: expect.stringMatching(/^NotFound: no VM, says (?!s3cr3t)/),
+      gone: expect.stringMatching(/^NotFound: no VM, key (?!s3cr3t)/),
       odd: "Internal: findDrift of the driver answered without a list of differences of vm",
       "of-alien": 'MachineClass "alien": no driver "alien" is known',
       "of-none": 'MachineClass "none" does not exist in namespace shoot',
@@ -154,7 +154,7 @@ describe("reportDrift", () => {
     });
   });
 
-  it("says that a driver cannot compare", async () => {
+  it("reports a driver that cannot compare", async () => {
     const { api, report } = setUp();
     seedMachine(api, "a");
     const result = await report({ driverFor: async () => aDriver() });
@@ -170,7 +170,7 @@ describe("reportDrift", () => {
   });
 
   it.each([machineResource, machineClassResource, secretResource])(
-    "says what it needs when it may not read %s",
+    "reports the rights that it needs when it may not read %s",
     async (type) => {
       const { api, report } = setUp();
       seedMachine(api, "a");
@@ -186,12 +186,12 @@ describe("reportDrift", () => {
     const { api, report } = setUp({
       findDrift: async ({ machine }) => {
         begun++;
-        stop.abort(new Error("told to stop"));
+        stop.abort(new Error("stopped by test"));
         return { providerId: machine.name, differences: [] };
       },
     });
     for (let index = 0; index < 50; index++) seedMachine(api, `m-${index}`);
-    await expect(report({ signal: stop.signal })).rejects.toThrow("told to stop");
+    await expect(report({ signal: stop.signal })).rejects.toThrow("stopped by test");
     expect(begun).toBe(1);
   });
 });

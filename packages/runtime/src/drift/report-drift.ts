@@ -40,7 +40,7 @@ export interface DriftReport {
 /** What {@link reportDrift} works with. */
 export interface ReportDriftOptions extends MachineSource {
   readonly selection: MachineSelection;
-  /** Loads the driver of a class; called once for each spelling of a provider. A `ConfigError` is told with the machines of that class. */
+  /** Loads the driver of a class; called once for each spelling of a provider. A `ConfigError` is reported for the machines of that class. */
   readonly driverFor: (provider: string) => Promise<Driver>;
   readonly clock: Clock;
   readonly log: Log;

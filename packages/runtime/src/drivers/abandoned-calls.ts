@@ -1,15 +1,15 @@
 import type { Clock } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 
-/** How long a later call waits for one that was left behind, milliseconds. */
+/** How long a later call waits for an abandoned one, milliseconds. */
 const GRACE_MS = 60_000;
 
-/** Calls that were left behind because they ignore their signal, by machine: what they do may still have its effect. */
+/** Calls that were abandoned because they ignore their signal, by machine: they may still have effects. */
 export interface AbandonedCalls {
-  /** Notes a call that goes on although nobody waits for it any more. */
+  /** Records a call that continues although it was abandoned. */
   add(uid: string, what: string, call: Promise<unknown>): void;
   /**
-   * Resolves when no call of the machine is left behind: a VM must not come into being after its deletion has looked for it. A call that never ends is given up
+   * Resolves when no abandoned call of the machine is running: a VM must not be created after its deletion has listed VMs. A call that never ends is ignored
    * after a minute.
    *
    * @throws the reason of the signal

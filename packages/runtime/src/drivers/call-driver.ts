@@ -22,7 +22,7 @@ export interface DriverCallerOptions {
   readonly limit: CallLimit;
   /** Called right before each call of a driver; what it throws keeps the call from being made. */
   readonly fence?: (() => void) | undefined;
-  /** Absent: nobody counts. */
+  /** Absent: calls are not counted. */
   readonly metrics?: DriverMetrics | undefined;
   /** Records what drivers send to their clouds. Absent: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record"> | undefined;
@@ -40,7 +40,7 @@ export interface DriverCall {
   readonly confidential: SecretData;
   readonly invoke: (context: DriverContext) => Promise<unknown>;
   readonly signal: AbortSignal;
-  /** Handed a call that is left behind because it ignores its signal. Absent: nobody need wait for it. */
+  /** Called with a call that was abandoned because it ignores its signal. Absent: it is ignored. */
   readonly onAbandoned?: (what: string, running: Promise<unknown>) => void;
 }
 

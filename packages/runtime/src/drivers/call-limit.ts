@@ -4,7 +4,7 @@ import { type Clock, MachineError } from "@millwright/core";
 export type LimitedRun<Result> = (signal: AbortSignal, remainingMs: () => number) => Promise<Result>;
 
 /**
- * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts, and handed to `onAbandoned`: the machine can be worked
+ * Runs a call of a driver with a deadline. A call that ignores its signal is abandoned when that aborts, and passed to `onAbandoned`: the machine can be worked
  * on again.
  *
  * @throws MachineError DeadlineExceeded, or the reason of the signal

@@ -31,7 +31,7 @@ const bad = (method: string, what: string): MachineError =>
   new MachineError("Internal", `${method} of the driver answered ${what}`);
 
 /**
- * Reads what a driver answered about a VM: a driver is a guest, and what it says is stored in the API.
+ * Validates the reply of a driver about a VM: drivers are not trusted, and their replies are stored in the API.
  *
  * @throws MachineError Internal for an answer that does not keep the contract
  */
@@ -114,7 +114,7 @@ export function readVolumeReply(reply: unknown, count: number): readonly (string
   });
 }
 
-/** A VM that differs in more has been made from something else; nobody reads on. */
+/** Maximum number of reported differences: a VM with more was created from another class. */
 const maxDifferences = 200;
 
 /**
@@ -169,7 +169,7 @@ export function readChecksReply(reply: unknown, confidential: SecretData): Check
 /**
  * Reads what a driver answered about the nodes of a class.
  *
- * @throws MachineError Internal for an answer that could not stand in the class, for a class with such a template makes no machines
+ * @throws MachineError Internal for an invalid reply: a class with such a template could not create machines
  */
 export function readNodeTemplateReply(reply: unknown, machineClass: MachineClass): NodeTemplate {
   const template: unknown = isRecord(reply) ? reply["nodeTemplate"] : undefined;

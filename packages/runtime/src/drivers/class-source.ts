@@ -37,7 +37,7 @@ export function onceByName<T>(load: (name: string) => Promise<T>): (name: string
 /**
  * Reads classes with their secrets from the API server, each once.
  *
- * @throws ConfigError where the API server does not answer, or does not allow it
+ * @throws ConfigError where the API server is unreachable, or does not allow it
  */
 export function createClassSource(options: ClassSourceOptions): (name: string) => Promise<LoadedClass> {
   const { control, namespace, needs, signal } = options;

@@ -4,7 +4,7 @@ import { aCall, host, throwing, token, unaborted, wild } from "../testing/hosted
 const check = { name: "Image", status: "failed", message: "there is no image" };
 
 describe("the checks of a class", () => {
-  it("are passed on without what is no part of them, and without secrets", async () => {
+  it("are returned without unknown fields, and without secrets", async () => {
     const odd = { ...check, message: `no image for ${token}`, remedy: `use ${token}`, extra: 1 };
     const outcome = await host({ checkClass: wild({ checks: [check, odd] }) }).checkClass(aCall(), unaborted);
     expect(outcome).toMatchObject({ ok: true, value: { checks: [check, { name: "Image", status: "failed" }] } });
@@ -17,7 +17,7 @@ describe("the checks of a class", () => {
     ["no list", { checks: check }],
     ["a check without a name", { checks: [{ ...check, name: "" }] }],
     ["a check without a message", { checks: [{ ...check, message: undefined }] }],
-    ["a status that nobody knows", { checks: [{ ...check, status: "fine" }] }],
+    ["an unknown status", { checks: [{ ...check, status: "fine" }] }],
     ["more checks than anyone reads", { checks: Array.from({ length: 201 }, () => check) }],
   ])("have failed when the driver answers %s", async (_, answer) => {
     const outcome = await host({ checkClass: wild(answer) }).checkClass(aCall(), unaborted);

@@ -32,7 +32,7 @@ describe("drift", () => {
     });
   });
 
-  it("is Unimplemented where the driver cannot tell", async () => {
+  it("is Unimplemented when the driver does not support it", async () => {
     expect(await host().findDrift(aCall(), unaborted)).toMatchObject({ ok: false, error: { code: "Unimplemented" } });
   });
 });
@@ -62,7 +62,7 @@ describe("capacity", () => {
     });
   });
 
-  it("is Unimplemented where the driver cannot tell", async () => {
+  it("is Unimplemented when the driver does not support it", async () => {
     const { capacityOf, reportsCapacity } = host();
     expect(reportsCapacity(machineClass)).toBe(false);
     expect(reportsCapacity({ ...machineClass, provider: "unknown" })).toBe(false);

@@ -85,7 +85,7 @@ describe("a driver that throws garbage", () => {
     }
   });
 
-  it("keeps code and wishes of a MachineError, within reason", async () => {
+  it("keeps code and options of a MachineError, within limits", async () => {
     const errorOf = async (change: object) => {
       const error = Object.assign(new MachineError("Unavailable", "busy"), change);
       const outcome = await host({ createMachine: throwing(error) }).ensureVm(aCall(), unaborted);

@@ -135,7 +135,7 @@ describe("user data", () => {
     expect(createMachine).not.toHaveBeenCalled();
   });
 
-  it("is printed by nobody, nor is the token in it", async () => {
+  it("is never printed, nor is the token in it", async () => {
     const { log, ensureVm } = host({
       createMachine: ({ userData }, context) => {
         context.log("info", `booting with ${userData.reveal()}`, { data: userData.reveal() });

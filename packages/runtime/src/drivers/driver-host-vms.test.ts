@@ -31,11 +31,11 @@ describe("ensuring a VM", () => {
   const made = { ok: true, value: { ...vm, isAdopted: false, needsInitialization: true } };
   const adopted = { ok: true, value: { ...vm, isAdopted: true } };
 
-  it("looks first, makes it when there is none, and says that it wants to be initialized", async () => {
+  it("reads first, creates it when there is none, and reports that it needs initialization", async () => {
     expect(await ensure()).toEqual({ trace: ["status", "create"], outcome: made });
   });
 
-  it("makes it when the driver cannot tell", async () => {
+  it("creates it when the driver cannot read", async () => {
     const getMachineStatus = throwing(new MachineError("Unimplemented", "no"));
     expect((await ensure({ getMachineStatus })).trace).toEqual(["status", "create"]);
   });
@@ -46,7 +46,7 @@ describe("ensuring a VM", () => {
     expect((await ensure({ getMachineStatus: initialized })).trace).toEqual(["status"]);
   });
 
-  it("says that an adopted VM wants to be initialized that was not, where the driver has such a step", async () => {
+  it("reports that an adopted VM needs initialization, when the driver has this step", async () => {
     const getMachineStatus = async () => ({ ...(await theVm()), initialized: false });
     const outcome = { ok: true, value: { ...adopted.value, needsInitialization: true } };
     expect(await ensure({ getMachineStatus })).toEqual({ trace: ["status"], outcome });
@@ -109,7 +109,7 @@ describe("initializing a VM", () => {
     expect(await initialize({ initializeMachine: throwing(new MachineError("Unimplemented", "no")) })).toEqual(done);
   });
 
-  it("fails with what the driver says otherwise", async () => {
+  it("fails with other errors of the driver", async () => {
     for (const code of ["NotFound", "Uninitialized", "Internal"] as const) {
       const outcome = await initialize({ initializeMachine: throwing(new MachineError(code, "x")) });
       expect(outcome).toMatchObject({ ok: false, error: { code } });
@@ -147,7 +147,7 @@ describe("the token of an attempt", () => {
     expect(await refusing(new MachineError(code, "no"))).toBeUndefined();
   });
 
-  it("is spent when the driver says so", async () => {
+  it("is spent when the driver reports that", async () => {
     expect(await refusing(new MachineError("Internal", "the VM came up broken", { tokenIsSpent: true }))).toBe(true);
   });
 
@@ -205,7 +205,7 @@ describe("ids of volumes", () => {
   it.each([
     ["nothing", undefined],
     ["too few", { volumeIds: ["disk-1"] }],
-    ["what is no text", { volumeIds: ["disk-1", 7] }],
+    ["a value that is not a string", { volumeIds: ["disk-1", 7] }],
   ])("are refused when the driver answers %s: they could be those of other volumes", async (_, answer) => {
     expect(await ask(wild(answer))).toMatchObject({ ok: false, error: { code: "Internal" } });
   });

@@ -22,10 +22,10 @@ describe("a fenced host", () => {
       return notFound();
     };
     const fence = (): void => {
-      if (!mayAct) throw new Error("somebody else leads");
+      if (!mayAct) throw new Error("another instance leads");
     };
     const { ensureVm, deleteVm } = host({ createMachine, getMachineStatus }, { fence });
-    const refused = { ok: false, error: { code: "Aborted", message: "somebody else leads" } };
+    const refused = { ok: false, error: { code: "Aborted", message: "another instance leads" } };
     expect(await ensureVm(aCall(), unaborted)).toMatchObject(refused);
     expect(await deleteVm(aCall(), unaborted)).toMatchObject(refused);
     expect(createMachine).not.toHaveBeenCalled();
@@ -58,14 +58,14 @@ describe("choosing the driver", () => {
 it("lets a driver log with its name, and without secrets", async () => {
   const { findVm, log } = host({
     getMachineStatus: async (_, context) => {
-      context.log("info", `asked with ${token}`, { url: `https://x?token=${token}`, tries: 2, driver: "evil" });
+      context.log("info", `called with ${token}`, { url: `https://x?token=${token}`, attempts: 2, driver: "evil" });
       return theVm();
     },
   });
   await findVm(aCall(), unaborted);
-  expect(log).toHaveBeenCalledWith("info", "asked with [redacted]", {
+  expect(log).toHaveBeenCalledWith("info", "called with [redacted]", {
     url: "https://x?token=[redacted]",
-    tries: 2,
+    attempts: 2,
     driver: "mock",
     method: "getMachineStatus",
     machine: "m-1",
@@ -81,7 +81,7 @@ describe("counting", () => {
     };
     let mayAct = true;
     const fence = (): void => {
-      if (!mayAct) throw new Error("somebody else leads");
+      if (!mayAct) throw new Error("another instance leads");
     };
     const { clock, ensureVm, deleteVm, findVm } = host(
       {
@@ -107,7 +107,7 @@ describe("counting", () => {
     ]);
   });
 
-  it("counts a call that is left behind as it was seen: out of time, or aborted", async () => {
+  it("counts an abandoned call as timed out or aborted", async () => {
     const countCall = vi.fn<DriverMetrics["countCall"]>();
     const stop = new AbortController();
     const never = () => new Promise<never>(() => {});
@@ -119,7 +119,7 @@ describe("counting", () => {
       stop.signal,
     );
     await clock.advance(1_000);
-    stop.abort(new Error("told to stop"));
+    stop.abort(new Error("stopped by test"));
     await deleted;
     await clock.advance(300_000);
     await found;

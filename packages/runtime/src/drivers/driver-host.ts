@@ -47,13 +47,13 @@ import { asksForToken, userDataFor } from "./user-data.ts";
 /** How drivers are hosted. */
 export interface DriverHostOptions {
   readonly drivers: readonly Driver[];
-  /** Whether machines join a cluster as nodes, so that a driver has to say under which name. */
+  /** Whether machines join a cluster as nodes, so that a driver has to report the name of the node. */
   readonly hasTarget: boolean;
   /** Longest time for one call of a driver, milliseconds. Default 5 minutes. */
   readonly callTimeoutMs?: number;
   /** Called right before each call of a driver; what it throws keeps the call from being made. Absent: nothing keeps it. */
   readonly fence?: () => void;
-  /** Absent: nobody counts what drivers do. */
+  /** Absent: calls of drivers are not counted. */
   readonly metrics?: DriverMetrics;
   /** Absent: nothing that drivers send to their clouds is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
@@ -307,7 +307,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       toValue(classCall, signal, async (read, confidential) => {
         const method = read.driver.getNodeTemplate;
         if (method === undefined)
-          throw new MachineError("Unimplemented", `driver "${read.driver.name}" says nothing about capacity`);
+          throw new MachineError("Unimplemented", `driver "${read.driver.name}" does not report capacity`);
         const reply = await callAboutClass(read, confidential, "getNodeTemplate", method, signal);
         return readNodeTemplateReply(reply, classCall.machineClass);
       }),

@@ -72,7 +72,7 @@ describe("loadDriver", () => {
     ["", /cannot be loaded/],
     ["constructor", /cannot be loaded: .*; expected mock, aws/],
     ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure, or/],
-  ])("says in one line what is wrong with %j", async (name, expected) => {
+  ])("reports in one line what is wrong with %j", async (name, expected) => {
     const error: unknown = await loadDriver(name, folder).catch((thrown: unknown) => thrown);
     expect(isConfigError(error)).toBe(true);
     const message = error instanceof Error ? error.message : "";

@@ -19,7 +19,7 @@ const shortNames: Readonly<Record<string, string>> = {
   azure: "@millwright/provider-azure",
 };
 
-/** The short name of a driver of this repository, as `--provider` and `MachineClass.provider` say it, ignoring case; `undefined` when there is none. */
+/** The short name of a driver of this repository, as in `--provider` and `MachineClass.provider`, ignoring case; `undefined` when there is none. */
 const shortNameFor = (provider: string): string | undefined =>
   Object.keys(shortNames).find((name) => name === provider.toLowerCase());
 
@@ -29,7 +29,7 @@ const expectation = `expected ${Object.keys(shortNames).join(", ")}, or an npm p
 
 const ownFile = fileURLToPath(import.meta.url);
 
-/** What is wrong, in one line. That this file asked for the driver helps nobody; that a driver asked for what is missing does. */
+/** What is wrong, in one line. The import of the driver by this file is left out; the import of a missing module by the driver is not. */
 const reasonOf = (cause: unknown): string =>
   messageOf(cause).split("\n")[0]?.replace(` imported from ${ownFile}`, "") ?? "";
 
@@ -45,7 +45,7 @@ function locate(name: string, folder: string): string {
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`, `gcp`, `azure`), in any case: classes say `AWS` and `Azure`.
+ * one of our own drivers (`mock`, `aws`, `gcp`, `azure`), in any case: classes have `AWS` and `Azure`.
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
@@ -59,7 +59,7 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
   }
   const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
   try {
-    // Whatever it is, defineDriver checks every part of it and refuses what is no driver.
+    // defineDriver validates every part of it and rejects anything else.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return defineDriver(candidate as DriverDefinition<unknown>);
   } catch (cause) {
@@ -71,7 +71,7 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
 /**
  * Loads the named drivers, and makes what finds the driver of a class by its provider: among them, else among those of this repository.
  *
- * @throws ConfigError when one of the named cannot be loaded; so does the result, for a provider that nobody drives
+ * @throws ConfigError when one of the named cannot be loaded; so does the result, for a provider without a driver
  */
 export async function createDriverFinder(names: readonly string[]): Promise<(provider: string) => Promise<Driver>> {
   const named = await Promise.all(names.map((name) => loadDriver(name)));

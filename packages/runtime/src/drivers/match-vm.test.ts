@@ -28,7 +28,7 @@ it("returns what the driver of the provider answers, whatever its case", () => {
   expect([match("Mock", vm, node), match("other", vm, node)]).toEqual(["different", "same"]);
 });
 
-it("takes a driver that throws, or breaks the contract, for one that cannot tell, and logs it once", () => {
+it("treats a driver that throws, or breaks the contract, as one that cannot match, and logs it once", () => {
   const thrown = matchWith(() => {
     throw new Error("bad id");
   });

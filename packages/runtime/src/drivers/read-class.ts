@@ -65,7 +65,7 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
   };
 }
 
-/** What a driver is told of a machine. */
+/** The description of a machine for a driver. */
 export function identityOf({ metadata, spec }: Machine): MachineIdentity {
   const { name, namespace = "", uid = "", labels, annotations } = metadata;
   const providerId = spec.providerID;

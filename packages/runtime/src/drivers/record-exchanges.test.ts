@@ -40,7 +40,7 @@ test("hands what a driver records to the recorder, which knows the secrets of th
   ]);
 });
 
-test("gives a driver nothing to record with where nobody records", async () => {
+test("gives a driver no recorder without recording", async () => {
   const given: unknown[] = [];
   const { findVm } = host({
     getMachineStatus: (_, { recordExchange }) => {

@@ -114,7 +114,7 @@ describe("the metrics of what happens to machines", () => {
     stop.abort();
   });
 
-  it("say nothing of a drain whose beginning was not seen", async () => {
+  it("do not count a drain whose start was not seen", async () => {
     const { clock, stop, aMachine, change, lines } = await setUp();
     aMachine("pool-1", { labels: { name: "pool" } }, leavesAt("Drain"));
     await clock.advance(30_000);

@@ -184,7 +184,7 @@ describe("lives of machines are counted truly", () => {
     expect(await counts()).toEqual({ ...none, create: 2, join: 1, drain: 1, delete: 1, stale: 0 });
   });
 
-  it("when a Failed machine is preserved, and somebody deletes it by hand in the end", async () => {
+  it("when a Failed machine is preserved, and deleted by a user in the end", async () => {
     const { clock, counts, change, comesUp, fallsIll, phases, remove } = await aPool();
     change({ metadata: { annotations: { [annotationKeys.preserve]: preserveValues.whenFailed } } });
     await comesUp();

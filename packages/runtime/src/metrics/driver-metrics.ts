@@ -16,7 +16,7 @@ export type DriverMethod =
 export interface DriverMetrics {
   /** A call of a method has ended: with `OK`, or with the code of its failure. */
   countCall(provider: string, method: DriverMethod, code: MachineErrorCode, seconds: number): void;
-  /** A request of a driver to its cloud has ended. Takes whatever a driver says, and never throws. */
+  /** A request of a driver to its cloud has ended. Accepts any values of a driver, and never throws. */
   countApiCall(provider: string, call: ApiCall): void;
 }
 
@@ -96,7 +96,7 @@ export function createDriverMetrics(registry: Registry): DriverMetrics {
       if (code !== "OK") driverFailed.inc({ ...labels, error_code: String(machineErrorCodes[code].number) });
     },
     countApiCall(provider, call) {
-      // A driver is a guest: its types are a promise.
+      // Drivers are not trusted: their values may have other types.
       const { service, outcome, seconds }: { readonly [Key in keyof ApiCall]?: unknown } = { ...call };
       const labels = { provider, service: serviceOf(service) };
       requests.inc(labels);

@@ -62,7 +62,7 @@ describe("series of what happens to machines", () => {
     expect(await lines("mcm_machine_drain_duration_seconds")).toHaveLength(1);
   });
 
-  it("are bounded, whatever somebody writes into machines that are there", async () => {
+  it("are bounded, whatever is written into existing machines", async () => {
     const { metrics, there, pools, lines } = setUp();
     for (let at = 0; at < 1_500; at++) {
       there.add(`pool-${at}`);

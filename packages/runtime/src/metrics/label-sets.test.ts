@@ -25,7 +25,7 @@ function setUp(most = 10) {
 }
 
 describe("labels in use", () => {
-  it("are forgotten once, when nobody needs them and they were not used for as long as they are kept", () => {
+  it("are removed once, when they are neither needed nor used for the retention time", () => {
     const { useAt, forgottenAt, needed } = setUp();
     useAt(0, "needed");
     useAt(0, "a");

@@ -2,7 +2,7 @@
 export interface LabelSets<L> {
   /** Notes that the series with these labels has a value. */
   use(labels: L): void;
-  /** Forgets what is over: the last use is older than the time to keep, and nobody needs it any more. */
+  /** Removes expired label sets: the last use is older than the retention time, and none is needed any more. */
   forget(): void;
 }
 
@@ -17,7 +17,7 @@ export interface LabelSetsOptions<L> {
   readonly onForget: (labels: L) => void;
 }
 
-/** Remembers which labels are in use, so that series of what is long gone do not stay for ever, and nobody can make endlessly many. */
+/** Tracks the labels in use, so that series of deleted objects are removed, and the number of series is bounded. */
 export function createLabelSets<L extends Readonly<Record<string, string>>>({
   monotonicMs,
   keepMs,

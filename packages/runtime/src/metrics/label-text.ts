@@ -1,4 +1,4 @@
-/** Labels hold what anybody may write into an object: what is longer than any name or provider id is cut. */
+/** Labels contain texts of users: those longer than any name or provider id are truncated. */
 const longestLabel = 512;
 
 const isPlain = /^[ -~]*$/;

@@ -60,7 +60,7 @@ describe("metrics of a MachineDeployment", () => {
     });
   });
 
-  it("are 0 where the deployment says nothing, and not there where 0 would mean something", () => {
+  it("are 0 for missing fields, and absent where 0 would be a value", () => {
     const lines = measured(machineDeploymentGauges, aDeployment({ strategy: { type: "Recreate" } }));
     expect(lines).toEqual({
       machine_deployment_info: ['createdAt="1767323045",spec_strategy_type="Recreate" 1'],
@@ -75,7 +75,7 @@ describe("metrics of a MachineDeployment", () => {
     });
   });
 
-  it("say 0 while the previous revision is asked for", () => {
+  it("are 0 while the previous revision is requested", () => {
     const lines = measured(machineDeploymentGauges, aDeployment({ rollbackTo: {} }));
     expect(lines["machine_deployment_info_spec_rollback_to_revision"]).toEqual(["0"]);
   });

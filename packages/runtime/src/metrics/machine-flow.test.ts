@@ -114,7 +114,7 @@ describe("what happened to a machine", () => {
       aMachine({}, { ...metadata, uid: "u2" }),
       [{ fact: "took", step: "delete", ms: 120_000 }],
     ],
-    ["it vanished although nobody asked", aMachine({}), undefined, []],
+    ["it vanished without a deletion", aMachine({}), undefined, []],
     ["it is new, or this process is", undefined, aMachine({ ...joinedNow, providerID: "a" }), []],
     ["nothing was there and nothing is", undefined, undefined, []],
     [
@@ -124,7 +124,7 @@ describe("what happened to a machine", () => {
       [{ fact: "took", step: "create", ms: 0 }],
     ],
     [
-      "nobody can read when it was made",
+      "its creation time is invalid",
       aMachine({}, { ...metadata, creationTimestamp: "yesterday" }),
       aMachine({ providerID: "a" }, { ...metadata, creationTimestamp: "yesterday" }),
       [{ fact: "took", step: "create", ms: 0 }],

@@ -7,7 +7,7 @@ export type FlowStep = "create" | "join" | "drain" | "delete";
 /** Something that is counted when it happens to a machine. */
 export type FlowFact =
   | { readonly fact: "took"; readonly step: FlowStep; readonly ms: number }
-  /** A drain begins or ends that takes longer than one pass: its objects do not say when it began. */
+  /** A drain starts or ends that takes longer than one reconcile: its objects do not record when it started. */
   | { readonly fact: "drainBegan" | "drainEnded" }
   | { readonly fact: "failedToJoin" }
   /** Asked to go while it was Failed for want of health. */
@@ -17,7 +17,7 @@ const since = (time: string | undefined, now: Date): number =>
   Math.max(0, now.getTime() - (Date.parse(time ?? "") || now.getTime()));
 
 /**
- * What happened to a machine between two states of it, in which it may be missing. A machine that was not there before tells nothing: it may have
+ * What happened to a machine between two states of it, in which it may be missing. A machine that was not there before yields nothing: it may have
  * been there long before this process.
  */
 export function flowFacts(before: Machine | undefined, after: Machine | undefined, now: Date): readonly FlowFact[] {
@@ -56,13 +56,13 @@ function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
   const [from, to] = [drainStateOf(before), drainStateOf(after)];
   if (from === to) return [];
   if (to === "under way") return [{ fact: "drainBegan" }];
-  // Somebody lost its marker, so that it begins again.
+  // Its marker was removed, so that it starts again.
   if (to === "before") return [];
   if (from === "under way") return [{ fact: "drainEnded" }];
   return isDrainedForPreservation(after) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
 }
 
-/** Whether the last words are of a drain: where there is no node, there is none. */
+/** Whether the last operation is a completed drain: without a node there is none. */
 const isDrainedForPreservation = ({ status }: Machine): boolean =>
   [deletionEvents.drained(), deletionEvents.forceDrained()].some((words) =>
     status?.lastOperation?.description?.startsWith(words),
@@ -70,7 +70,7 @@ const isDrainedForPreservation = ({ status }: Machine): boolean =>
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Running for the first time: a return is told as HealthCheck (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
+/** Running for the first time: a recovery is recorded as HealthCheck (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
 const hasJoined = (machine: Machine): boolean =>
   phaseOf(machine) === "Running" &&
   machine.status?.lastOperation?.type === "Create" &&

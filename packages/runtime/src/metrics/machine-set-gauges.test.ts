@@ -53,7 +53,7 @@ describe("metrics of a MachineSet", () => {
     expect(lines["machine_set_info"]?.[0]).toContain('spec_machine_class_name="own"');
   });
 
-  it("are there, as 0, before the set has a status, and without conditions that say nothing", () => {
+  it("are 0 before the set has a status, without gauges of unknown conditions", () => {
     const status = { machineSetCondition: [{ type: "Frozen", status: "true" }] };
     for (const set of [aSet({ status }), aSet({ metadata: { name: "bare" }, spec: { template: { spec: {} } } })]) {
       const lines = measured(machineSetGauges, set);

@@ -51,7 +51,7 @@ describe("gauges of objects", () => {
     expect(lines()).toEqual(["things_total 0"]);
   });
 
-  it("leave out what says nothing of itself", () => {
+  it("leave out objects without values", () => {
     const { lines } = setUp([thing("a", 0)]);
     expect(lines()).toEqual(["things_total 1"]);
   });
@@ -65,7 +65,7 @@ describe("gauges of objects", () => {
     ]);
   });
 
-  it("say nothing before the cache has its first list, not that there is nothing", () => {
+  it("are absent, not 0, before the cache has its first list", () => {
     let hasSynced = false;
     const { lines } = setUp([thing("a", 1)], () => hasSynced);
     expect(lines()).toEqual([]);
@@ -73,7 +73,7 @@ describe("gauges of objects", () => {
     expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour=""} 1']);
   });
 
-  it("go on after an object that cannot be measured, and tell of it", () => {
+  it("continue after an object that cannot be measured, and report it", () => {
     const { lines, failures } = setUp([thing("a", 1), thing("bad", -1), thing("c", 3)]);
     expect(lines()).toEqual([
       "things_total 3",
@@ -92,7 +92,7 @@ describe("gauges of objects", () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "show no value %d, and tell of it",
+    "show no value %d, and report it",
     (size) => {
       const { lines, failures } = setUp([thing("a", size), thing("b", 2)]);
       expect(lines()).toEqual(["things_total 2", 'thing_size{name="b",namespace="n",colour=""} 2']);

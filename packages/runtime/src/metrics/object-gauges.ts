@@ -22,7 +22,7 @@ export interface ObjectGauge<T> {
   readonly help: string;
   /** Labels besides `name` and `namespace`, which every one has. */
   readonly labels?: readonly string[];
-  /** Its values for one object; none where the object says nothing about it. Two of the same labels are one, the later. Only the first 1,000 are shown. */
+  /** Its values for one object; none where the object has none. Of two with the same labels the later counts. Only the first 1,000 are shown. */
   samples(object: T): readonly Sample[];
 }
 
@@ -34,18 +34,18 @@ export interface ObjectMetrics<T> {
   /** The gauge of how many there are. */
   readonly items: { readonly name: string; readonly help: string };
   readonly gauges: readonly ObjectGauge<T>[];
-  /** Is told of each object that cannot be read, or not by one of the gauges; it costs that object, or that gauge of it, only. */
+  /** Called for each object that cannot be read, or not by one of the gauges; only that object, or that gauge of it, is left out. */
   readonly onFailure: () => void;
 }
 
-/** So many of a list in a status; somebody may write as many as an object holds. */
+/** Maximum number of values of a list in a status. */
 const maxSamples = 1_000;
 
 /**
  * Writes gauges about all objects of a cache, and one of how many there are, in Prometheus' text format. Nothing is kept between two readings, so what was
  * deleted is not there any more, and an idle process spends nothing on them. All are of the moment of the first step; there is a step for each object and
  * gauge, so that the caller may pause in between: the library that writes the other metrics writes all of a gauge in one go, a third of a second for the
- * gauges of 10,000 machines. Before the cache has its first list there are none: 0 would say that everything is gone.
+ * gauges of 10,000 machines. Before the cache has its first list there are none: 0 would mean that everything was deleted.
  */
 export function* writeObjectMetrics<T extends NamedObject>(
   { cache, items, gauges, onFailure }: ObjectMetrics<T>,

@@ -70,7 +70,7 @@ test("stops with one log line before the file is too large, and takes no harm fr
   expect(() => recorder.record("azure", exchange)).not.toThrow();
 });
 
-test("leaves out a body that is too large, and says how large it was", async () => {
+test("leaves out a body that is too large, and records its size", async () => {
   const { recorder, linesOf } = await aRecorder();
   recorder.record("azure", { ...exchange, responseBody: "x".repeat(2 ** 20 + 1) });
   await recorder.close();
@@ -84,7 +84,7 @@ test("does not write over a file", async () => {
   await expect(again).rejects.toThrow(`--record-cloud: cannot create ${file}: it exists; name a new file`);
 });
 
-test("says where a file cannot be created", async () => {
+test("reports a file that cannot be created", async () => {
   const { file } = await aRecorder();
   await writeFile(`${file}.x`, "");
   const within = openCloudRecorder({ file: `${file}.x/y`, clock: createVirtualClock(), log: () => undefined });

@@ -13,7 +13,7 @@ export interface CloudRecorderOptions {
   readonly maxBytes?: number;
 }
 
-/** Writes what drivers and their clouds say to each other into a file, as JSON lines, without what must not be seen. */
+/** Writes the exchanges of drivers and their clouds into a file, as JSON lines, without secrets. */
 export interface CloudRecorder {
   /** Protects the values of a class secret. To be called before a driver gets them. */
   protect(secret: SecretData): void;

@@ -1,4 +1,4 @@
-/** Shorter pieces of base64 would be found by chance. */
+/** Shorter pieces of base64 would match accidentally. */
 const shortestPiece = 12;
 
 const toUrlAlphabet = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");

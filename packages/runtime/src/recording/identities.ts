@@ -16,7 +16,7 @@ const patterns: readonly (readonly [PlaceholderKind, RegExp])[] = [
   ["email", /\b([\w.+-]+@[\w-]+(?:\.[\w-]+)+)\b/g],
 ];
 
-/** Calls `found` for everything in a text by which the owner of an account could be told. */
+/** Calls `found` for everything in a text that identifies the owner of an account. */
 export function findIdentities(text: string, found: (kind: PlaceholderKind, value: string) => void): void {
   for (const [kind, pattern] of patterns) {
     for (const [, value = ""] of text.matchAll(pattern)) found(kind, value);

@@ -12,7 +12,7 @@ export interface ProtectedValues {
   hasSecret(text: string): boolean;
 }
 
-/** Values that are shorter say nothing; replacing them would garble everything. */
+/** Shorter values are not secrets; replacing them would garble everything. */
 const shortestValue = 4;
 /** Secrets that are shorter are replaced as words only. */
 const shortestSecret = 8;

@@ -56,7 +56,7 @@ test.each(Object.entries(places))("leaves no secret in %s", (_, place) => {
   }
 });
 
-test("takes out what fields hold by their name, though nobody has named the value as a secret", () => {
+test("removes values of fields by their names, although they are not known as secrets", () => {
   const clean = createSanitizer().sanitize(
     exchange({
       requestBody: "Action=AssumeRoleWithWebIdentity&WebIdentityToken=eyJhbGciOi&RoleSessionName=millwright",
@@ -124,7 +124,7 @@ test("gives the same value the same name, and others another one", () => {
   ]);
 });
 
-test("keeps what says how the cloud behaves", () => {
+test("keeps what shows how the cloud behaves", () => {
   const sanitizer = createSanitizer();
   sanitizer.protect(
     secretOf({ accessKeyID: "AKIAEXAMPLE", secretAccessKey: "wJalrXUtnFEMI", flag: "true", userData: "" }),

@@ -12,7 +12,7 @@ export interface Sanitizer {
   sanitize(exchange: CloudExchange): CloudExchange;
 }
 
-/** Headers that say how to read a body, or what to do next. Others, credentials among them, are left out. */
+/** Headers that describe a body, or what to do next. Others, credentials among them, are left out. */
 const keptHeaders: ReadonlySet<string> = new Set([
   "accept",
   "azure-asyncoperation",

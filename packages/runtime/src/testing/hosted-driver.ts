@@ -45,10 +45,10 @@ export const aCall = (change: Partial<CreateVmCall> = {}): CreateVmCall => ({
   ...change,
 });
 
-/** The signal of a call that nobody gives up. */
+/** The signal of a call that is not aborted. */
 export const unaborted: AbortSignal = new AbortController().signal;
 
-/** A host of one driver with these methods, beside another driver that nobody asks. */
+/** A host of one driver with these methods, beside another driver that is not called. */
 export function host(
   driver: Driver | Partial<DriverDefinition<unknown>> = {},
   options: Partial<Pick<DriverHostOptions, "hasTarget" | "fence" | "metrics" | "recorder">> = {},

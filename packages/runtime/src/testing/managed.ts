@@ -57,7 +57,7 @@ export function aLeadership(): {
         return given.promise;
       },
       fence: () => {
-        if (!isLeader) throw new Error("somebody else leads");
+        if (!isLeader) throw new Error("another instance leads");
       },
     },
     give: () => {
@@ -66,7 +66,7 @@ export function aLeadership(): {
     },
     take: () => {
       isLeader = false;
-      lost.abort(new Error("somebody else leads"));
+      lost.abort(new Error("another instance leads"));
     },
   };
 }
