@@ -8,7 +8,7 @@ import { checkSecurityGroups, checkSubnets } from "./checks/network.ts";
 import type { AwsSpec } from "./spec/spec.ts";
 import type { MethodCall } from "./vm/method-call.ts";
 
-/** Checks what EC2 says about a class: credentials, what the class names, and a dry run of its launch. Creates nothing. */
+/** Checks a class against EC2: credentials, the resources that it names, and a dry run of its launch. Creates nothing. */
 export function checkClass(request: CheckClassRequest<AwsSpec>, call: MethodCall): Promise<CheckClassResponse> {
   const { machineClass } = request;
   const { spec } = machineClass;
@@ -31,7 +31,7 @@ export function checkClass(request: CheckClassRequest<AwsSpec>, call: MethodCall
     name: "Right DescribeInstances",
     run: async () => {
       await session.api.dryRunList(signal);
-      return { status: "ok", message: "The driver may look for VMs." };
+      return { status: "ok", message: "The driver may list VMs." };
     },
   };
   return runChecks({
@@ -47,7 +47,7 @@ export function checkClass(request: CheckClassRequest<AwsSpec>, call: MethodCall
         name: "Quota",
         run: async () => ({
           status: "skipped",
-          message: "EC2 compares with the vCPU quota only when it launches; see Service Quotas in the console.",
+          message: "EC2 checks the vCPU quota only when it launches a VM. See Service Quotas in the console.",
         }),
       },
     ],

@@ -30,7 +30,7 @@ describe("creating a machine", () => {
     });
   });
 
-  it("says the same id to the same request", async () => {
+  it("returns the same id for the same request", async () => {
     const { ec2, driver } = await aCloud();
     const first = await driver.createMachine(aRequest(), aContext());
     const second = await driver.createMachine(aRequest(), aContext());
@@ -102,7 +102,7 @@ describe("creating a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ nodeName });
   });
 
-  it("says so when EC2 shows no name, and takes the VM that is there the next time", async () => {
+  it("is Unavailable when EC2 assigns no name, and adopts the VM in the next attempt", async () => {
     const clock = createSkippingClock();
     const { ec2, driver } = await aCloud({ clock, nameMs: 600_000 }, { patience: { visibleMs: 50 } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
@@ -130,12 +130,12 @@ describe("creating a machine", () => {
   it.each([
     ["Server.InsufficientInstanceCapacity", "ResourceExhausted"],
     ["Client.VolumeLimitExceeded", "ResourceExhausted"],
-    // EC2 says so of a key that the VM's volumes may not use.
+    // The code of EC2 for a key that the volumes of the VM may not use.
     ["Client.InternalError", "FailedPrecondition"],
     ["Client.InvalidSnapshot.NotFound", "FailedPrecondition"],
     ["Client.UserInitiatedShutdown", "Aborted"],
     ["Server.InternalError", "Aborted"],
-  ])("says what it means that a VM ends before it runs: %s is %s", async (code, expected) => {
+  ])("classifies why a VM ends before it runs: %s is %s", async (code, expected) => {
     const { ec2, driver } = await aCloud({ nameMs: 600_000 });
     const creating = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
     await expect.poll(() => ec2.inventory().instances.length, { timeout: 10_000 }).toBe(1);

@@ -22,7 +22,7 @@ export async function createMachine(request: CreateRequest, call: MethodCall): P
   if (stranger !== undefined) {
     throw new MachineError(
       "AlreadyExists",
-      `VM ${stranger.id} of an earlier machine "${machine.name}" still exists; it must be deleted first`,
+      `VM ${stranger.id} of an earlier machine "${machine.name}" still exists; delete it first`,
     );
   }
   const launch: Launch = {

@@ -80,7 +80,7 @@ describe("deleting a machine", () => {
     expect(ec2.inventory().instances).toEqual([]);
   });
 
-  it("does not wait for a VM of which nobody can know: EC2 was not asked for it, or refused, and not just now", async () => {
+  it("does not wait for a VM that cannot exist: EC2 got no recent request for it, or rejected it", async () => {
     const { ec2, driver } = await aCloud({}, { patience: { visibleMs: 60_000 } });
     const clock = createSkippingClock();
     const context = { ...aContext(), clock };
@@ -143,7 +143,7 @@ describe("deleting a machine", () => {
     for (const { tags } of ec2.world.instances.values()) change(tags);
     await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).rejects.toMatchObject({
       code: "PermissionDenied",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("kept"),
     });
     await driver.deleteMachine(aRequest(), aContext());
     expect(ec2.inventory().instances).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("deleting a machine", () => {
     },
   );
 
-  it("says what to do about termination protection", async () => {
+  it("names the remedy for termination protection", async () => {
     const { ec2, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const refusal = { code: "OperationNotPermitted", message: "The instance may not be terminated." };

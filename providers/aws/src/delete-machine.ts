@@ -6,7 +6,7 @@ import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
 import { readProviderId } from "./vm/provider-id.ts";
 import { isTerminated, type Vm } from "./vm/vm.ts";
 
-/** For how long one call waits for the end of a VM, milliseconds. Most end within a minute; one with instance store or under a hypervisor in trouble takes longer. */
+/** For how long one call waits for the end of a VM, milliseconds. Most end within a minute; one with instance store or on a faulty hypervisor takes longer. */
 const terminationWaitMs = 120_000;
 
 /** When a VM that takes longer is looked at again, milliseconds. */
@@ -14,7 +14,7 @@ const checkTerminationAfterMs = 15_000;
 
 /**
  * Terminates the VM of a machine and waits until it has ended, since a kubelet that still runs would register its node again; where that takes more than two minutes, the deletion is pending. Volumes and
- * interfaces go with the VM, unless the class says that they stay.
+ * interfaces are deleted with the VM, unless the class keeps them.
  */
 export async function deleteMachine(
   request: AwsRequest,
@@ -48,7 +48,7 @@ async function vmsToDelete(request: AwsRequest, call: MethodCall): Promise<reado
 }
 
 /**
- * With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. Those on their way out
+ * With a provider id exactly that VM, since an orphan may have the name of a healthy machine; otherwise all VMs of the machine. Terminating ones
  * count: the deletion ends when they have ended.
  */
 async function findOwn({ machine }: AwsRequest, { session, keys, context }: MethodCall): Promise<readonly Vm[]> {
@@ -61,7 +61,7 @@ async function findOwn({ machine }: AwsRequest, { session, keys, context }: Meth
   if (isTerminated(vm) || isOwnedBy(vm, keys, machine)) return [vm];
   throw new MachineError(
     "PermissionDenied",
-    `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or else "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
+    `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or else "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is kept. Should it be that machine's: put the tags on it`,
   );
 }
 

@@ -49,7 +49,7 @@ describe("the driver", () => {
     expect([...services].toSorted()).toEqual([...ofMcm.map((name) => `instance_${name}`), ...own].toSorted());
   });
 
-  it("says no secret in errors and logs", async () => {
+  it("writes no secret to errors and logs", async () => {
     const { ec2, driver } = await aCloud();
     const context = aContext();
     const codes = ["AuthFailure", "InternalError", "InvalidParameterValue", "UnauthorizedOperation"];

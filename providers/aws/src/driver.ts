@@ -28,7 +28,7 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
       spec: awsSpecSchema,
       secret: awsSecretSchema,
       credentialsOf: readCredentials,
-      // A VM is where its id says, also when the class has moved on.
+      // The place of a VM is that of its id, also when the class has changed.
       placeOf: ({ machine: { providerId = "" } = {}, machineClass }) =>
         (providerId === "" ? "" : readProviderId(providerId).region) || machineClass.spec.region,
       openSession: (region, credentials, resources) =>

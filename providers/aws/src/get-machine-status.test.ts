@@ -15,7 +15,7 @@ describe("the status of a machine", () => {
     expect(ec2.log.requests[0]?.body).not.toContain("InstanceId.1");
   });
 
-  it("tells addresses", async () => {
+  it("returns addresses", async () => {
     const { driver } = await aCloud();
     const networkInterfaces = [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"], associatePublicIPAddress: true }];
     const request = aRequest(aMachine("m"), { networkInterfaces });
@@ -39,7 +39,7 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ providerId });
   });
 
-  it("says that a spot VM was reclaimed, with and without the id", async () => {
+  it("reports that a spot VM was reclaimed, with and without the id", async () => {
     const { ec2, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(aMachine("m"), { spotPrice: "" }), aContext());
     ec2.reclaim(providerId.split("/").at(-1) ?? "");
@@ -92,7 +92,7 @@ describe("the status of a machine", () => {
     ).rejects.toMatchObject({ code: "NotFound" });
   });
 
-  it("says which VM a machine has when it is not the one with its id", async () => {
+  it("names the VM of a machine when it is not the one with its id", async () => {
     const { driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const machine = aMachine("m", { providerId: "aws:///eu-west-1/i-0123456789abcdef0" });

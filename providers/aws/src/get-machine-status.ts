@@ -10,7 +10,7 @@ export async function getMachineStatus(request: AwsRequest, call: MethodCall): P
   if (vm.nodeName === "") {
     throw new MachineError(
       "Unavailable",
-      `VM ${vm.id} has no private DNS name yet; should it stay so: are DNS hostnames on in its VPC?`,
+      `VM ${vm.id} has no private DNS name yet; check that DNS hostnames are enabled in its VPC`,
     );
   }
   const { uncheckedCards, missingPrefixes } = pendingInitialization(request.machineClass.spec, vm.instance);

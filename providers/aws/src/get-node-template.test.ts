@@ -5,7 +5,7 @@ const template = (spec: Record<string, unknown>, driver: Awaited<ReturnType<type
   driver.getNodeTemplate?.(aRequest(aMachine("m"), spec), aContext());
 
 describe("the node template of a class", () => {
-  it("says what EC2 knows about type and zone", async () => {
+  it("returns what EC2 knows about type and zone", async () => {
     const { driver } = await aCloud();
     await expect(template({}, driver)).resolves.toEqual({
       nodeTemplate: {

@@ -4,7 +4,7 @@ import type { AwsClass, MethodCall } from "./vm/method-call.ts";
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { x86_64: "amd64", arm64: "arm64", i386: "386" };
 
-/** What EC2 says about the type and the zone of a class, for the autoscaler where the class does not say it. */
+/** Capacity and zone of a class according to EC2, for the autoscaler if the class has no `nodeTemplate`. */
 export async function getNodeTemplate(
   { spec }: AwsClass,
   { session, context }: MethodCall,
@@ -19,7 +19,7 @@ export async function getNodeTemplate(
   const cpus = type?.VCpuInfo?.DefaultVCpus;
   const memoryMiB = type?.MemoryInfo?.SizeInMiB;
   if (cpus === undefined || memoryMiB === undefined) {
-    throw new MachineError("InvalidArgument", `providerSpec.machineType: EC2 says nothing about "${machineType}"`);
+    throw new MachineError("InvalidArgument", `providerSpec.machineType: EC2 has no machine type "${machineType}"`);
   }
   if (zone === undefined) {
     throw new MachineError(

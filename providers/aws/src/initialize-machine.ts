@@ -35,6 +35,6 @@ async function findReady(request: AwsRequest, call: MethodCall): Promise<Vm> {
     await call.context.clock.sleep(call.patience.lookAgainMs, call.context.signal);
     const vm = await call.session.byId(instanceId, call.context);
     if (vm === undefined) throw error;
-    throw new MachineError("Unavailable", `VM ${instanceId} can only be seen now`, { cause: error });
+    throw new MachineError("Unavailable", `VM ${instanceId} was not visible before`, { cause: error });
   }
 }

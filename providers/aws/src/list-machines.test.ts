@@ -26,14 +26,14 @@ describe("listing machines", () => {
     expect((await list(driver)).map(({ machineName }) => machineName)).toEqual(["a", "b"]);
   });
 
-  it("lists the VMs of MCM's driver, which do not say whose they are", async () => {
+  it("lists the VMs of MCM's driver, which have no owner tags", async () => {
     const { ec2, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(aMachine("a")), aContext());
     for (const { tags } of ec2.world.instances.values()) tags.delete("millwright.dev/machine-uid");
     expect(await list(driver)).toEqual([{ providerId, machineName: "a" }]);
   });
 
-  it("leaves out what has no name, and says so: it would be deleted as an orphan", async () => {
+  it("skips VMs without a name with a warning: they would be deleted as orphans", async () => {
     const { ec2, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     for (const { tags } of ec2.world.instances.values()) tags.delete("Name");

@@ -12,7 +12,7 @@ export async function listMachines({ session, keys, context }: MethodCall): Prom
       const machineUid = tags.get(ownerTagKeys.machineUid) ?? "";
       if (machineName === "") {
         // Whatever is listed and has no machine is deleted: this was not made by a driver.
-        context.log("warn", "A VM with the tags of this cluster has no tag Name; it is left alone", { vm: id });
+        context.log("warn", "A VM with the tags of this cluster has no tag Name; it is kept", { vm: id });
         return [];
       }
       return [{ providerId: providerIdOf(region, id), machineName, ...(machineUid === "" ? {} : { machineUid }) }];

@@ -116,7 +116,7 @@ describe("the checks of a class", () => {
     expect(those(await check(cloud), "failed")).toEqual([]);
     await cloud.driver.createMachine(aRequest(), aContext());
     expect(those(await check(cloud), "failed")).toEqual([
-      "Quota: No room for a VM in westeurope: cores 2 of 3 (a VM needs 2); standardDSv5Family 2 of 3 (a VM needs 2).",
+      "Quota: Quota for a VM is exhausted in westeurope: cores 2 of 3 (a VM needs 2); standardDSv5Family 2 of 3 (a VM needs 2).",
     ]);
   });
 
@@ -167,7 +167,7 @@ describe("isGranted", () => {
     ["Microsoft.Compute/virtualMachines/write", false],
     ["Microsoft.Network/*", false],
     ["MicrosoftXCompute/virtualMachines/read", false],
-  ])("says of an assignment of %s: %s", (pattern, granted) => {
+  ])("evaluates an assignment of %s: %s", (pattern, granted) => {
     expect(isGranted("Microsoft.Compute/virtualMachines/read", [permission([pattern])])).toBe(granted);
   });
 

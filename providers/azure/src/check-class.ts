@@ -9,7 +9,7 @@ import { checkSubnet } from "./checks/subnet.ts";
 import type { AzureSpec } from "./spec/spec.ts";
 import type { MethodCall } from "./vm/method-call.ts";
 
-/** Checks what Azure says about a class: credentials, rights, and everything that the class names. Creates nothing, and accepts no terms. */
+/** Checks a class against Azure: credentials, permissions, and everything that the class names. Creates nothing, and accepts no terms. */
 export function checkClass(
   { machineClass: { spec } }: CheckClassRequest<AzureSpec>,
   call: MethodCall,

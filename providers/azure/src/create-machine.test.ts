@@ -33,7 +33,7 @@ describe("creating a machine", () => {
     expect(arm.log.count()).toBe(0);
   });
 
-  it("says the same id to the same request, and makes one VM of twenty equal requests at once", async () => {
+  it("returns the same id for the same request, and creates one VM for twenty equal concurrent requests", async () => {
     const { arm, driver } = await aCloud({ vmMs: 30 });
     const made = await Promise.all(Array.from({ length: 20 }, () => driver.createMachine(aRequest(), aContext())));
     expect(new Set(made.map(({ providerId }) => providerId))).toEqual(new Set(["azure:///westeurope/m"]));

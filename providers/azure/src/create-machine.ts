@@ -39,7 +39,7 @@ async function create(request: CreateRequest, call: MethodCall): Promise<CreateM
     plan: await planOf(spec, imageReference, call),
     publicKey: isGiven(publicKey) ? publicKey : await throwAwayPublicKey(),
   };
-  // Says what is wrong with the user data before anything is made.
+  // Rejects invalid user data before anything is created.
   for (const candidate of candidatesOf(spec)) vmInput(launch, candidate);
   await ensureNic(launch, call);
   await makeVm(request, launch, call);

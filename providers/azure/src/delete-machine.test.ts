@@ -61,7 +61,7 @@ describe("deleting a machine", () => {
     expect(arm.inventory().disks).toHaveLength(7);
   });
 
-  it("tells Azure first what goes with the VM, where an older driver did not, and keeps volumes attached", async () => {
+  it("first marks NIC and disks for deletion with the VM, where an older driver did not, and keeps volumes attached", async () => {
     const cloud = await aCloud();
     const { arm, driver } = cloud;
     await driver.createMachine(aFullRequest(), aContext());
@@ -147,7 +147,7 @@ describe("deleting a machine", () => {
     arm.vm("m").tags = { "kubernetes.io-cluster-other": "1", "kubernetes.io-role-node": "1" };
     await expect(
       driver.deleteMachine(aFullRequest("m", { providerId: "azure:///westeurope/m" }), aContext()),
-    ).rejects.toMatchObject({ code: "PermissionDenied", message: expect.stringContaining("left alone") });
+    ).rejects.toMatchObject({ code: "PermissionDenied", message: expect.stringContaining("kept") });
     expect(arm.inventory().vms).toHaveLength(1);
   });
 
@@ -163,23 +163,26 @@ describe("deleting a machine", () => {
   it.each([
     ["NIC", "NetworkInterfaces_Delete", /NIC "m-nic": not now/, { nics: [{ name: "m-nic" }], disks: [] }],
     ["disk", "Disks_Delete", /disk "m-0-data-disk": not now/, { nics: [], disks: [{ name: "m-0-data-disk" }] }],
-  ])("deletes what it can when a %s cannot be, and says what is left", async (_, operation, message, left) => {
-    const cloud = await aCloud();
-    const { arm, driver } = cloud;
-    await driver.createMachine(aFullRequest(), aContext());
-    withoutCascade(cloud, "m");
-    arm.vm("m").provisioningState = "Failed";
-    const match = operation === "Disks_Delete" ? "m-0-data-disk" : "m-nic";
-    arm.faults.add({ operation, match, times: 9, end: failing });
-    await expect(driver.deleteMachine(aFullRequest(), aContext())).rejects.toMatchObject({
-      code: "Unavailable",
-      message: expect.stringMatching(message),
-    });
-    expect(arm.inventory()).toMatchObject({ vms: [], ...left });
-    arm.faults.clear();
-    await driver.deleteMachine(aFullRequest(), aContext());
-    expect(arm.inventory()).toEqual(nothing);
-  });
+  ])(
+    "deletes what it can when a %s cannot be deleted, and reports what remains",
+    async (_, operation, message, left) => {
+      const cloud = await aCloud();
+      const { arm, driver } = cloud;
+      await driver.createMachine(aFullRequest(), aContext());
+      withoutCascade(cloud, "m");
+      arm.vm("m").provisioningState = "Failed";
+      const match = operation === "Disks_Delete" ? "m-0-data-disk" : "m-nic";
+      arm.faults.add({ operation, match, times: 9, end: failing });
+      await expect(driver.deleteMachine(aFullRequest(), aContext())).rejects.toMatchObject({
+        code: "Unavailable",
+        message: expect.stringMatching(message),
+      });
+      expect(arm.inventory()).toMatchObject({ vms: [], ...left });
+      arm.faults.clear();
+      await driver.deleteMachine(aFullRequest(), aContext());
+      expect(arm.inventory()).toEqual(nothing);
+    },
+  );
 
   it("goes the long way when Azure refuses to change what goes with a VM", async () => {
     const cloud = await aCloud();
@@ -193,7 +196,7 @@ describe("deleting a machine", () => {
     expect(arm.log.count("NetworkInterfaces_Delete")).toBe(1);
   });
 
-  it("takes no disk that somebody copied with all its tags, unless it has a name of the driver's", async () => {
+  it("deletes no copy of a disk with all its tags, unless it has a name of the driver's", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const [disk] = arm.inventory().disks;

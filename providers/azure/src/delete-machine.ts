@@ -21,18 +21,18 @@ async function remove(request: AzureRequest, call: MethodCall): Promise<DeleteMa
   const { machine, machineClass } = request;
   const group = machineClass.spec.resourceGroup;
   const name = vmNameOf(request);
-  // A list that many share may miss a VM while others go; who is told that there is none deletes the machine.
+  // A shared list may miss a VM while others are deleted, and a machine whose VM is missing is deleted.
   const vm = (await session.vm(group, name, context)) ?? (await session.api.getVm(group, name, context.signal));
   if (vm !== undefined) {
     if (!isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
       throw new MachineError(
         "PermissionDenied",
-        `VM "${name}" does not carry the marks of machine "${machine.name}": its name, and its UID in the tag "${ownerTagKeys.machineUid}" or, where it says none or spec.providerID names it, "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
+        `VM "${name}" does not carry the marks of machine "${machine.name}": its name, and its UID in the tag "${ownerTagKeys.machineUid}" or, if it has none or spec.providerID names it, "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is kept. Should it be that machine's: put the tags on it`,
       );
     }
     await removeVm(group, vm, call);
   }
-  // Also after a VM that took all with it: what an interrupted creation left is told by a list that many deletions share.
+  // Also after a VM that was deleted with all its parts: leftovers of an interrupted creation are found by a list that deletions share.
   await removeParts(group, await partsOf(request, name, call), call);
   return {};
 }

@@ -118,14 +118,14 @@ describe("drift", () => {
       { properties: { networkProfile: { acceleratedNetworking: true } } },
       { field: "properties.networkProfile.acceleratedNetworking", wanted: "true", found: "false" },
     ],
-  ])("tells another %s", async (_, change, difference) => {
+  ])("reports another %s", async (_, change, difference) => {
     const { driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const drift = await driver.findDrift?.(aRequest(aMachine("m"), change), aContext());
     expect(drift?.differences).toEqual([difference]);
   });
 
-  it("tells what is another in a VM that was asked for in detail, and another image by its kind of name", async () => {
+  it("reports the differences of a VM with many settings, and another image by its kind of name", async () => {
     const { driver } = await aCloud();
     const detailed = (
       osDiskType: string,

@@ -54,7 +54,7 @@ describe("the status of a machine", () => {
     await creation;
   });
 
-  it("does not take the VM of an earlier machine, or of somebody else", async () => {
+  it("does not return the VM of an earlier machine, or of another owner", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     await expect(driver.getMachineStatus(aRequest(aMachine("m", { uid: "new" })), aContext())).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
   });
 
-  it("of a machine with a provider id is that VM, also when somebody took its tags away", async () => {
+  it("of a machine with a provider id is that VM, also when its tags were removed", async () => {
     const { arm, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(), aContext());
     arm.vm("m").tags = {};
@@ -73,7 +73,7 @@ describe("the status of a machine", () => {
     });
   });
 
-  it.each(["stopped", "deallocated"] as const)("is that of a VM that somebody has %s", async (power) => {
+  it.each(["stopped", "deallocated"] as const)("is that of a VM that was %s", async (power) => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     arm.vm("m").power = power;
@@ -102,7 +102,7 @@ describe("the status of a machine", () => {
     });
   });
 
-  it("says that a spot VM was reclaimed", async () => {
+  it("reports that a spot VM was reclaimed", async () => {
     const { arm, driver } = await aCloud();
     const spot = { properties: { priority: "Spot" } };
     await driver.createMachine(aRequest(aMachine("m"), spot), aContext());
@@ -114,7 +114,7 @@ describe("the status of a machine", () => {
     });
   });
 
-  it("says that spot VMs are deleted when they are reclaimed, where the class wants it so", async () => {
+  it("reports that reclaimed spot VMs are deleted, if the class requests it", async () => {
     const { arm, driver } = await aCloud();
     const spot = { properties: { priority: "Spot", evictionPolicy: "Delete" } };
     await driver.createMachine(aRequest(aMachine("m"), spot), aContext());

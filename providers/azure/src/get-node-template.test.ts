@@ -18,7 +18,7 @@ describe("the node template of a class", () => {
       { properties: { zone: null, availabilitySet: { id: "/set" } } },
       { architecture: "arm64", capacity: { cpu: 2, gpu: 0, memory: "8192Mi" }, zone: "0" },
     ],
-  ])("of size %s is what Azure says about it", async (vmSize, change, expected) => {
+  ])("of size %s is its capacity in Azure", async (vmSize, change, expected) => {
     const { driver } = await aCloud({ pageSize: 2 });
     const properties = { ...change.properties, hardwareProfile: { vmSize } };
     const answer = await driver.getNodeTemplate?.(aRequest(aMachine("m"), { properties }), aContext());

@@ -4,7 +4,7 @@ import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** What Azure says about the size of a class, for the autoscaler where the class does not say it. */
+/** Capacity of the size of a class according to Azure, for the autoscaler if the class has no `nodeTemplate`. */
 export async function getNodeTemplate(
   { spec }: AzureClass,
   { session, context }: MethodCall,
@@ -21,7 +21,7 @@ export async function getNodeTemplate(
   if (!(cpu > 0) || !(memoryGb > 0)) {
     throw new MachineError(
       "InvalidArgument",
-      `providerSpec.properties.hardwareProfile.vmSize: Azure says nothing about "${vmSize}" in ${location}`,
+      `providerSpec.properties.hardwareProfile.vmSize: Azure has no size "${vmSize}" in ${location}`,
     );
   }
   const architecture = architectures[(capability("CpuArchitectureType") ?? "").toLowerCase()];

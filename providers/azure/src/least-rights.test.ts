@@ -46,7 +46,7 @@ describe("the role in the README", () => {
   // That nothing else is asked for shows in every test of this driver: `aCloud` allows no more.
   it("has what the driver asks for, and nothing else", async () => {
     const { arm, driver } = await aCloud({ partMs: 1 });
-    // How something failed says its operation.
+    // The operation contains the reason of a failure.
     for (const operation of ["NetworkInterfaces_Get", "Disks_Get"]) arm.faults.add({ operation, end: failedState });
     arm.world.vmFailures.set("m-0", { code: "AllocationFailed", message: "no" });
     await expect(
@@ -73,9 +73,9 @@ describe("the role in the README", () => {
   });
 
   it.each([
-    ["Microsoft.Compute/virtualMachines/write", /making Standard_D2s_v5.*give the application/],
-    ["Microsoft.Network/virtualNetworks/subnets/join/action", /making NIC "m-nic".*LinkedAuthorizationFailed/],
-  ])("without %s is told with the action that lacks", async (action, message) => {
+    ["Microsoft.Compute/virtualMachines/write", /creating Standard_D2s_v5.*give the application/],
+    ["Microsoft.Network/virtualNetworks/subnets/join/action", /creating NIC "m-nic".*LinkedAuthorizationFailed/],
+  ])("without %s fails with the missing action", async (action, message) => {
     const { driver } = await aCloud({ actions: roleOfReadme.filter((other) => other !== action) });
     const failure: unknown = await driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "PermissionDenied", message: expect.stringMatching(message) });

@@ -16,7 +16,7 @@ export async function listMachines(
     session.disks(resourceGroup, context),
   ]);
   const { dataDisks } = properties.storageProfile;
-  // VMs first: what they say of a machine counts.
+  // VMs first: their tags have precedence.
   const found: readonly (readonly [Tags | undefined, string | undefined])[] = [
     ...vms.map(({ tags, name }) => [tags, name] as const),
     ...nics.map(({ tags, name = "" }) => [tags, machineOfNic(name, tags)] as const),

@@ -11,7 +11,7 @@ const ofMachine = /^azure:\/\/\/[^/]+\/([^/]+)$/;
 
 /**
  * Whether a Node is that of a VM. Machines have `azure:///<location>/<vm>`, Nodes the resource id: both name the VM, without regard to case. The driver makes no instances of uniform scale sets. A VM
- * whose id is not stored yet has the name of its machine, so that a Node of another VM can be told.
+ * whose id is not stored yet has the name of its machine, so that a Node of another VM is recognized.
  */
 export function matchNode(
   { providerId, machineName }: Pick<VmIdentity, "providerId" | "machineName">,

@@ -54,7 +54,7 @@ describe("an operation that takes longer than a call has", () => {
     expect(requests.filter(({ method }) => method === "DELETE")).toHaveLength(1);
   });
 
-  it("is no reason to be pending for a call that is stopped, or whose deadline comes first", async () => {
+  it("does not make a call pending that is aborted, or whose deadline comes first", async () => {
     const { clock, driver, untilDone, aCall } = aSlowCloud({ vmMs: 12 * minute });
     const request = aRequest(aMachine("m"));
     const stopped = new AbortController();

@@ -92,7 +92,7 @@ describe("the checks of a class", () => {
     expect(those(await check(cloud, spec), "failed")).toEqual([]);
     await cloud.driver.createMachine(aRequest(), aContext());
     expect(those(await check(cloud, spec), "failed")).toEqual([
-      "Quota: No room for a VM in europe-west1: CPUS 2 of 3 (a VM needs 2).",
+      "Quota: Quota for a VM is exhausted in europe-west1: CPUS 2 of 3 (a VM needs 2).",
     ]);
   });
 

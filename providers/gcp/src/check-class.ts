@@ -9,7 +9,7 @@ import { checkRights } from "./checks/rights.ts";
 import type { GcpSpec } from "./spec/spec.ts";
 import type { MethodCall } from "./vm/method-call.ts";
 
-/** Checks what Google says about a class: credentials, rights, and everything that the class names. Creates nothing. */
+/** Checks a class against Google Cloud: credentials, permissions, and everything that the class names. Creates nothing. */
 export function checkClass(
   { machineClass: { spec } }: CheckClassRequest<GcpSpec>,
   call: MethodCall,

@@ -29,7 +29,7 @@ describe("a class without cluster or role tags", () => {
     await driver.deleteMachine(aRequest(aMachine("m"), untagged), aContext());
   });
 
-  it("leaves alone a VM that has no UID, and says what to put on it", async () => {
+  it("keeps a VM without a UID, and names the missing labels", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const [vm] = gce.world.instances.values();

@@ -27,7 +27,7 @@ describe("creating a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toEqual(made);
   });
 
-  it("says the same id to the same request", async () => {
+  it("returns the same id for the same request", async () => {
     const { gce, driver } = await aCloud();
     const first = await driver.createMachine(aRequest(), aContext());
     const second = await driver.createMachine(aRequest(), aContext());
@@ -55,7 +55,7 @@ describe("creating a machine", () => {
   it.each<[string, object]>([
     ["of an earlier machine of the same name", { labels: { [ownerLabelKeys.machineUid]: "other" } }],
     ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] }, labels: {} }],
-    ["of nobody", { tags: { items: [] }, labels: {} }],
+    ["without owner", { tags: { items: [] }, labels: {} }],
   ])("does not take a VM %s", async (_, change) => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
@@ -129,8 +129,8 @@ describe("creating a machine", () => {
   });
 
   it("goes on waiting for the operation of a try that was killed, with other user data by then", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
-    expect(await giveUpWaiting((context) => driver.createMachine(aRequest(), context))).toMatchObject({
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud();
+    expect(await abortWaiting((context) => driver.createMachine(aRequest(), context))).toMatchObject({
       code: "DeadlineExceeded",
     });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
@@ -143,17 +143,17 @@ describe("creating a machine", () => {
     expect(gce.log.count("instances.insert")).toBe(1);
   });
 
-  it("tells how the operation of a try that was killed has failed", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+  it("reports the failed operation of an interrupted attempt", async () => {
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud();
     gce.world.capacity.set("n2-standard-2", 0);
-    await giveUpWaiting((context) => driver.createMachine(aRequest(), context));
+    await abortWaiting((context) => driver.createMachine(aRequest(), context));
     const creating = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
     clock.skip(60_000);
     expect(await creating).toMatchObject({ code: "ResourceExhausted", tokenIsSpent: true });
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("says so when Compute Engine does not name the operation that it began", async () => {
+  it("fails when Compute Engine does not name the started operation", async () => {
     const { gce, driver } = await aCloud();
     const reply = { status: 200, body: JSON.stringify({ kind: "compute#operation", status: "PENDING" }) };
     gce.faults.add({ operation: "instances.insert", end: { kind: "reply", reply }, afterAcceptance: true });
@@ -174,7 +174,7 @@ describe("creating a machine", () => {
     expect(gce.inventory().instances).toHaveLength(1);
   });
 
-  it("does not take a VM that is on its way out", async () => {
+  it("does not adopt a terminating VM", async () => {
     const { gce, driver, clock } = await aSlowCloud({ operationMs: 0, provisioningMs: 0, stagingMs: 0 });
     await driver.createMachine(aRequest(), aContext());
     gce.stop("m");

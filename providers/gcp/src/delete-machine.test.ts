@@ -48,7 +48,7 @@ describe("deleting a machine", () => {
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
   });
 
-  it("counts a VM as deleted whose deletion finds nothing because somebody else was faster", async () => {
+  it("counts a VM as deleted that another client deleted first", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 });
     await driver.createMachine(aRequest(), aContext());
     const errors = [{ code: "RESOURCE_NOT_FOUND", message: "The resource 'm' was not found" }];
@@ -76,7 +76,7 @@ describe("deleting a machine", () => {
     expect(gce.inventory()).toEqual(nothing);
   });
 
-  it("does not wait for a VM of which nobody can know: Compute Engine was not asked for it, or it came to nothing, and not just now", async () => {
+  it("does not wait for a VM that cannot exist: Compute Engine got no recent request for it, or the request failed", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 }, { patience: { visibleMs: 60_000 } });
     const clock = createSkippingClock();
     const context = { ...aContext(), clock };
@@ -115,10 +115,10 @@ describe("deleting a machine", () => {
   });
 
   it("waits for a VM of whose operation it has not learnt the end", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud();
     await driver.deleteMachine(aRequest(aMachine("other")), { ...aContext(), clock });
     clock.skip(600_000);
-    await giveUpWaiting((context) => driver.createMachine(aRequest(), { ...context, clock }));
+    await abortWaiting((context) => driver.createMachine(aRequest(), { ...context, clock }));
     const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
     gce.faults.add({ operation: "instances.get", end: { kind: "refuse", refusal: { code: "notFound", message } } });
     const deleting = driver.deleteMachine(aRequest(), { ...aContext(), clock });
@@ -129,8 +129,8 @@ describe("deleting a machine", () => {
   });
 
   it("ends a VM that is still being made", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
-    await giveUpWaiting((context) => driver.createMachine(aRequest(), context));
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud();
+    await abortWaiting((context) => driver.createMachine(aRequest(), context));
     expect(gce.inventory().instances).toMatchObject([{ status: "PROVISIONING" }]);
     const deleting = driver.deleteMachine(aRequest(), aContext());
     await expect.poll(() => gce.log.count("instances.delete")).toBe(1);
@@ -139,7 +139,7 @@ describe("deleting a machine", () => {
     expect(gce.inventory()).toEqual(nothing);
   });
 
-  it("waits for a deletion that somebody else has begun", async () => {
+  it("waits for a deletion of another client", async () => {
     const { gce, driver } = await aCloud({ operationMs: 80 });
     await driver.createMachine(aRequest(), aContext());
     await Promise.all([driver.deleteMachine(known(), aContext()), driver.deleteMachine(known(), aContext())]);
@@ -162,7 +162,7 @@ describe("deleting a machine", () => {
     if (vm !== undefined) vm.resource = { ...vm.resource, ...change };
     await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
       code: "PermissionDenied",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("kept"),
     });
     await driver.deleteMachine(aRequest(), aContext());
     expect(gce.inventory().instances).toHaveLength(1);
@@ -223,12 +223,12 @@ describe("deleting a machine", () => {
     },
   );
 
-  it("says what to do about deletion protection", async () => {
+  it("names the remedy for deletion protection", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(aMachine("m"), { deletionProtection: true }), aContext());
     await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
       code: "FailedPrecondition",
-      message: expect.stringContaining("switch it off"),
+      message: expect.stringContaining("disable it"),
     });
     expect(gce.log.count("instances.delete")).toBe(0);
     const [vm] = gce.world.instances.values();
@@ -241,11 +241,11 @@ describe("deleting a machine", () => {
     gce.faults.add({ operation: "instances.delete", end: { kind: "refuse", refusal } });
     await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
       code: "FailedPrecondition",
-      message: expect.stringContaining("switch deletion protection of the VM off"),
+      message: expect.stringContaining("disable deletion protection of the VM"),
     });
   });
 
-  it("tells how its operation has failed", async () => {
+  it("reports its failed operation", async () => {
     const { gce, driver } = await aCloud({ operationMs: 10 });
     await driver.createMachine(aRequest(), aContext());
     const operation = {
@@ -271,12 +271,12 @@ describe("deleting a machine", () => {
   });
 
   it("stops waiting when the deadline has passed, and goes on the next time", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud({ provisioningMs: 0, stagingMs: 0 });
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud({ provisioningMs: 0, stagingMs: 0 });
     const creating = driver.createMachine(aRequest(), aContext());
     await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(0);
     clock.skip(60_000);
     await creating;
-    expect(await giveUpWaiting((context) => driver.deleteMachine(known(), context))).toMatchObject({
+    expect(await abortWaiting((context) => driver.deleteMachine(known(), context))).toMatchObject({
       code: "DeadlineExceeded",
     });
     const deleting = driver.deleteMachine(known(), aContext());

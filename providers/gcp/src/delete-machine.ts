@@ -11,8 +11,8 @@ import { untilDone } from "./vm/until-done.ts";
 import type { Vm } from "./vm/vm.ts";
 
 /**
- * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that were made for it go too, also when somebody has
- * deleted the VM without them. Those stay that the class wants to keep, and those that were attached later.
+ * Deletes the VM of a machine and waits until it is deleted, since a running kubelet would register its node again. Deletes the disks that were created for it, too, also when the VM was already
+ * deleted without them. Keeps those that the class keeps, and those that were attached later.
  */
 export function deleteMachine(request: GcpRequest, call: MethodCall): Promise<DeleteMachineResponse | PendingResponse> {
   const message = `Compute Engine is still deleting VM ${request.machine.name}`;
@@ -24,11 +24,11 @@ export function deleteMachine(request: GcpRequest, call: MethodCall): Promise<De
   });
 }
 
-/** Looks for disks only where there may be some: as a rule all have gone with the VM. */
+/** Looks for leftover disks only if there may be some: normally all are deleted with the VM. */
 async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: MethodCall): Promise<void> {
   const { machine, machineClass } = request;
   if (gone.length > 0 && !gone.some((vm) => mayLeaveDisks(vm, machineClass.spec))) return;
-  // An orphan has no machine, and one that was made anew has another UID: what the VM was made for stands on it.
+  // An orphan has no machine, and a restored machine has another UID: use the UID in the label of the VM.
   const uids = new Set(gone.map(({ labels }) => labels[ownerLabelKeys.machineUid] ?? ""));
   if (machine.uid !== "") uids.add(labelValueOf(machine.uid));
   const places = gone.length > 0 ? gone.map(({ place }) => place) : placesOf(request, call);
@@ -37,7 +37,7 @@ async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: M
   await Promise.all(places.map((place) => removeLeftoverDisks(place, isLeftover, call)));
 }
 
-/** With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. */
+/** With a provider id exactly that VM, since an orphan may have the name of a healthy machine; otherwise all VMs of the machine. */
 async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<readonly Vm[]> {
   const { machine } = request;
   const { keys, context, patience, launches } = call;
@@ -48,11 +48,11 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
     if (vm === undefined || isOwnedBy(vm, keys, machine)) return named;
     const otherwise =
       keys.cluster === "" || keys.role === ""
-        ? "; the class has no cluster and role tags that could do instead"
+        ? "; the class has no cluster and role tags that could be used instead"
         : ` or else the tags "${keys.cluster}" and "${keys.role}" and no other namespace than "${machine.namespace}" in the label "${ownerLabelKeys.namespace}"`;
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}"${otherwise}. It is left alone. If it is that machine's, put them on it`,
+      `VM ${vm.name} does not have the labels of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}"${otherwise}. It is kept. If it belongs to the machine, add them to the VM`,
     );
   }
   if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);
@@ -64,17 +64,17 @@ async function remove(vm: Vm, call: MethodCall): Promise<void> {
   const { session, context, random, patience } = call;
   const what = `deleting VM ${vm.name} in ${vm.place.zone} (${vm.place.project})`;
   if (vm.instance.deletionProtection === true) {
-    throw new MachineError("FailedPrecondition", `${what}: deletionProtection of the VM is on; switch it off`);
+    throw new MachineError("FailedPrecondition", `${what}: deletionProtection of the VM is enabled; disable it`);
   }
   await poll({ ...context, random, pauseMs: patience.pollMs }, async () => {
     if (await isDeletionOver(vm, what, call)) return true;
-    // Another operation holds the VM: it is being made, or somebody else deletes it.
+    // Another operation holds the VM: it is being created, or deleted by another client.
     const now = await session.find(vm.place, vm.name, context);
     return now === undefined || now.id !== vm.id ? true : undefined;
   });
 }
 
-/** Asks for the deletion and waits for it; false when another operation is in its way. */
+/** Requests the deletion and waits for it; false when another operation conflicts. */
 async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCall): Promise<boolean> {
   const { session, context, random } = call;
   try {

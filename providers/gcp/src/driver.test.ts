@@ -32,7 +32,7 @@ describe("the driver", () => {
     expect(JSON.stringify(calls)).not.toContain("echo hello");
   });
 
-  it("says no secret in errors and logs", async () => {
+  it("writes no secret to errors and logs", async () => {
     const { gce, driver } = await aCloud();
     const context = aContext();
     const texts: string[] = [];

@@ -123,7 +123,7 @@ describe("the drift of a machine", () => {
       },
       ["gpu.acceleratorType: t4 <- ", "gpu.count: 1 <- 0"],
     ],
-  ])("tells %s", async (_, made, wanted, expected) => {
+  ])("reports %s", async (_, made, wanted, expected) => {
     expect(await differences(made, wanted)).toEqual(expected);
   });
 

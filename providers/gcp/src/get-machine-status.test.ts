@@ -38,7 +38,7 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ providerId });
   });
 
-  it("is that of a VM that somebody stops, as in MCM: it can be started again", async () => {
+  it("is that of a stopped VM, as in MCM: it can be started again", async () => {
     const { gce, driver, clock } = await aSlowCloud({ operationMs: 0, provisioningMs: 0, stagingMs: 0 });
     await driver.createMachine(aRequest(aMachine("m"), { scheduling: spotScheduling }), aContext());
     gce.stop("m");
@@ -50,7 +50,7 @@ describe("the status of a machine", () => {
     }
   });
 
-  it.each([{}, { instanceTerminationAction: "DELETE" }])("says that a spot VM was reclaimed: %o", async (more) => {
+  it.each([{}, { instanceTerminationAction: "DELETE" }])("reports that a spot VM was reclaimed: %o", async (more) => {
     const { gce, driver } = await aCloud();
     const scheduling = { ...spotScheduling, ...more };
     await driver.createMachine(aRequest(aMachine("m"), { scheduling }), aContext());
@@ -61,7 +61,7 @@ describe("the status of a machine", () => {
     });
   });
 
-  it("says that a preemptible VM was reclaimed", async () => {
+  it("reports that a preemptible VM was reclaimed", async () => {
     const { gce, driver } = await aCloud();
     const scheduling = { preemptible: true, onHostMaintenance: "TERMINATE" };
     await driver.createMachine(aRequest(aMachine("m"), { scheduling }), aContext());

@@ -5,7 +5,7 @@ import type { GcpClass, MethodCall } from "./vm/method-call.ts";
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { X86_64: "amd64", ARM64: "arm64" };
 
-/** What Compute Engine says about the machine type of a class, for the autoscaler where the class does not say it. */
+/** Capacity of the machine type of a class according to Compute Engine, for the autoscaler if the class has no `nodeTemplate`. */
 export async function getNodeTemplate(
   { spec }: GcpClass,
   { session, context }: MethodCall,

@@ -25,7 +25,7 @@ async function doEverything(gce: GceEmulator, driver: ImmediateDriver<GcpSpec>, 
   await driver.getNodeTemplate?.(request, context);
   const known = aRequest(aMachine("m", { providerId }), demanding);
   gce.reclaim("m");
-  // That it was reclaimed is told by a list of operations.
+  // A list of operations shows that it was reclaimed.
   const error: unknown = await driver.getMachineStatus(known, context).catch((thrown: unknown) => thrown);
   if (!(error instanceof Error) || !error.message.includes("was reclaimed")) throw error;
   const kept = gce.world.disks.get("my-project/europe-west1-b/m");
@@ -41,7 +41,7 @@ describe("the role in the README", () => {
     expect(gce.log.requests.map(({ end }) => end)).not.toContain(403);
   });
 
-  it.each(roleOfReadme)("needs %s, and who lacks it is told so", async (permission) => {
+  it.each(roleOfReadme)("needs %s, and names it in the error if it is missing", async (permission) => {
     const { gce, driver } = await aCloud({
       operationMs: 1,
       permissions: roleOfReadme.filter((other) => other !== permission),

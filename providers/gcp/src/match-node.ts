@@ -14,7 +14,7 @@ function readId(providerId: string): InstanceId | undefined {
   return name === undefined || zone === undefined ? undefined : { project, zone, name };
 }
 
-/** Projects have a number, too, which an id of theirs does not tell. */
+/** Projects also have a number, which does not follow from their id. */
 const isNumber = (project: string): boolean => /^\d+$/.test(project);
 
 /**

@@ -3,7 +3,7 @@ import { aVm } from "./testing/mock-cloud.ts";
 import { aStillCloud } from "./testing/still-cloud.ts";
 
 describe("faults", () => {
-  it("hit as often as they say and then are gone", async () => {
+  it("apply the given number of times and are then removed", async () => {
     const { cloud } = aStillCloud();
     await cloud.addFault({ operation: "list", code: "Unavailable", times: 2, retryAfterMs: 10 });
     for (let hit = 0; hit < 2; hit++) {
@@ -29,7 +29,7 @@ describe("faults", () => {
     expect(cloud.vms()).toHaveLength(1);
   });
 
-  it("hit about as often as their probability says", async () => {
+  it("apply according to their probability", async () => {
     const { cloud } = aStillCloud();
     await cloud.addFault({ operation: "*", code: "Aborted", probability: 0.25, times: 100_000 });
     let hits = 0;

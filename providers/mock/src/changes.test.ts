@@ -46,7 +46,7 @@ describe("changes", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("start anew for a cursor that is too old, of another life, or ahead", async () => {
+  it("start again for a cursor that is too old, of another store, or ahead", async () => {
     const { clock, cloud } = aStillCloud();
     await cloud.createVm(aVm("a"));
     const { cursor } = await cloud.changes({});

@@ -143,7 +143,7 @@ describe("cloud over HTTP", () => {
     await guarded.close();
   });
 
-  it("says in one line that a port is in use", async () => {
+  it("reports in one line that a port is in use", async () => {
     const second = createCloudServer(cloud);
     const port = Number(new URL(url).port);
     const error = await second.listen({ port }).catch((thrown: unknown) => thrown);

@@ -66,7 +66,7 @@ describe.each(places)("deleting a machine, %s", (place) => {
     expect(cloud.vms()).toEqual([]);
   });
 
-  it("stops at an abort and says so", async () => {
+  it("fails with Aborted after an abort", async () => {
     const clock = createVirtualClock();
     const { cloud, create, remove } = await aCloud(place, clock);
     await create(a);

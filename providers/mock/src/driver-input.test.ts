@@ -78,7 +78,7 @@ describe("mock driver", () => {
     ["an endpoint elsewhere", { endpoint: "http://169.254.169.254/" }, "InvalidArgument"],
     ["an endpoint with another scheme", { endpoint: "file:///etc/passwd" }, "InvalidArgument"],
     ["an endpoint with a password", { endpoint: "http://user:hunter2@127.0.0.1:1/" }, "InvalidArgument"],
-    ["an endpoint where nobody listens", { endpoint: "http://127.0.0.1:1" }, "Unavailable"],
+    ["an endpoint without a server", { endpoint: "http://127.0.0.1:1" }, "Unavailable"],
   ])("refuses a secret with %s without showing it", async (_what, data, code) => {
     const secret = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
     const request = { machine, machineClass, secret };

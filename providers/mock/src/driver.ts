@@ -187,21 +187,24 @@ function referenceOf(vm: Vm): Pick<Vm, "providerId" | "nodeName" | "addresses"> 
 /** The VM that is there already, if it is what was asked for. */
 function adopt(vm: Vm, spec: MockSpec, machine: MachineIdentity, specHash: string): ReturnType<typeof referenceOf> {
   if (!isLive(vm)) {
-    throw new MachineError("Aborted", `VM ${vm.id} of this name is ${vm.state}; a new one can be made when it is gone`);
+    throw new MachineError(
+      "Aborted",
+      `VM ${vm.id} of this name is ${vm.state}; a new one can be created when it is deleted`,
+    );
   }
   if (!isOwnedBy(vm, spec.cluster, machine)) {
     throw new MachineError(
       "AlreadyExists",
-      `VM ${vm.id} of an earlier machine "${machine.name}" still exists; it must be deleted first`,
+      `VM ${vm.id} of an earlier machine "${machine.name}" still exists; delete it first`,
     );
   }
   if (vm.tags[ownerTagKeys.specHash] !== specHash) {
-    throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was made from another providerSpec`);
+    throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was created from another providerSpec`);
   }
   return referenceOf(vm);
 }
 
-/** The VMs that carry the machine's name, also those that are on their way out. Whose they are is for the caller to tell. */
+/** The VMs with the machine's name, including terminating ones. The caller checks their owner. */
 function findNamed(cloud: DriverCloud, machine: MachineIdentity, context: DriverContext): Promise<readonly Vm[]> {
   return cloud.listVms({ tags: nameTags(machine) }, { signal: context.signal });
 }
@@ -246,13 +249,13 @@ async function vmsToDelete(
   if (!isOwnedBy(vm, cluster, machine)) {
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.id} does not carry the tags of machine "${machine.name}" in namespace "${machine.namespace}" of cluster "${cluster}"; it is left alone`,
+      `VM ${vm.id} does not carry the tags of machine "${machine.name}" in namespace "${machine.namespace}" of cluster "${cluster}"; it is kept`,
     );
   }
   return [vm];
 }
 
-/** The answer of a cloud that is as slow as the class wants it to be: nobody waits for a VM that does not run yet. */
+/** The response of a cloud with the delays of the class: pending while the VM does not run yet. */
 const pendingUntilRunning = (vm: Vm, { checkAfterMs }: MockSpec): PendingResponse | undefined =>
   checkAfterMs !== undefined && (vm.state === "pending" || vm.state === "booting")
     ? { pending: { message: `VM ${vm.id} is booting`, checkAfterMs } }

@@ -20,7 +20,7 @@ export function isCloudEndpoint(text: string): boolean {
 /** What {@link isCloudEndpoint} expects, for messages. */
 export const endpointRule = "must be an http URL on 127.0.0.1, localhost or [::1], such as http://127.0.0.1:7070";
 
-/** Schema of the class secret, when the driver talks to a cloud server. Other keys, such as `userData`, are left alone. */
+/** Schema of the class secret, when the driver talks to a cloud server. Other keys, such as `userData`, are kept. */
 export const mockSecretSchema = z.object({
   endpoint: z.string({ error: endpointRule }).refine((text) => isCloudEndpoint(text.trim()), endpointRule),
   token: z.string().min(1).optional(),

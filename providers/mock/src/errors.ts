@@ -6,7 +6,7 @@ const longestMessage = 2000;
 
 /**
  * Turns whatever a call of the cloud threw into the error that the controller acts on. The cloud's codes are the contract's, with one exception:
- * a deadline that has passed and a process that stops look alike to the cloud, and the signal tells them apart.
+ * a passed deadline and a stopping process look the same to the cloud; the signal distinguishes them.
  */
 export function toMachineError(error: unknown, signal: AbortSignal): MachineError {
   if (isMachineError(error)) return error;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aSpec, places } from "./testing/mock-cloud.ts";
 
 describe.each(places)("the capacity of a class, %s", (place) => {
-  it("says what a node of a class will have", async () => {
+  it("returns the capacity of a node of a class", async () => {
     const { driver, secret } = await aCloud(place);
     const machineClass = { name: "x", spec: aSpec({ machineType: "medium", zone: "local-b" }) };
     await expect(driver.getNodeTemplate?.({ machineClass, secret }, aContext())).resolves.toEqual({

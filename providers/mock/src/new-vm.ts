@@ -44,7 +44,7 @@ export function readCreateVmInput(input: CreateVmInput, defaultBootDelayMs: numb
     const issue = parsed.error.issues[0];
     throw new CloudError("InvalidArgument", `${issue?.path.join(".") ?? "VM"}: ${issue?.message ?? "is not valid"}`);
   }
-  // The user data is left out: it differs between two tries when the bootstrap token was renewed.
+  // The user data is left out: it differs between two attempts when the bootstrap token was renewed.
   const { userData: _, token: __, ...rest } = parsed.data;
   return {
     input: parsed.data,

@@ -35,7 +35,7 @@ export function nameTags(machine: MachineIdentity): Readonly<Record<string, stri
 export const isOfCluster = ({ tags }: Pick<Vm, "tags">, cluster: string): boolean =>
   Object.entries(clusterTags(cluster)).every(([key, value]) => tags[key] === value);
 
-/** Whether a VM was made for this machine ({@link isMadeFor}): told by our tag and what it says beside it. */
+/** Whether a VM was made for this machine ({@link isMadeFor}): decided by its owner tags. */
 export function isOwnedBy(vm: Pick<Vm, "tags" | "providerId">, cluster: string, machine: MachineIdentity): boolean {
   const tagOf = (key: string): string => vm.tags[key] ?? "";
   return (

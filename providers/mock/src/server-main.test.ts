@@ -49,7 +49,7 @@ describe("millwright-mock-cloud", { timeout: 60_000 }, () => {
     return { status: typeof status === "number" ? status : null, stdout, stderr };
   };
 
-  it("says where it is, keeps its VMs across a restart and stops cleanly on SIGTERM", async () => {
+  it("prints its address, keeps its VMs across a restart and stops cleanly on SIGTERM", async () => {
     const file = join(folder, "sub", "cloud.json");
     const first = start("--data", file, "--boot-delay", "1ms");
     const client = createCloudClient({ endpoint: await ready(first) });

@@ -31,7 +31,7 @@ describe("life of a VM", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("does not start its termination anew when it is deleted again", async () => {
+  it("does not restart its termination when it is deleted again", async () => {
     const { clock, cloud } = aStillCloud();
     await cloud.createVm(aVm("a"));
     await cloud.deleteVm("a");
@@ -125,7 +125,7 @@ describe("creating", () => {
     await expect(call).rejects.toThrow(new RegExp(`^${field}: `));
   });
 
-  it("finds a VM by id, provider id and name, and says when a name fits several", async () => {
+  it("finds a VM by id, provider id and name, and rejects an ambiguous name", async () => {
     const { cloud } = aStillCloud();
     const vm = await cloud.createVm(aVm("a"));
     for (const ref of [vm.id, vm.providerId, "a"]) await expect(cloud.getVm(ref)).resolves.toEqual(vm);

@@ -185,6 +185,6 @@ function readSnapshot(value: unknown): CloudSnapshot {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new ConfigError(
-    `stored state of the simulated cloud cannot be read: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "unknown"}; delete the file to start anew`,
+    `stored state of the simulated cloud cannot be read: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "unknown"}; delete the file to start again`,
   );
 }

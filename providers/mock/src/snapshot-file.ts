@@ -26,7 +26,7 @@ export async function readSnapshotFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`file ${file} with the state of the simulated cloud is not JSON; delete it to start anew`, {
+    throw new ConfigError(`file ${file} with the state of the simulated cloud is not JSON; delete it to start again`, {
       cause: error,
     });
   }
@@ -34,7 +34,7 @@ export async function readSnapshotFile(file: string): Promise<unknown> {
 
 /**
  * Keeps the state of a cloud in a file that only its owner can read. The file is replaced as a whole, so it is never half written; what happened in
- * the last 50 ms before a crash is lost. Fails with `ConfigError` when the file cannot be written at first; a failure later on goes to `onError`, and the next change tries
+ * the last 50 ms before a crash is lost. Fails with `ConfigError` when the file cannot be written at first; a later failure is passed to `onError`, and the next change retries
  * again.
  */
 export async function keepSnapshot(

@@ -59,7 +59,7 @@ describe("snapshot", () => {
     }
     expect(isConfigError(thrown)).toBe(true);
     expect(String(thrown)).toMatch(
-      /stored state of the simulated cloud cannot be read: .*; delete the file to start anew/,
+      /stored state of the simulated cloud cannot be read: .*; delete the file to start again/,
     );
   });
 });

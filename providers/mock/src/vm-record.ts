@@ -5,7 +5,7 @@ import { type Vm, type VmState, vmSchema } from "./vm.ts";
 export interface VmRecord {
   readonly vm: Vm;
   readonly token: string;
-  /** What it was made from, to tell a repeated request from another one. */
+  /** What it was created from, to recognize a repeated request. */
   readonly fingerprint: string;
   readonly userData: Uint8Array;
   /** When it leaves its state by itself, in milliseconds since 1970. */

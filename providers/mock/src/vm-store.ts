@@ -7,7 +7,7 @@ import type { Vm } from "./vm.ts";
 export interface VmStoreOptions {
   readonly clock: Clock;
   readonly timings: VmTimings;
-  /** Names this life of the store; a cursor of another one starts anew. */
+  /** Id of this store; a cursor of another one starts again. */
   readonly epoch: string;
   /** The revision to go on from. */
   readonly revision: number;

@@ -7,7 +7,7 @@ export interface WatchVmsOptions {
   readonly clock: Clock;
   /** Ends the watch: the iteration then finishes without an error. */
   readonly signal: AbortSignal;
-  /** Told about failures; the watch goes on by itself. */
+  /** Called with failures; the watch continues. */
   readonly onError?: (error: unknown) => void;
 }
 

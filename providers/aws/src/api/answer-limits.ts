@@ -28,7 +28,7 @@ function limited(body: Readable, { clock, timeMs }: AnswerLimits): Readable {
   return counter;
 }
 
-/** Has a client give up answers that take too long or have too many bytes. The SDK itself looks at neither once the first byte has come. */
+/** Lets a client abort responses that take too long or have too many bytes. The SDK checks neither after the first byte. */
 export function limitAnswers({ middlewareStack }: EC2Client, limits: AnswerLimits): void {
   middlewareStack.add(
     (next) => async (input) => {
@@ -40,7 +40,7 @@ export function limitAnswers({ middlewareStack }: EC2Client, limits: AnswerLimit
       }
       return output;
     },
-    // Right behind the connection, before anybody reads.
+    // Right after the connection, before anything is read.
     { step: "deserialize", priority: "low", name: "limitAnswers" },
   );
 }

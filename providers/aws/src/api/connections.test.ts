@@ -13,7 +13,7 @@ describe("connections", () => {
       10_000,
     );
 
-  it("that nobody takes are Unavailable", async () => {
+  it("that are refused are Unavailable", async () => {
     const { driver } = await aCloud({}, { endpoint: "http://127.0.0.1:1" });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",

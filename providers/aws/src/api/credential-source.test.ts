@@ -9,7 +9,7 @@ import { aCloud, aContext, aMachine, aRequest } from "../testing/aws-cloud.ts";
 const secret = { useDefaultCredentialChain: "true", userData: "u" };
 const roleArn = "arn:aws:iam::123456789012:role/machines";
 const request = aRequest(aMachine("m"), {}, secret);
-/** Nobody listens there. */
+/** An endpoint without a server. */
 const closedPort = "http://127.0.0.1:1";
 
 /** An EC2 that takes no keys but those which it issues, and a node's servers of credentials. The SDK renews what ends within five minutes: such credentials with every request. */
@@ -105,7 +105,7 @@ describe("credentials of the environment", () => {
       "IMDS is unreachable",
       { AWS_EC2_METADATA_SERVICE_ENDPOINT: closedPort },
       "Unavailable",
-      /the instance metadata service \(IMDSv2\) gave no token: it is unreachable, or its hop limit/,
+      /the instance metadata service \(IMDSv2\) is unreachable, or its hop limit/,
     ],
     [
       "the Pod Identity agent is unreachable",
@@ -114,7 +114,7 @@ describe("credentials of the environment", () => {
       /the container credentials endpoint .* is unreachable or failed: .*ECONNREFUSED/,
     ],
     [
-      "the container's endpoint is no address that the SDK takes",
+      "the endpoint of the container is invalid for the SDK",
       { AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://example.com/" },
       "Unavailable",
       /the container credentials endpoint .*URL not accepted/,
@@ -133,7 +133,7 @@ describe("credentials of the environment", () => {
     ],
     [
       "the profile does not exist",
-      { AWS_PROFILE: "nobody", AWS_CONFIG_FILE: "/none/a", AWS_SHARED_CREDENTIALS_FILE: "/none/b" },
+      { AWS_PROFILE: "missing", AWS_CONFIG_FILE: "/none/a", AWS_SHARED_CREDENTIALS_FILE: "/none/b" },
       "Unauthenticated",
       /the AWS profile or keys of the environment gave no credentials/,
     ],

@@ -35,7 +35,7 @@ export function credentialsFailureText({ server, cause }: CredentialsFailure): r
     return ["Unauthenticated", `the token file that ${tokenFile} names cannot be read (${code})`];
   }
   if (errorName === "InstanceMetadataV1FallbackError") {
-    return ["Unavailable", `${name} gave no token: it is unreachable, or its hop limit is 1 where a pod needs 2`];
+    return ["Unavailable", `${name} is unreachable, or its hop limit is 1 and a pod needs 2`];
   }
   if (fieldOf(cause, "statusCode") === 404) {
     return ["Unauthenticated", `${name} has no credentials: attach an instance profile with a role`];
@@ -47,5 +47,5 @@ export function credentialsFailureText({ server, cause }: CredentialsFailure): r
     }
     return ["Unavailable", `${name} is unreachable or failed: ${message}`];
   }
-  return failureWithoutAnswer(cause, name) ?? ["Unavailable", `${name} gave no answer that can be read: ${message}`];
+  return failureWithoutAnswer(cause, name) ?? ["Unavailable", `${name} sent an unreadable response: ${message}`];
 }

@@ -97,7 +97,7 @@ describe("a web identity", () => {
     expect(ec2.log.requests.at(-1)?.headers["x-amz-security-token"]).toBeDefined();
   });
 
-  it("is exchanged again, as its file says then, when the credentials are about to end", async () => {
+  it("is read from its file and exchanged again before the credentials expire", async () => {
     // The SDK renews what ends within five minutes.
     const sessionMs = 60_000;
     const { ec2, driver } = await aCloud({ accessKeys: {}, webIdentities: { [roleArn]: "good" }, sessionMs });

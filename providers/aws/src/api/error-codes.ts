@@ -25,7 +25,7 @@ const exhausted: ReadonlySet<string> = new Set([
   "VolumeLimitExceeded",
 ]);
 
-/** Whether a code of EC2 says that there is no room: another type or zone may have some. */
+/** Whether a code of EC2 is a lack of capacity or quota: another type or zone may have some. */
 export const isCapacityCode = (code: string): boolean => exhausted.has(code);
 
 /** Codes that refuse a request for its rate (https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html). */
@@ -87,16 +87,16 @@ export function machineCodeOf(code: string, status: number): MachineErrorCode {
   if (isCapacityCode(code)) return "ResourceExhausted";
   if (isThrottlingCode(code)) return "Unavailable";
   if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
-  // A code that nobody has heard of: a server error may pass, whatever else is about what was asked.
+  // An unknown code: a server error is transient, anything else is about the request.
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";
   return status >= 400 ? "InvalidArgument" : "Unavailable";
 }
 
-/** What helps, where EC2 does not say it. */
+/** Remedies for errors of EC2 that do not name one. */
 export const remedies: Readonly<Record<string, string>> = {
   AuthFailure: "check the access key and its secret in the class secret",
   InvalidClientTokenId: "check the access key in the class secret",
-  OperationNotPermitted: "switch termination protection of the VM off",
+  OperationNotPermitted: "disable termination protection of the VM",
   OptInRequired: "accept the terms of the image in the AWS Marketplace with this account",
   RequestExpired:
     "check the clock of the machine that this controller runs on, and whether the credentials have expired",

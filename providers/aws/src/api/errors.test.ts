@@ -32,14 +32,14 @@ describe("refusals of EC2", () => {
     ["MissingParameter", "InvalidArgument"],
     ["InvalidKeyPair.NotFound", "InvalidArgument"],
     ["IncorrectState", "Aborted"],
-    ["NobodyHasHeardOfThis", "InvalidArgument"],
+    ["AnUnknownCode", "InvalidArgument"],
   ])("%s while creating is %s", async (code, expected) => {
     const { ec2, driver } = await aCloud();
     ec2.faults.add({ operation: "RunInstances", times: 3, end: refuse(code, { message: "because" }) });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: expected,
       message: expect.stringMatching(
-        new RegExp(`^making m5\\.large in subnet-a \\(eu-west-1\\): because \\(${code}\\)`),
+        new RegExp(`^creating m5\\.large in subnet-a \\(eu-west-1\\): because \\(${code}\\)`),
       ),
     });
     ec2.faults.clear();
@@ -113,7 +113,7 @@ describe("refusals of EC2", () => {
     expect([ec2.log.count("RunInstances"), ec2.inventory().instances.length]).toEqual([2, 1]);
   });
 
-  it("that ask to wait longer than a call takes say for how long", async () => {
+  it("with a delay longer than a call have retryAfterMs", async () => {
     const { ec2, driver } = await aCloud();
     ec2.faults.add({ operation: "DescribeInstances", end: refuse("RequestLimitExceeded", { retryAfterS: 400 }) });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
@@ -128,13 +128,13 @@ describe("refusals of EC2", () => {
     const message = "You are not authorized. Encoded authorization failure message: Zm9vYmFy_-x Request ID: 0af1-22";
     ec2.faults.add({ operation: "RunInstances", end: refuse("UnauthorizedOperation", { message }) });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toThrow(
-      /^making m5\.large in subnet-a \(eu-west-1\): You are not authorized\. \(UnauthorizedOperation\)$/,
+      /^creating m5\.large in subnet-a \(eu-west-1\): You are not authorized\. \(UnauthorizedOperation\)$/,
     );
   });
 
   it("are repeated at most twice, and not at all where that is no use", async () => {
     const { ec2, driver } = await aCloud();
-    for (const [code, tries] of [
+    for (const [code, attempts] of [
       ["InternalError", 3],
       ["InsufficientInstanceCapacity", 1],
       ["InvalidParameterValue", 1],
@@ -143,7 +143,7 @@ describe("refusals of EC2", () => {
       ec2.faults.add({ operation: "RunInstances", times: 9, end: refuse(code) });
       await failureOf(driver.createMachine(aRequest(), aContext()));
       ec2.faults.clear();
-      expect([code, ec2.log.count("RunInstances")]).toEqual([code, tries]);
+      expect([code, ec2.log.count("RunInstances")]).toEqual([code, attempts]);
     }
   });
 });

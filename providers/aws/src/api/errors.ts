@@ -12,7 +12,7 @@ import { isCapacityCode, machineCodeOf, remedies } from "./error-codes.ts";
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
 
-/** What an error of the SDK says, as far as it says it. */
+/** The fields of an error of the SDK. */
 export interface SdkFailure {
   /** Code of EC2 or STS, or of the system. */
   readonly code: string;
@@ -49,7 +49,7 @@ export function isLaunchRefused(error: unknown): boolean {
   return isCapacityCode(code) || (status >= 400 && status < 500);
 }
 
-/** Takes out what differs from try to try, and what nobody can read. */
+/** Removes parts that differ between attempts or are not readable. */
 const steady = (message: string): string =>
   message
     .replaceAll(/\s*Encoded authorization failure message: \S+/g, "")
@@ -59,7 +59,7 @@ const steady = (message: string): string =>
 /**
  * Turns whatever a call threw into the error that the controller acts on.
  *
- * @param what what was tried, with its scope: `making m5.large in subnet-1 (eu-west-1)`
+ * @param what what was tried, with its scope: `creating m5.large in subnet-1 (eu-west-1)`
  */
 export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
   if (isMachineError(error)) return error;
@@ -89,7 +89,7 @@ function errorOf(
   if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
     return new MachineError(
       "Unavailable",
-      `${what}: ${server} answered with status ${status} what cannot be read`,
+      `${what}: ${server} sent an unreadable response with status ${status}`,
       options,
     );
   }
@@ -101,5 +101,5 @@ function errorOf(
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
   if (code === "CredentialsProviderError") return ["Unauthenticated", message];
-  return failureWithoutAnswer(error, "EC2", code) ?? ["Unavailable", `EC2 gave no answer that can be read: ${message}`];
+  return failureWithoutAnswer(error, "EC2", code) ?? ["Unavailable", `EC2 sent an unreadable response: ${message}`];
 }

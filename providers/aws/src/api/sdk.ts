@@ -15,7 +15,7 @@ import type { Ec2Api } from "./requests.ts";
 export interface Ec2ApiOptions {
   readonly region: string;
   readonly credentials: AwsCredentials;
-  /** Address of EC2 and STS, for tests. Default: that of the region, or what the environment says (`AWS_ENDPOINT_URL_EC2`). */
+  /** Address of EC2 and STS, for tests. Default: that of the region, or that of the environment (`AWS_ENDPOINT_URL_EC2`). */
   readonly endpoint?: string;
   readonly clock: Clock;
   readonly random: Random;

@@ -25,7 +25,7 @@ export async function checkLaunch(
   return { status: "ok", message: "A dry run of RunInstances with the tags and the instance profile is accepted." };
 }
 
-/** Whether VMs of the cluster may be terminated. Only EC2 can tell, and only of one that there is: policies go by its tags. */
+/** Whether VMs of the cluster may be terminated. Only a request for an existing VM shows it: policies depend on its tags. */
 export async function checkTermination({ session, keys, context }: MethodCall): Promise<Finding> {
   const vms = await session.all(keys, context).catch((error: unknown) => {
     // The right to list has a check of its own.

@@ -28,6 +28,6 @@ export async function checkMachineType(spec: AwsSpec, { session, context }: Meth
       message: `providerSpec.${missing.join("; providerSpec.")}.`,
     };
   }
-  if (zones === 0) return { status: "skipped", message: "The zone is not known without the subnet." };
+  if (zones === 0) return { status: "skipped", message: "The zone is unknown without the subnet." };
   return { status: "ok", message: `EC2 offers "${spec.machineType}" in the zone of the class.` };
 }

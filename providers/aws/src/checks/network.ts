@@ -35,7 +35,7 @@ export async function checkSubnets(spec: AwsSpec, { session, context }: MethodCa
 export async function checkSecurityGroups({ networkInterfaces }: AwsSpec, call: MethodCall): Promise<Finding> {
   const ids = [...new Set(networkInterfaces.flatMap(({ securityGroupIDs }) => securityGroupIDs))];
   if (ids.length === 0)
-    return { status: "ok", message: "The class names none: the default one of the network is taken." };
+    return { status: "ok", message: "The class names none: the default security group of the network is used." };
   try {
     await call.session.api.describeSecurityGroups(ids, call.context.signal);
     return { status: "ok", message: `All ${ids.length} exist.` };

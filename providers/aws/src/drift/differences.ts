@@ -6,7 +6,7 @@ import { placeOf } from "../spec/network-interfaces.ts";
 import { type AwsSpec, nameTag } from "../spec/spec.ts";
 import type { Tags } from "../vm/owner-tags.ts";
 
-/** The differences between a spec and an instance. What EC2 does not show is no difference. */
+/** The differences between a spec and an instance. A field that EC2 does not return is not a difference. */
 export function differencesOf(spec: AwsSpec, instance: Instance, tags: Tags): readonly VmDifference[] {
   return differencesFound((compare) => {
     const types = candidatesOf(spec).map(({ machineType }) => machineType);

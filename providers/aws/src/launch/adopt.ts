@@ -5,12 +5,12 @@ import { ownerTagKeys } from "../vm/owner-tags.ts";
 import type { Vm } from "../vm/vm.ts";
 
 /**
- * A VM of the machine that is there already, if it is what was asked for. One that MCM's driver made does not say what it was made from.
+ * An existing VM of the machine, if it matches the request. One of MCM's driver has no hash of its spec.
  *
  * @throws MachineError AlreadyExists for one that was made from another spec
  */
 export function adopt(vm: Vm, spec: AwsSpec): Vm {
   const hash = vm.tags.get(ownerTagKeys.specHash) ?? "";
   if (hash === "" || hash === specHashOf(spec)) return vm;
-  throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was made from another providerSpec`);
+  throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was created from another providerSpec`);
 }

@@ -18,7 +18,7 @@ describe("capacity fallbacks", () => {
     ]);
   });
 
-  it("say what each was refused with when none has room", async () => {
+  it("report the errors of all candidates when none has capacity", async () => {
     const { ec2, driver } = await aCloud();
     for (const type of ["m5.large", "m5.xlarge", "m6g.large"]) ec2.world.capacity.set(type, 0);
     await expect(driver.createMachine(aRequest(aMachine("m"), { fallbacks }), aContext())).rejects.toMatchObject({

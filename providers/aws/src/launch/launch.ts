@@ -9,7 +9,7 @@ export interface Launch {
   readonly userData: Secret;
   /** The token of the creation; stored as a tag. */
   readonly token: string;
-  /** Name of the image's root disk, where the image says one. */
+  /** Name of the image's root disk, if it has one. */
   readonly rootDeviceName: string | undefined;
 }
 

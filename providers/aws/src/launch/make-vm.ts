@@ -9,12 +9,12 @@ import { adopt } from "./adopt.ts";
 import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
 import { vmInput } from "./vm-input.ts";
 
-/** Tries the candidates in their order, until there is capacity for one. */
+/** Requests the candidates in order, until there is capacity for one. */
 export async function makeVm(launch: Launch, call: MethodCall): Promise<Vm> {
   const { region } = call.session;
   const refusals: string[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
-    const scope = `making ${candidate.machineType} in ${candidate.subnetId ?? launch.spec.networkInterfaces[0]?.subnetID ?? ""} (${region})`;
+    const scope = `creating ${candidate.machineType} in ${candidate.subnetId ?? launch.spec.networkInterfaces[0]?.subnetID ?? ""} (${region})`;
     try {
       return await makeCandidate(launch, candidate, refusals.length > 0, call);
     } catch (error) {
@@ -47,7 +47,7 @@ async function makeCandidate(
     });
     launches.asked(launch.machine);
     const vm = instance === undefined ? undefined : readVm(instance, region);
-    if (vm === undefined) throw new MachineError("Unknown", "EC2 accepted a VM and did not say its id");
+    if (vm === undefined) throw new MachineError("Unknown", "EC2 accepted a VM and returned no id");
     return vm;
   };
   try {
@@ -71,7 +71,7 @@ const derivedToken = (token: string, { machineType, subnetId = "" }: LaunchCandi
     .digest("hex");
 
 /**
- * The VM that was made with the token of this creation and other parameters: other user data, or another candidate. One that says no token, for want of room, is it if it is there to stay:
+ * The VM that was made with the token of this creation and other parameters: other user data, or another candidate. A VM without a token tag, for lack of tags, is it if it is not terminating:
  * before the creation there was no such VM of the machine.
  */
 async function findMade({ machine, token, spec }: Launch, call: MethodCall, limitMs: number): Promise<Vm | undefined> {

@@ -5,8 +5,8 @@ import { type MethodCall, pausesOf } from "../vm/method-call.ts";
 import { endOf, isLive, isTerminated, referenceOf, type Vm } from "../vm/vm.ts";
 
 /**
- * What it means that a VM ended before it ran. EC2 says `Server.…` where it is its own matter and `Client.…` where it is ours: a volume whose key may not be used ends every VM of the class, and
- * would do so every few seconds; but somebody may also have ended this one.
+ * The code for a VM that ended before it ran. EC2's reason is `Server.…` for its own failures and `Client.…` for those of the request: a volume whose key may not be used ends every VM of the class,
+ * every few seconds; but a user may also have terminated this one.
  */
 function codeOfEnd(reason: string): MachineErrorCode {
   const code = reason.slice(reason.indexOf(".") + 1);
@@ -29,8 +29,10 @@ export async function ready(made: Vm, call: MethodCall): Promise<CreateMachineRe
   if (settled !== undefined && isLive(settled)) return referenceOf(settled);
   if (settled === undefined) {
     const what =
-      last === made ? "does not show it yet" : "gives it no private DNS name; are DNS hostnames on in its VPC?";
-    throw new MachineError("Unavailable", `VM ${made.id} was made, but EC2 ${what}`);
+      last === made
+        ? "does not list it yet"
+        : "assigned no private DNS name; check that DNS hostnames are enabled in its VPC";
+    throw new MachineError("Unavailable", `VM ${made.id} was created, but EC2 ${what}`);
   }
   // The token goes on standing for a VM that will never run.
   throw new MachineError(codeOfEnd(settled.reason), `VM ${endOf(settled)} before it could be used`, {

@@ -158,7 +158,7 @@ describe("what a launch asks for", () => {
     expect(sent).not.toHaveProperty("BlockDeviceMapping.5.VirtualName");
   });
 
-  it("always makes the root disk, whatever its entry says besides", async () => {
+  it("always creates the root disk, regardless of the rest of its entry", async () => {
     const { ec2, driver } = await aCloud();
     const blockDevices = [{ noDevice: "x", virtualName: "ephemeral0", ebs: { volumeSize: 20, volumeType: "gp3" } }];
     await driver.createMachine(aRequest(aMachine("m"), { blockDevices }), aContext());

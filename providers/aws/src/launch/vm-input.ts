@@ -61,7 +61,7 @@ function blockDevicesOf(devices: readonly BlockDevice[], { rootDeviceName, spec 
       throw new MachineError("InvalidArgument", `providerSpec.ami: image "${spec.ami}" has no root disk`);
     }
     const DeviceName = isRoot ? rootDeviceName : deviceName;
-    // MCM's driver wants a volume in every entry: what else an entry says must not keep a class of its from working.
+    // MCM's driver requires a volume in every entry, so the other fields of an entry must not break its classes.
     if (noDevice !== undefined && !isRoot) return { DeviceName, NoDevice: noDevice };
     if (ebs === undefined) return { DeviceName, VirtualName: virtualName };
     return {

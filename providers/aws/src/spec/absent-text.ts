@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /**
- * A field of texts that may be absent, where an empty text means the same: the structs of MCM's driver are read by Go, which cannot tell the two apart unless the field is a pointer
+ * A field of texts that may be absent, where an empty text means the same: the structs of MCM's driver are read by Go, which does not distinguish the two unless the field is a pointer
  * (machine-controller-manager-provider-aws, `pkg/aws/apis/aws_provider_spec.go`).
  */
 export const optionalText = <Text extends z.ZodType<string>>(text: Text) =>

@@ -13,10 +13,10 @@ const ebsSchema = goObject({
   throughput: z.int32().min(1).describe("Throughput in MiB/s.").optional(),
   encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
   kmsKeyID: optionalText(z.string().max(2_048)).describe(
-    "Key to encrypt with; with one the volume is encrypted. MCM reads it and forgets it.",
+    "Encryption key; if set, the volume is encrypted. Ignored by MCM.",
   ),
   snapshotID: optionalText(z.string().max(2_048)).describe("Snapshot that the volume starts from."),
-  deleteOnTermination: z.boolean().describe("Whether the volume goes with the VM.").default(true),
+  deleteOnTermination: z.boolean().describe("Whether the volume is deleted with the VM.").default(true),
 }).describe("The volume. Required for the root disk, and for others without `noDevice` or `virtualName`.");
 
 /** Schema of an entry of `blockDevices`. */
@@ -30,10 +30,10 @@ export const blockDeviceSchema = goObject({
     .default(""),
   ebs: ebsSchema.optional(),
   noDevice: optionalText(z.string().max(2_048)).describe(
-    "Not empty: leaves out the device of the image, unless it is the root disk. MCM reads it and forgets it.",
+    "Not empty: leaves out the device of the image, unless it is the root disk. Ignored by MCM.",
   ),
   virtualName: optionalText(z.string().max(2_048)).describe(
-    "Instance store volume, such as `ephemeral0`, where there is no `ebs`. MCM reads it and forgets it.",
+    "Instance store volume, such as `ephemeral0`, if there is no `ebs`. Ignored by MCM.",
   ),
 });
 

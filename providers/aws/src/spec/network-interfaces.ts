@@ -18,7 +18,7 @@ export const networkInterfaceSchema = goObject({
     .boolean()
     .describe("Whether the interface gets a public address; the subnet decides by default.")
     .optional(),
-  deleteOnTermination: z.boolean().describe("Whether the interface goes with the VM.").default(true),
+  deleteOnTermination: z.boolean().describe("Whether the interface is deleted with the VM.").default(true),
   description: optionalText(z.string().max(2_048)).describe("Description of the interface."),
   deviceIndex: z.int32().min(0).describe("Position; that in the list by default.").optional(),
   networkCardIndex: z.int32().min(0).describe("Network card.").optional(),

@@ -92,9 +92,17 @@ describe("providerSpec", () => {
 
   it.each<[string, object, RegExp]>([
     ["an empty ami", { ami: "" }, /^providerSpec\.ami: must not be empty/],
-    ["a region that is a host", { region: "evil.example.com/x" }, /^providerSpec\.region: must be a region/],
-    ["an empty region", { region: "" }, /^providerSpec\.region: must be a region of AWS such as "eu-west-1", not ""$/],
-    ["a region of no partition", { region: "moon-1" }, /^providerSpec\.region: must be a region .*, not "moon-1"$/],
+    ["a region that is a host", { region: "evil.example.com/x" }, /^providerSpec\.region: must be an AWS region/],
+    [
+      "an empty region",
+      { region: "" },
+      /^providerSpec\.region: must be an AWS region, for example "eu-west-1", not ""$/,
+    ],
+    [
+      "a region of no partition",
+      { region: "moon-1" },
+      /^providerSpec\.region: must be an AWS region .*, not "moon-1"$/,
+    ],
     ["a machine type that is a number", { machineType: 5 }, /^providerSpec\.machineType: /],
     ["neither name nor arn of a profile", { iam: {} }, /^providerSpec\.iam: must have a name or an arn/],
     ["name and arn of a profile", { iam: { name: "a", arn: "b" } }, /^providerSpec\.iam: .*not both/],
@@ -104,7 +112,7 @@ describe("providerSpec", () => {
       /^providerSpec\.tags: .*kubernetes\.io\/cluster\//,
     ],
     ["no role tag", { tags: { "kubernetes.io/cluster/a": "1" } }, /^providerSpec\.tags: .*kubernetes\.io\/role\//],
-    ["more tags than EC2 takes", { tags: manyTags(50) }, /^providerSpec\.tags: must be at most 49/],
+    ["more tags than EC2 takes", { tags: manyTags(50) }, /^providerSpec\.tags: must have at most 49/],
     ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, /^providerSpec\.tags\.a: /],
     ["no disk", { blockDevices: [] }, /^providerSpec\.blockDevices: must name at least/],
     ["a disk without a volume", { blockDevices: [{}] }, /^providerSpec\.blockDevices\[0\]\.ebs: is required/],

@@ -43,7 +43,7 @@ const metadataOptionsSchema = goObject({
   httpTokens: oneOf(["required", "optional"], "`required`: IMDSv2 only."),
   httpProtocolIpv6: oneOf(["enabled", "disabled"], "Whether the metadata service answers over IPv6."),
   instanceMetadataTags: oneOf(["enabled", "disabled"], "Whether the VM can read its tags there. Not in MCM."),
-}).describe("The instance metadata service. What is left out follows the account's or the image's defaults.");
+}).describe("The instance metadata service. Omitted fields have the defaults of the account or the image.");
 
 const cpuOptionsSchema = goObject({
   coreCount: z.int32().min(1).describe("Cores; together with `threadsPerCore`.").optional(),
@@ -63,40 +63,40 @@ const marketOptionsSchema = goObject({
   marketType: z
     .enum(["spot", "capacity-block", "interruptible-capacity-reservation"])
     .describe("How the VM is paid for."),
-  maxPrice: optional("Highest price per hour for `spot`, in dollars. Not in MCM."),
-}).describe("Market of the VM; wins over `spotPrice`.");
+  maxPrice: optional("Maximum price per hour for `spot`, in dollars. Not in MCM."),
+}).describe("Market of the VM; overrides `spotPrice`.");
 
 const fallbackSchema = goObject({
   machineType: optional("Instance type to try; that of the class by default."),
   subnetID: optional("Subnet of all interfaces to try, and by it the zone; those of the class by default."),
-}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+}).describe("Alternatives, in this order, when there is no capacity. Not in MCM.");
 
 const specSchema = goObject({
-  apiVersion: optional("Not looked at."),
+  apiVersion: optional("Ignored."),
   ami: required("Id of the image."),
   region: text("Region of the VM; the first part of its provider id.").refine(isRegion, {
-    error: ({ input }) => `must be a region of AWS such as "eu-west-1", not "${String(input).slice(0, 64)}"`,
+    error: ({ input }) => `must be an AWS region, for example "eu-west-1", not "${String(input).slice(0, 64)}"`,
   }),
   machineType: required("Instance type."),
   blockDevices: z.array(blockDeviceSchema).min(1, "must name at least the root disk").describe("Disks of the VM."),
   capacityReservation: capacityReservationSchema.optional(),
   cpuOptions: cpuOptionsSchema.optional(),
-  ebsOptimized: z.boolean().describe("Dedicated bandwidth to EBS. MCM reads it and forgets it.").default(false),
+  ebsOptimized: z.boolean().describe("Dedicated bandwidth to EBS. Ignored by MCM.").default(false),
   fallbacks: z.array(fallbackSchema).max(20).default([]),
   iam: iamSchema,
   instanceMarketOptions: marketOptionsSchema.optional(),
   instanceMetadataOptions: metadataOptionsSchema.optional(),
   keyName: optional("Name of the SSH key pair."),
-  monitoring: z.boolean().describe("Detailed monitoring. MCM reads it and forgets it.").default(false),
+  monitoring: z.boolean().describe("Detailed monitoring. Ignored by MCM.").default(false),
   networkInterfaces: z
     .array(networkInterfaceSchema)
     .min(1, "must name at least one interface")
     .describe("Interfaces of the VM."),
   placement: placementSchema.optional(),
-  spotPrice: text("Deprecated: makes it a spot VM; when not empty the highest price per hour.").optional(),
+  spotPrice: text("Deprecated: requests a spot VM; if not empty, the maximum price per hour.").optional(),
   srcAndDstChecksEnabled: z
     .boolean()
-    .describe("`false` switches the check of source and destination off on all interfaces once the VM exists.")
+    .describe("`false` disables the source and destination check on all interfaces once the VM exists.")
     .optional(),
   tags: z
     .record(
@@ -105,7 +105,7 @@ const specSchema = goObject({
       z.preprocess((value) => value ?? "", z.string().max(256)),
     )
     .describe(
-      "Tags of VM, volumes and interfaces. One key has to contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: by them the driver knows its VMs. `Name` is the machine's name whatever stands here.",
+      "Tags of VM, volumes and interfaces. One key must contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: they identify the VMs of the driver. `Name` is always the name of the machine.",
     ),
 });
 
@@ -139,7 +139,7 @@ function checkTags({ tags }: AwsSpec, addIssue: AddIssue): void {
     if (!keys.some((key) => key.includes(part))) addIssue(["tags"], `must have a key that contains "${part}"`);
   }
   if (keys.filter((key) => key !== nameTag).length > mostTags - 1)
-    addIssue(["tags"], `must be at most ${mostTags - 1} beside "${nameTag}": EC2 takes ${mostTags}`);
+    addIssue(["tags"], `must have at most ${mostTags - 1} keys beside "${nameTag}": EC2 allows ${mostTags}`);
 }
 
 function checkCapacityReservation({ capacityReservation }: AwsSpec, addIssue: AddIssue): void {

@@ -18,7 +18,7 @@ export const actionsOnlyForDoctor: ReadonlySet<string> = new Set(
   (policy.Statement ?? []).flatMap(({ Sid, Action }) => (Sid === "OnlyForDoctor" ? [Action].flat() : [])),
 );
 
-/** An exchange of tokens is signed by nobody: the role itself says whom it trusts. */
+/** An exchange of tokens is not signed: the trust policy of the role decides. */
 const needsNoPolicy = "AssumeRoleWithWebIdentity";
 
 /** The action that a request needs; undefined for one that needs none. */

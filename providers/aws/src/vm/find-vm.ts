@@ -5,10 +5,10 @@ import { readProviderId } from "./provider-id.ts";
 import { endOf, isLive, ownLiveVm, type Vm } from "./vm.ts";
 
 /**
- * The one VM of a machine that is there to stay. A machine with a provider id has exactly that VM, also when someone has taken its tags away: who is told
+ * The VM of a machine that is not terminating. A machine with a provider id has exactly that VM, also when its tags were removed: a caller that is informed
  * that it does not exist would make another one.
  *
- * @throws MachineError NotFound, with the reason where EC2 says why it is gone; OutOfRange when there are several
+ * @throws MachineError NotFound, with the reason of EC2 for its termination; OutOfRange when there are several
  */
 export async function findVm({ machine }: AwsRequest, { session, keys, context }: MethodCall): Promise<Vm> {
   const named = await session.named(machine.name, context);

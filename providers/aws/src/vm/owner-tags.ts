@@ -50,7 +50,7 @@ export type Tags = ReadonlyMap<string, string>;
 /** Whether a VM belongs to a cluster and role. */
 export const isOfCluster = (tags: Tags, { cluster, role }: ClusterKeys): boolean => tags.has(cluster) && tags.has(role);
 
-/** What tells whose a VM is. */
+/** Tags that identify the owner of a VM. */
 export interface Owned {
   readonly id: string;
   readonly tags: Tags;

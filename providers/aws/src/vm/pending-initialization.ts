@@ -14,7 +14,7 @@ export interface PendingInitialization {
 const hasSourceCheck = ({ InterfaceType = "", SourceDestCheck }: InstanceNetworkInterface): boolean =>
   InterfaceType !== "efa" && InterfaceType !== "efa-only" && SourceDestCheck !== false;
 
-/** Compares a VM with what its class asks for once it exists. An interface is told by its card and its index there; MCM takes its index for a place in the list. */
+/** Compares a VM with the settings of its class that need an existing VM. An interface is identified by its card and its index there; MCM uses the index as a position in the list. */
 export function pendingInitialization(
   { srcAndDstChecksEnabled, networkInterfaces }: AwsSpec,
   { NetworkInterfaces = [] }: Instance,

@@ -1,7 +1,7 @@
 import { MachineError } from "@millwright/core";
 import { isRegion } from "../spec/regions.ts";
 
-/** What a provider id says. */
+/** The parts of a provider id. */
 export interface InstancePlace {
   /** Empty when the id names none, such as one that names a zone. */
   readonly region: string;

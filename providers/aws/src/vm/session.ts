@@ -11,13 +11,13 @@ export interface Session extends PooledSession {
   readonly api: Ec2Api;
   readonly region: string;
   /**
-   * The VMs that carry a machine's name, in any state. One request for up to 200 machines. Whose they are is for the caller to tell: the tags of a class may have changed since, and other
+   * The VMs that carry a machine's name, in any state. One request for up to 200 machines. The caller checks their owner: the tags of a class may have changed since, and other
    * clusters of the account may have machines of the same name.
    */
   named(machineName: string, asking: Asking): Promise<readonly Vm[]>;
   /** The VM with an id, in any state; undefined when EC2 does not show it. One request for up to 200. */
   byId(instanceId: string, asking: Asking): Promise<Vm | undefined>;
-  /** All VMs of a cluster and role that are not on their way out. Classes that ask at about the same time share one list. */
+  /** All VMs of a cluster and role that are not terminating. Concurrent calls of several classes share one list. */
   all(keys: ClusterKeys, asking: Asking): Promise<readonly Vm[]>;
   /**
    * Name of the root disk of an image, asked for once: it never changes.

@@ -11,7 +11,7 @@ export interface Vm extends Owned {
   readonly state: string;
   /** Private DNS name; empty while EC2 has not given one, and after the end. */
   readonly nodeName: string;
-  /** Why it is in its state, in EC2's words; empty when it says nothing. */
+  /** EC2's reason of the state; empty if there is none. */
   readonly reason: string;
   readonly instance: Instance;
 }
@@ -56,7 +56,7 @@ export function referenceOf({ id, region, nodeName, instance }: Vm): {
   };
 }
 
-/** Why a VM is gone, where EC2 says so: spot instances that were taken back. */
+/** EC2's reason for the end of a VM: spot instances that were reclaimed. */
 export function endOf({ id, state, reason }: Vm): string {
   const isReclaimed = reason === "Server.SpotInstanceTermination" || reason === "Server.SpotInstanceShutdown";
   if (isReclaimed) return `${id} was reclaimed: EC2 took the spot instance back (${reason})`;

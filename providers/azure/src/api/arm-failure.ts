@@ -1,6 +1,6 @@
 import type { RequestIds } from "./request-ids.ts";
 
-/** A failure that Azure told with a code, and that the SDK would have hidden or waited for: of an operation that went on after its request, or a throttled request. */
+/** A failure with a code of Azure that the SDK would hide or wait for: of an asynchronous operation, or of a throttled request. */
 export class ArmFailure extends Error {
   override readonly name: string = "ArmFailure";
   /** Azure's code; empty when it gave none. */

@@ -4,7 +4,7 @@ import { ErrorAnswer } from "./error-answer.ts";
 /** Connections that broke or never came to be: those that the SDK would repeat requests for. */
 const connectionCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "ESOCKETTIMEDOUT", "ETIMEDOUT"]);
 
-/** What a failed attempt of a request means. All requests may be repeated: they say what there shall be, by name. */
+/** The kind of a failed attempt. All requests can be retried: they declare a desired state, by name. */
 export function readAttemptFailure(error: unknown): AttemptFailure {
   if (error instanceof ErrorAnswer) {
     const { response, isThrottled, retryAfterMs } = error;

@@ -4,7 +4,7 @@ import { createAzureDriver } from "../driver.ts";
 import { aCloud, aContext, aRequest, failureOf } from "../testing/azure-cloud.ts";
 
 describe("connections", () => {
-  it("that nobody answers end at the deadline of the call, or sooner at that of the request", async () => {
+  it("without a response end at the deadline of the call, or sooner at that of the request", async () => {
     const { arm, url, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
@@ -43,7 +43,7 @@ describe("connections", () => {
     });
   });
 
-  it("that are refused, or to a server that nobody vouches for, are Unavailable", async () => {
+  it("that are refused, or to a server with an untrusted certificate, are Unavailable", async () => {
     const free = await new Promise<number>((resolve) => {
       const server = createServer().listen(0, "127.0.0.1", () => {
         const address = server.address();

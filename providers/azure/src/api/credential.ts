@@ -20,7 +20,7 @@ const variables = {
  * The credential of the SDK for a class secret. With the environment's identity it is that of the workload where a token file is named, and otherwise that of the VM or service that the process runs on.
  * Developer tools are never looked at.
  *
- * @throws MachineError Unauthenticated for an environment that says too little
+ * @throws MachineError Unauthenticated for an incomplete environment
  */
 export function credentialFor(
   { ClientSecretCredential, WorkloadIdentityCredential, ManagedIdentityCredential }: typeof import("@azure/identity"),

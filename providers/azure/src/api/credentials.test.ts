@@ -49,7 +49,7 @@ describe("tokens", () => {
     await driver.createMachine(aRequest(), aContext());
   });
 
-  it("are Unavailable while Entra ID says that it has troubles that pass", async () => {
+  it("are Unavailable while Entra ID reports a transient failure", async () => {
     const { arm, driver } = await aCloud({ applications });
     const body = JSON.stringify({
       error: "temporarily_unavailable",

@@ -78,7 +78,7 @@ describe("a managed identity", () => {
     expect(new Set(arm.log.requests.map(({ account }) => account))).toEqual(new Set(["user"]));
   });
 
-  it("that the machine does not have is Unauthenticated, and the message says what to assign", async () => {
+  it("that the machine does not have is Unauthenticated, and the message names the remedy", async () => {
     const { driver } = await aMachineWith([{ clientId: "system", isDefault: true }]);
     expect(await failureOf(driver.getMachineStatus(ofEnvironment({ clientID: "other" }), aContext()))).toMatchObject({
       code: "Unauthenticated",

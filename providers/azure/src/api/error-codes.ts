@@ -70,11 +70,11 @@ export function machineCodeOf(code: string, status: number, message: string): Ma
 
 const giveRole = 'give the application of key "clientID" the role that the README of the driver shows';
 
-/** What helps, where Azure does not say it. */
+/** Remedies for errors of Azure that do not name one. */
 export const remedies: Readonly<Record<string, string>> = {
   AuthorizationFailed: giveRole,
   LinkedAuthorizationFailed: giveRole,
   MarketplacePurchaseEligibilityFailed: "accept the terms of the image for this subscription",
-  ScopeLocked: "take the lock off the resource or its resource group",
+  ScopeLocked: "remove the lock from the resource or its resource group",
   SubscriptionNotFound: 'check key "subscriptionID" of the class secret',
 };

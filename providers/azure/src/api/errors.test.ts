@@ -56,7 +56,7 @@ describe("refusals of Azure", () => {
     ["InvalidRequestContent", "InvalidArgument"],
     ["BadRequest", "InvalidArgument"],
     ["PlatformImageNotFound", "InvalidArgument"],
-    ["NobodyHasHeardOfThis", "InvalidArgument"],
+    ["AnUnknownCode", "InvalidArgument"],
   ])("%s while creating is %s", async (code, expected) => {
     const { arm, driver } = await aCloud();
     arm.faults.add({
@@ -66,7 +66,7 @@ describe("refusals of Azure", () => {
     });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: expected,
-      message: expect.stringContaining(`making Standard_D2s_v5 in zone 1 (westeurope): because (${code})`),
+      message: expect.stringContaining(`creating Standard_D2s_v5 in zone 1 (westeurope): because (${code})`),
     });
     arm.faults.clear();
     await driver.createMachine(aRequest(), aContext());
@@ -83,8 +83,8 @@ describe("refusals of Azure", () => {
   });
 
   it.each<[string, object, string]>([
-    ["that ended without saying why", { status: "Failed" }, "Unavailable"],
-    ["that somebody cancelled", { status: "Canceled" }, "Canceled"],
+    ["that ended without a reason", { status: "Failed" }, "Unavailable"],
+    ["that was canceled", { status: "Canceled" }, "Canceled"],
     [
       "with an inner error",
       {
@@ -194,7 +194,7 @@ describe("refusals of Azure", () => {
     expect(arm.vm("m").provisioningState).toBe("Succeeded");
   });
 
-  it("that ask to wait say for how long, and nobody waits in the call", async () => {
+  it("with a delay have retryAfterMs, and the call does not wait", async () => {
     const { arm, driver } = await aCloud();
     arm.faults.add({
       operation: "VirtualMachines_Get",
@@ -220,7 +220,7 @@ describe("refusals of Azure", () => {
   });
 
   it.each(["retry-after-ms", "x-ms-retry-after-ms"])(
-    "that ask to wait by %s are waited for when it is short, and told when it is long",
+    "with a delay in %s are retried when it is short, and returned when it is long",
     async (header) => {
       const { arm, driver } = await aCloud();
       const asking = (wait: string): FaultEnd => ({
@@ -248,14 +248,14 @@ describe("refusals of Azure", () => {
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "ResourceExhausted" });
   });
 
-  it("are read from a resource that says by itself that it failed", async () => {
+  it("are read from a resource in a failed state", async () => {
     const { arm, driver } = await aCloud();
     const body = JSON.stringify({ name: "m-nic", properties: { provisioningState: "Failed" } });
     const reply = { status: 200, headers: { "content-type": "application/json" }, body };
     arm.faults.add({ operation: "NetworkInterfaces_CreateOrUpdate", end: { kind: "reply", reply } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringContaining('making NIC "m-nic"'),
+      message: expect.stringContaining('creating NIC "m-nic"'),
     });
     await driver.createMachine(aRequest(), aContext());
     expect(arm.inventory().vms).toHaveLength(1);
@@ -289,7 +289,7 @@ describe("refusals of Azure", () => {
     expect(arm.log.count("VirtualMachines_Get")).toBe(3);
   });
 
-  it("say the same each time: no ids of requests in messages", async () => {
+  it("have constant messages, without request ids", async () => {
     const { arm, driver } = await aCloud();
     const message = "no. Trace ID: 0000-1 Correlation ID: abc-2 Timestamp: 2026-11-21 10:00:00Z";
     arm.faults.add({ operation: "VirtualMachines_Get", end: refuse("AuthorizationFailed", { message }) });

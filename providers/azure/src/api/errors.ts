@@ -8,7 +8,7 @@ import { explainTokenFailure, isTokenFailure } from "./token-failure.ts";
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
 
-/** What an error of the SDKs says, as far as it says it. */
+/** The fields of an error of the SDKs. */
 export interface SdkFailure {
   /** Code of ARM or of the system; empty when there is none. */
   readonly code: string;
@@ -32,7 +32,7 @@ export function readSdkFailure(error: unknown): SdkFailure {
   };
 }
 
-/** Codes that come with status 404 and say nothing about the resource. */
+/** Codes with status 404 that do not mean that the resource is missing. */
 const notAboutResource: ReadonlySet<string> = new Set([
   "InvalidRequestUri",
   "InvalidResourceNamespace",
@@ -65,7 +65,7 @@ function withoutRequest(error: unknown): unknown {
 /**
  * Turns whatever a call threw into the error that the controller acts on.
  *
- * @param what what was tried, with its scope: `making Standard_D2s_v5 in zone 1 (westeurope)`
+ * @param what what was tried, with its scope: `creating Standard_D2s_v5 in zone 1 (westeurope)`
  */
 export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
   if (isMachineError(error)) return error;
@@ -87,18 +87,14 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   }
   // A body that is no answer of ARM: a proxy's page, or half an answer.
   if (code === "PARSE_ERROR" || (code === "" && status >= 500)) {
-    return new MachineError(
-      "Unavailable",
-      `${what}: Azure answered with status ${status} what cannot be read`,
-      options,
-    );
+    return new MachineError("Unavailable", `${what}: Azure sent an unreadable response with status ${status}`, options);
   }
   const remedy = remedies[code];
   const text = `${what}: ${steady(message)}${code === "" ? ` (status ${status})` : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
   return new MachineError(machineCodeOf(code, status, message), text, options);
 }
 
-/** How the SDK says that an operation failed, where it hides the code. */
+/** The message of the SDK for a failed operation, where it hides the code. */
 const hiddenFailure = /^The long-running operation has failed\.? *(?:([A-Za-z]+)\. )?(.*)$/s;
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
@@ -108,7 +104,5 @@ function withoutAnswer(code: string, error: unknown, message: string): readonly 
     // The signal of the call has not aborted, so it was the time limit of the request.
     if (fieldOf(error, "name") === "AbortError") return ["DeadlineExceeded", "Azure did not respond in time"];
   }
-  return (
-    failureWithoutAnswer(error, "Azure", code) ?? ["Unavailable", `Azure gave no answer that can be read: ${message}`]
-  );
+  return failureWithoutAnswer(error, "Azure", code) ?? ["Unavailable", `Azure sent an unreadable response: ${message}`];
 }

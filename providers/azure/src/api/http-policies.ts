@@ -42,13 +42,13 @@ export const boundedHttpClient = (
       return response;
     } catch (error) {
       exchange.failed(error);
-      // The SDK would only say that it could not read the answer.
+      // The SDK would only report that it could not parse the response.
       throw tooLong ?? error;
     }
   },
 });
 
-/** Tells the failure of an operation as Azure tells it: the SDK makes one text of it. Belongs outside of repetitions. */
+/** Keeps the code of a failed operation, which the SDK would turn into text. Must be outside of retries. */
 export const operationFailurePolicy: PipelinePolicy = {
   name: "millwrightOperationFailure",
   async sendRequest(request, next) {

@@ -12,7 +12,7 @@ export interface Plan {
 
 /**
  * The requests that the driver makes. They reject with what the SDKs threw, and with the signal's reason when it aborts. Those that make, change or delete resolve when Azure has done it, not
- * when it has accepted it: a lack of capacity is only told at the end.
+ * when it has accepted it: a lack of capacity is only reported at the end.
  */
 export interface AzureApi {
   /** Undefined when there is none, or no such resource group. */

@@ -55,7 +55,7 @@ const isChanging = ({ provisioningState = "" }: WatchedResource): boolean =>
 /** What a look has found out about a resource. `unknown`: nothing, and another one follows. */
 type Seen<Resource> = Resource | "unknown";
 
-/** Creates the watch over one type of resources. It reads only while somebody waits. */
+/** Creates the watch over one type of resources. It reads only while there are waits. */
 export function createResourceWatch<Resource extends WatchedResource>(
   reader: ResourceReader<Resource>,
   options: ResourceWatchOptions,

@@ -6,7 +6,7 @@ interface Headers {
 /** Those that give milliseconds, in the order in which the SDK looks at them. */
 const inMilliseconds = ["retry-after-ms", "x-ms-retry-after-ms"] as const;
 
-/** How long an answer asks to wait, milliseconds: by the headers that the SDK would follow, however long it would take. Undefined when it does not say. */
+/** The delay that a response requests, milliseconds: from the headers that the SDK would follow without limit. Undefined without them. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   for (const name of inMilliseconds) {
     const value = headers.get(name) ?? "";

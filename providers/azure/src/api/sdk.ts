@@ -131,7 +131,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
   };
 
   /**
-   * Makes a resource, and waits with all others who do. A resource that is made is the answer. Of one that failed, or that is not seen yet, the operation says how it ended.
+   * Creates a resource, and shares its wait with other calls. Returns the created resource; if it failed, or is not visible yet, the operation decides the result.
    */
   const create = async <Resource extends WatchedResource>(
     watch: ResourceWatch<Resource>,
@@ -150,7 +150,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     });
   };
 
-  /** Deletes a resource, and waits with all others who do. Of one that stays the operation says why. */
+  /** Deletes a resource, and shares its wait with other calls. If it still exists, the operation contains the reason. */
   const remove = async (
     watch: ResourceWatch<WatchedResource>,
     group: string,
@@ -271,7 +271,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
           for (let url: unknown = addressOf(type, path); typeof url === "string" && url !== "";) {
             // A token must not go to another host, and no list has an end that leads to its beginning.
             if (!url.startsWith(`${options.cloud.endpoint}/`) || visited.has(url))
-              throw new MachineError("Unavailable", "Azure gave a page of a list that cannot be read");
+              throw new MachineError("Unavailable", "Azure returned an unreadable page of a list");
             visited.add(url);
             const page = await read(url, signal);
             const value = fieldOf(page, "value");

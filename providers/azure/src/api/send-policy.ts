@@ -49,7 +49,7 @@ export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptio
       const { code, message } = armErrorIn(response.bodyAsText);
       throw new ArmFailure({
         code: code === "" ? "ServiceUnavailable" : code,
-        message: message === "" ? "Azure asks to wait" : message,
+        message: message === "" ? "Azure throttles requests" : message,
         statusCode: response.status,
         retryAfterMs,
         requestIds: requestIdsIn(response.headers),

@@ -30,7 +30,7 @@ export async function checkQuota(spec: AzureSpec, { session, context }: MethodCa
   const location = locationOf(spec);
   const size = await session.size(location, spec.properties.hardwareProfile.vmSize, context);
   const cores = Number(size?.capabilities?.find(({ name }) => name?.toLowerCase() === "vcpus")?.value ?? "");
-  if (!(cores > 0)) return { status: "skipped", message: "The cores of the size are not known." };
+  if (!(cores > 0)) return { status: "skipped", message: "The number of cores of the size is unknown." };
   const path = `/subscriptions/${subscriptionId}/providers/Microsoft.Compute/locations/${location}/usages`;
   const usages = readUsages(
     (await api.listResources("Microsoft.Compute/locations/usages", path, context.signal)) ?? [],
@@ -46,8 +46,8 @@ export async function checkQuota(spec: AzureSpec, { session, context }: MethodCa
   if (full.length > 0)
     return {
       status: "failed",
-      message: `No room for a VM in ${location}: ${text(full)}.`,
-      remedy: "Request more quota for the subscription, or delete what is no longer needed.",
+      message: `Quota for a VM is exhausted in ${location}: ${text(full)}.`,
+      remedy: "Request more quota for the subscription, or delete unused resources.",
     };
   if (own.length === 0) return { status: "skipped", message: `Azure lists no quota of ${location} for this size.` };
   return { status: "ok", message: `Used in ${location}: ${text(own)}.` };

@@ -72,10 +72,10 @@ export async function checkRights(spec: AzureSpec, { session, context }: MethodC
     ...(atSubnet.length === 0 ? [] : [`at the subnet: ${atSubnet.join(", ")}`]),
   ];
   if (missing.length === 0)
-    return { status: "ok", message: "All actions of the driver's role are there, and that to join the subnet." };
+    return { status: "ok", message: "All actions of the role of the driver are allowed, and joining the subnet." };
   return {
     status: "failed",
     message: `Not allowed ${missing.join("; ")}.`,
-    remedy: "Give the application the role that the README of the driver lists.",
+    remedy: "Grant the application the role in the README of the driver.",
   };
 }

@@ -8,7 +8,7 @@ import { isGiven, readUrn, textOrNone } from "../spec/storage.ts";
 import { isSameName } from "../vm/names.ts";
 import { tagOf } from "../vm/owner-tags.ts";
 
-/** The differences between a spec and a VM with its NIC. What Azure does not show is no difference. */
+/** The differences between a spec and a VM with its NIC. A field that Azure does not return is not a difference. */
 export function differencesOf(
   spec: AzureSpec,
   vm: VirtualMachine,

@@ -15,7 +15,7 @@ async function stopWhileMaking(arm: ArmEmulator, driver: Driver<AzureSpec>): Pro
 }
 
 describe("a VM or NIC that is there already", () => {
-  it("leaves a VM alone that was made from another spec, for an earlier machine, or by somebody else", async () => {
+  it("keeps a VM that was created from another spec, for an earlier machine, or by another owner", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const before = arm.vm("m").vmId;
@@ -26,23 +26,23 @@ describe("a VM or NIC that is there already", () => {
       ...refused,
       message: expect.stringContaining("earlier machine"),
     });
-    arm.vm("m").tags = { owner: "somebody" };
+    arm.vm("m").tags = { owner: "another" };
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       ...refused,
-      message: expect.stringContaining("somebody else"),
+      message: expect.stringContaining("another owner"),
     });
     expect(arm.vm("m").vmId).toBe(before);
     expect(arm.log.count("VirtualMachines_CreateOrUpdate")).toBe(1);
   });
 
-  it("takes a VM that MCM made: it does not say from what", async () => {
+  it("adopts a VM of MCM, which has no hash of its spec", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     arm.vm("m").tags = { ...plainSpec.tags };
     await expect(driver.createMachine(aRequest(), aContext())).resolves.toMatchObject({ nodeName: "m" });
   });
 
-  it("leaves a NIC of somebody else alone", async () => {
+  it("keeps a NIC of another owner", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     arm.world.vms.clear();
@@ -50,7 +50,7 @@ describe("a VM or NIC that is there already", () => {
     if (nic !== undefined) nic.tags = {};
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "AlreadyExists",
-      message: expect.stringContaining('NIC "m-nic" of somebody else'),
+      message: expect.stringContaining('NIC "m-nic" of another owner'),
     });
     expect(arm.log.count("NetworkInterfaces_CreateOrUpdate")).toBe(1);
   });
@@ -97,7 +97,7 @@ describe("a VM or NIC that is there already", () => {
     expect(arm.inventory().vms.map((vm) => vm.vmId)).toEqual([vmId]);
   });
 
-  it("whose creation somebody cancelled makes way for a new one", async () => {
+  it("whose creation was canceled is replaced by a new one", async () => {
     const clock = createVirtualClock();
     const { arm, driver } = await aCloud({ clock, vmMs: 60_000 });
     const first = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);

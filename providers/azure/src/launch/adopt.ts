@@ -20,10 +20,10 @@ export async function adopt(
   const { spec } = machineClass;
   const name = found.name ?? "";
   if (!isOwnedBy({ vmName: name, tags: found.tags }, call.keys, machine)) {
-    const owner = isOfCluster(found.tags, call.keys) ? "of an earlier machine of this name" : "of somebody else";
+    const owner = isOfCluster(found.tags, call.keys) ? "of an earlier machine of this name" : "of another owner";
     throw new MachineError(
       "AlreadyExists",
-      `VM "${name}" ${owner} exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+      `VM "${name}" ${owner} exists in resource group "${spec.resourceGroup}"; delete it first`,
     );
   }
   const state = stateOf(found);
@@ -39,25 +39,25 @@ export async function adopt(
   }
   const hash = tagOf(found.tags, ownerTagKeys.specHash);
   if (hash !== "" && hash !== specHashOf(spec)) {
-    throw new MachineError("AlreadyExists", `VM "${name}" of this machine was made from another providerSpec`);
+    throw new MachineError("AlreadyExists", `VM "${name}" of this machine was created from another providerSpec`);
   }
   if (state.kind === "creating") await untilMade(request, name, call);
   return "adopted";
 }
 
-/** Waits for the end of a creation that an earlier try began: a lack of capacity is only told then. */
+/** Waits for the end of a creation of an earlier attempt: a lack of capacity is only reported then. */
 async function untilMade(request: CreateRequest, name: string, call: MethodCall): Promise<void> {
   const { session, context } = call;
   const group = request.machineClass.spec.resourceGroup;
   const settled = await session.api.settledVm(group, name, context.signal);
   const made = settled !== undefined && needsInstanceView(settled) ? await session.vm(group, name, context) : settled;
-  if (made === undefined) throw new MachineError("Aborted", `VM "${name}" has been deleted while it was being made`);
+  if (made === undefined) throw new MachineError("Aborted", `VM "${name}" was deleted while it was being created`);
   const state = stateOf(made);
   if (state.kind !== "broken") return;
   const failure = toMachineError(
     Object.assign(new Error(state.message), { code: state.code, statusCode: 200 }),
     context.signal,
-    `making VM "${name}"`,
+    `creating VM "${name}"`,
   );
   await cleanUp(request, name, made, call);
   throw new MachineError(failure.code, failure.message, { tokenIsSpent: true, cause: failure });

@@ -15,7 +15,7 @@ export async function ensureNic({ spec, machine, vmName, ...launch }: Launch, ca
   if (found !== undefined && !isOwn && !isOfCluster(found.tags, keys)) {
     throw new MachineError(
       "AlreadyExists",
-      `NIC "${name}" of somebody else exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+      `NIC "${name}" of another owner exists in resource group "${spec.resourceGroup}"; delete it first`,
     );
   }
   const holder = found?.virtualMachine?.id ?? "";
@@ -26,6 +26,6 @@ export async function ensureNic({ spec, machine, vmName, ...launch }: Launch, ca
   try {
     await session.api.putNic(spec.resourceGroup, name, nicInput({ spec, machine, vmName, ...launch }), context.signal);
   } catch (error) {
-    throw toMachineError(error, context.signal, `making NIC "${name}" in subnet "${spec.subnetInfo.subnetName}"`);
+    throw toMachineError(error, context.signal, `creating NIC "${name}" in subnet "${spec.subnetInfo.subnetName}"`);
   }
 }

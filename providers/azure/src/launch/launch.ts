@@ -13,7 +13,7 @@ export interface Launch {
   readonly tags: Record<string, string>;
   /** The plan of the image, where it has one whose terms are accepted. */
   readonly plan: Plan | undefined;
-  /** The key of the class, or one that nobody can use. */
+  /** The key of the class, or one without a usable private key. */
   readonly publicKey: string;
 }
 

@@ -13,8 +13,8 @@ describe("a lack of capacity", () => {
   };
 
   it.each([
-    ["told at once", true],
-    ["told at the end", false],
+    ["reported at once", true],
+    ["reported at the end", false],
   ])("is ResourceExhausted and leaves nothing behind: %s", async (_, refusesCapacityAtOnce) => {
     const { arm, driver } = await aCloud({ refusesCapacityAtOnce, reservationMs: 0, vmMs: 10, deleteMs: 10 });
     arm.world.capacity.set("Standard_D2s_v5/1", 0);
@@ -22,7 +22,9 @@ describe("a lack of capacity", () => {
       driver.createMachine(aRequest(aMachine("m"), { properties: withDisk }), aContext()),
     ).rejects.toMatchObject({
       code: "ResourceExhausted",
-      message: expect.stringMatching(/^making Standard_D2s_v5 in zone 1 \(westeurope\): .*\(ZonalAllocationFailed\)$/),
+      message: expect.stringMatching(
+        /^creating Standard_D2s_v5 in zone 1 \(westeurope\): .*\(ZonalAllocationFailed\)$/,
+      ),
     });
     expect(arm.inventory()).toEqual(nothing);
   });
@@ -31,7 +33,7 @@ describe("a lack of capacity", () => {
     ["VM", "VirtualMachines_Delete", { vms: [{ name: "m" }], nics: [{ name: "m-nic" }] }],
     ["NIC", "NetworkInterfaces_Delete", { vms: [], nics: [{ name: "m-nic" }], disks: [] }],
     ["disk", "Disks_Delete", { vms: [], nics: [], disks: [{ name: "m-0-data-disk" }] }],
-  ])("is told with what could not be cleaned up, which the deletion of the machine does then: %s", async (...row) => {
+  ])("is reported with the leftovers, which the deletion of the machine removes: %s", async (...row) => {
     const [, operation, left] = row;
     const isAtOnce = operation !== "VirtualMachines_Delete";
     const { arm, driver } = await aCloud({ refusesCapacityAtOnce: isAtOnce, reservationMs: 0 });
@@ -50,7 +52,7 @@ describe("a lack of capacity", () => {
     expect(arm.inventory()).toEqual(nothing);
   });
 
-  it("is told although Azure keeps the NIC for the VM that it refused, until the deletion may take it", async () => {
+  it("is reported although Azure reserves the NIC for the rejected VM, until the NIC can be deleted", async () => {
     const clock = createVirtualClock();
     const { arm, driver } = await aCloud({ clock, refusesCapacityAtOnce: true });
     arm.world.capacity.set("Standard_D2s_v5/1", 0);
@@ -91,7 +93,7 @@ describe("a lack of capacity", () => {
     expect(arm.log.count("NetworkInterfaces_Delete")).toBe(0);
   });
 
-  it("of all of them is told with all of them", async () => {
+  it("of all candidates is reported with all of them", async () => {
     const { arm, driver } = await aCloud({ coreLimit: 1 });
     const change = { spec: { fallbacks: [{ vmSize: "Standard_D4s_v5" }] } };
     await expect(driver.createMachine(aRequest(aMachine("m"), change), aContext())).rejects.toMatchObject({
@@ -123,7 +125,7 @@ describe("what an earlier try has left", () => {
   it("goes where it is in the way: disks in another zone, and that of a system whose VM is gone", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(inZone(3), aContext());
-    // Somebody deletes the VM alone.
+    // A user deletes only the VM.
     for (const disk of arm.vm("m").disks) disk.deleteOption = "Detach";
     arm.world.vms.clear();
     for (const disk of arm.inventory().disks) delete disk.managedBy;
@@ -136,7 +138,7 @@ describe("what an earlier try has left", () => {
     expect(arm.log.count("Disks_Delete")).toBe(2);
   });
 
-  it("stays where it is of somebody else, and is told", async () => {
+  it("is kept and reported if it has another owner", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(inZone(1), aContext());
     arm.world.vms.clear();
@@ -147,7 +149,7 @@ describe("what an earlier try has left", () => {
     for (const nic of arm.inventory().nics) delete nic.vmId;
     await expect(driver.createMachine(inZone(1), aContext())).rejects.toMatchObject({
       code: "AlreadyExists",
-      message: expect.stringMatching(/disk "m-(os|0-data)-disk" of somebody else/),
+      message: expect.stringMatching(/disk "m-(os|0-data)-disk" of another owner/),
     });
     expect(arm.log.count("Disks_Delete")).toBe(0);
     expect(arm.log.count("Disks_CreateOrUpdate")).toBe(1);

@@ -11,7 +11,7 @@ import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
 import { diskInput } from "./part-inputs.ts";
 import { vmInput } from "./vm-input.ts";
 
-/** Tries the candidates in their order, until there is capacity for one. What there is no capacity for leaves nothing behind. */
+/** Requests the candidates in order, until there is capacity for one. Cleans up after each failed candidate. */
 export async function makeVm(request: CreateRequest, launch: Launch, call: MethodCall): Promise<void> {
   const { spec, vmName } = launch;
   const { signal } = call.context;
@@ -24,13 +24,13 @@ export async function makeVm(request: CreateRequest, launch: Launch, call: Metho
     try {
       return await makeCandidate(request, launch, candidate, call);
     } catch (error) {
-      const failure = toMachineError(error, signal, `making ${candidate.vmSize}${where} (${spec.location})`);
+      const failure = toMachineError(error, signal, `creating ${candidate.vmSize}${where} (${spec.location})`);
       if (failure.code !== "ResourceExhausted") throw failure;
       refusals.push(failure);
     }
     try {
       const left = await call.session.api.getVm(spec.resourceGroup, vmName, signal);
-      // Azure keeps a NIC for a VM that failed for three minutes: it cannot be made anew for the next one.
+      // Azure reserves a NIC for a failed VM for three minutes: it cannot be recreated for the next one.
       await cleanUp(request, vmName, left, call, index < candidates.length - 1 ? "nic" : "nothing");
     } catch (error) {
       const failure = toMachineError(error, signal, "removing what is left");
@@ -47,7 +47,7 @@ const allOf = (failures: readonly MachineError[]): MachineError =>
 /**
  * Removes disks that an earlier try has left, where they are in the way: Azure makes no disk under a name that is taken, and moves none to another zone.
  *
- * @throws MachineError AlreadyExists for one of somebody else: it would become part of the VM
+ * @throws MachineError AlreadyExists for one of another owner: it would become part of the VM
  */
 async function clearWay(
   request: CreateRequest,
@@ -66,7 +66,7 @@ async function clearWay(
   if (taken !== undefined) {
     throw new MachineError(
       "AlreadyExists",
-      `disk "${taken.name}" of somebody else exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+      `disk "${taken.name}" of another owner exists in resource group "${spec.resourceGroup}"; delete it first`,
     );
   }
   const misfits = ownDisks(request, vmName, call, all).filter(({ name, managedBy = "", zones = [] }) => {
@@ -103,10 +103,10 @@ async function makeCandidate(
   try {
     await api.createVm(spec.resourceGroup, vmName, vmInput(launch, candidate), signal);
   } catch (error) {
-    // There is one: of a try whose answer was lost, of another process, or of somebody else.
+    // A VM exists: of an attempt whose response was lost, of another process, or of another owner.
     if (readSdkFailure(error).status !== 412) throw error;
     const found = await call.session.vm(spec.resourceGroup, vmName, call.context);
     if (found !== undefined && (await adopt(request, found, call)) === "adopted") return;
-    throw new MachineError("Aborted", `VM "${vmName}" came and went while it was being made`);
+    throw new MachineError("Aborted", `VM "${vmName}" was deleted while it was being created`);
   }
 }

@@ -27,7 +27,7 @@ describe("the marketplace", () => {
     expect(counts.map((operation) => arm.log.count(operation))).toEqual([1, 1, 1]);
   });
 
-  it("is not asked where the class says so, or the image has no plan", async () => {
+  it("is not requested if the class disables it, or the image has no plan", async () => {
     const { arm, driver } = await aCloud();
     const skip = aRequest(aMachine("m"), image({ skipMarketplaceAgreement: true }));
     await expect(driver.createMachine(skip, aContext())).rejects.toMatchObject({

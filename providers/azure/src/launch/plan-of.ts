@@ -5,7 +5,7 @@ import type { AzureSpec } from "../spec/spec.ts";
 import { type ImageReference, readUrn } from "../spec/storage.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 
-/** The plan of the image of a class, with its terms accepted; undefined for an image without one, and where the class says not to look. */
+/** The plan of the image of a class, with its terms accepted; undefined for an image without one, and if the class disables the lookup. */
 export async function planOf(
   { location }: AzureSpec,
   { urn: text = "", skipMarketplaceAgreement }: ImageReference,

@@ -6,7 +6,7 @@ const generate = promisify(generateKeyPair);
 let made: Promise<string> | undefined;
 
 /**
- * A public key whose private key nobody has: Azure demands one where passwords are off. Made once per process, since it takes half a second, and off the event loop.
+ * A public key whose private key is discarded: Azure requires one if passwords are disabled. Created once per process, since it takes half a second, and outside of the event loop.
  */
 export const throwAwayPublicKey = (): Promise<string> => (made ??= makePublicKey());
 

@@ -242,7 +242,7 @@ describe("the requests that make a VM", () => {
     expect(body).not.toHaveProperty("zones");
   });
 
-  it("makes up a key that nobody has, where the class has none", async () => {
+  it("uses a key without a private key, if the class has none", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(
       aRequest(aMachine("m"), { properties: { osProfile: { adminUsername: "core" } } }),

@@ -28,7 +28,10 @@ describe("api-versions", () => {
       { "Microsoft.Compute/vms": "2023-07-01" },
       /apiVersions\.Microsoft\.Compute\/vms must be one of Microsoft\.Compute,/,
     ],
-    [{ "Microsoft.Compute": "latest" }, /apiVersions\.Microsoft\.Compute must be an api-version such as 2023-07-01/],
+    [
+      { "Microsoft.Compute": "latest" },
+      /apiVersions\.Microsoft\.Compute must be an API version, for example 2023-07-01/,
+    ],
   ])("%j is rejected as an option of the driver", (overrides, message) => {
     expect(() => requireApiVersions(overrides)).toThrow(message);
   });

@@ -47,7 +47,7 @@ export function checkApiVersions(
   const known = new Set(knownKeys.map((key) => key.toLowerCase()));
   for (const [key, version] of Object.entries(overrides)) {
     if (!known.has(key.toLowerCase())) addIssue([...at, key], `must be one of ${knownKeys.join(", ")}`);
-    if (!versionPattern.test(version)) addIssue([...at, key], "must be an api-version such as 2023-07-01");
+    if (!versionPattern.test(version)) addIssue([...at, key], "must be an API version, for example 2023-07-01");
   }
 }
 

@@ -27,7 +27,7 @@ describe("the clouds of Azure", () => {
     expect(cloudNamed(text)).toBe(name);
   });
 
-  it("give way to an address that somebody sets", () => {
+  it("are overridden by a configured address", () => {
     const at = "https://arm.example";
     expect(cloudAt("AzureChina", at)).toEqual({ endpoint: at, authorityHost: at, scope: `${at}/.default` });
   });

@@ -24,7 +24,7 @@ export type Proof =
 
 /** How to get tokens. Holds secret values: for the SDK only. */
 export interface AzureCredentials {
-  /** Empty only with the proof `environment`: as the environment says. */
+  /** Empty only with the proof `environment`, which provides it. */
   readonly clientId: string;
   /** @see clientId */
   readonly tenantId: string;

@@ -98,7 +98,7 @@ describe("providerSpec", () => {
     [
       "an api-version that is none",
       { cloudConfiguration: { apiVersions: { "Microsoft.Compute": "newest" } } },
-      "providerSpec\\.cloudConfiguration\\.apiVersions.*must be an api-version such as 2023-07-01",
+      "providerSpec\\.cloudConfiguration\\.apiVersions.*must be an API version, for example 2023-07-01",
     ],
     ["no size", properties({ hardwareProfile: {} }), `${at}hardwareProfile\\.vmSize: `],
     ["no image", image({}), `${at}storageProfile\\.imageReference: must have exactly one`],

@@ -19,7 +19,7 @@ const osProfileSchema = goObject({
     ssh: goObject({
       publicKeys: goObject({
         path: text("File of the key; by default that of the first user.").optional(),
-        keyData: text("Public key in OpenSSH's form. Without one nobody can log in by SSH.").max(16_384).optional(),
+        keyData: text("Public key in OpenSSH's form. Without one there is no access by SSH.").max(16_384).optional(),
       }).optional(),
     }).optional(),
   })
@@ -27,9 +27,9 @@ const osProfileSchema = goObject({
     .prefault({}),
 });
 
-/** Go has no way to tell an empty id from an absent one: MCM's driver takes a reference without one as none. */
+/** Go does not distinguish an empty id from an absent one: MCM's driver treats a reference without one as absent. */
 const referenceSchema = (description: string) =>
-  goObject({ id: text("Id of the resource; a blank one is none.").default("") }).describe(description);
+  goObject({ id: text("Id of the resource; blank means none.").default("") }).describe(description);
 
 const securityTypes = ["", "ConfidentialVM", "TrustedLaunch", "Standard"] as const;
 
@@ -49,7 +49,7 @@ const propertiesSchema = goObject({
   availabilitySet: referenceSchema("Availability set of the VM.").optional(),
   virtualMachineScaleSet: referenceSchema("Scale set in flexible mode that the VM joins.").optional(),
   machineSet: goObject({
-    id: text("Id of the resource; a blank one is none.").default(""),
+    id: text("Id of the resource; blank means none.").default(""),
     kind: z.enum(["availabilityset", "vmo"]).describe("`availabilityset`, or `vmo` for a scale set."),
   })
     .describe("Deprecated: an availability set or a scale set.")
@@ -74,11 +74,11 @@ const propertiesSchema = goObject({
   capacityReservation: goObject({
     capacityReservationGroupID: text("Group of reservations to use.").optional(),
   }).optional(),
-  priority: z.enum(["Regular", "Spot"]).describe("`Spot`: Azure may take the VM back. Not in MCM.").default("Regular"),
+  priority: z.enum(["Regular", "Spot"]).describe("`Spot`: Azure may reclaim the VM. Not in MCM.").default("Regular"),
   evictionPolicy: z
     .enum(["Deallocate", "Delete"])
     .describe(
-      "What becomes of a spot VM that Azure takes back. Of a deallocated one the driver can tell that it was reclaimed. Default `Deallocate`. Not in MCM.",
+      "What happens to a spot VM that Azure reclaims. Only for a deallocated one the driver can report that it was reclaimed. Default `Deallocate`. Not in MCM.",
     )
     .optional(),
   billingProfile: goObject({
@@ -94,7 +94,7 @@ const propertiesSchema = goObject({
 const fallbackSchema = goObject({
   vmSize: required("Size to try; that of the class by default.").optional(),
   zone: z.int32().min(1).max(3).describe("Zone to try; that of the class by default.").optional(),
-}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+}).describe("Alternatives, in this order, when there is no capacity. Not in MCM.");
 
 const specSchema = goObject({
   apiVersion: text("Not looked at.").optional(),

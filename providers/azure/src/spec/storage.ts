@@ -29,7 +29,9 @@ const caching = (description: string) =>
 const encryptionTypes = ["", "DiskWithVMGuestState", "NonPersistedTPM", "VMGuestStateOnly"] as const;
 
 const osDiskSchema = goObject({
-  createOption: z.enum(["FromImage", "Attach"]).describe("`FromImage`. `Attach` is read as in MCM; Azure refuses it."),
+  createOption: z
+    .enum(["FromImage", "Attach"])
+    .describe("`FromImage`. `Attach` is accepted as in MCM; Azure rejects it."),
   diskSizeGB: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
   caching: caching("Cache of the host.").optional(),
   managedDisk: goObject({
@@ -37,21 +39,21 @@ const osDiskSchema = goObject({
     securityProfile: goObject({
       securityEncryptionType: z
         .enum(encryptionTypes, { error: 'must be "DiskWithVMGuestState", "NonPersistedTPM" or "VMGuestStateOnly"' })
-        .describe("What of a confidential VM is encrypted on its disk.")
+        .describe("What is encrypted on the disk of a confidential VM.")
         .optional(),
     }).optional(),
   }).optional(),
-}).describe("Disk of the operating system. It goes with the VM.");
+}).describe("Disk of the operating system. It is deleted with the VM.");
 
 const dataDiskSchema = goObject({
-  name: text("Part of the name of the disk; by default only the LUN tells disks apart.")
+  name: text("Part of the name of the disk; by default only the LUN distinguishes disks.")
     .regex(/^\s*[A-Za-z0-9_.-]*\s*$/, "must be letters, digits, dots, dashes and underscores")
     .optional(),
   lun: z.int32().min(0).describe("Logical unit of the disk; unique.").default(0),
   diskSizeGB: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
   storageAccountType: text("Type of the disk, such as `Premium_LRS`.").regex(/\S/, "must not be blank"),
   caching: caching("Cache of the host.").optional(),
-  imageRef: imageReferenceSchema.describe("Image that the disk starts from; it is then made before the VM.").optional(),
+  imageRef: imageReferenceSchema.describe("Image of the disk, which is then created before the VM.").optional(),
 });
 
 /** An entry of `properties.storageProfile.dataDisks`. */
@@ -63,7 +65,7 @@ export const storageProfileSchema = goObject({
     "Image of the VM: exactly one of `id`, `urn`, `communityGalleryImageID` and `sharedGalleryImageID`.",
   ),
   osDisk: osDiskSchema,
-  dataDisks: z.array(dataDiskSchema).max(64).describe("Disks beside it. They go with the VM.").default([]),
+  dataDisks: z.array(dataDiskSchema).max(64).describe("Additional disks. They are deleted with the VM.").default([]),
   diskControllerType: z
     .enum(["", "SCSI", "NVMe"], { error: 'must be "SCSI" or "NVMe"' })
     .describe("How disks are attached; by default as image and size have it.")

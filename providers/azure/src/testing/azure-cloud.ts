@@ -69,7 +69,7 @@ export function aRequest(
   };
 }
 
-/** An emulated Azure that allows what the README says, and the driver against it over TLS. Both end with the test; what the emulator itself threw fails it. */
+/** An emulated Azure with the permissions of the README, and the driver against it over TLS. Both end with the test; what the emulator itself threw fails it. */
 export async function aCloud(emulatorOptions: ArmEmulatorOptions = {}, driverOptions: AzureDriverOptions = {}) {
   const arm = createArmEmulator({ actions: roleOfReadme, ...emulatorOptions });
   const { url } = await arm.listen();

@@ -10,8 +10,8 @@ const actionsIn = (text: string): readonly string[] =>
 
 const [ofDriver = "", ofDoctor = ""] = section.split("Only `millwright doctor` reads");
 
-/** The actions that the README says a driver needs: those of its role, and those that only some classes need. */
+/** The actions of a driver in the README: those of its role, and those that only some classes need. */
 export const roleOfReadme = actionsIn(ofDriver);
 
-/** Those that it says only the checks of classes need. */
+/** Those that only the checks of classes need. */
 export const doctorRoleOfReadme = actionsIn(ofDoctor);

@@ -10,10 +10,10 @@ export const vmNameOf = ({ machine: { name, providerId = "" } }: Pick<AzureReque
   providerId === "" ? name : vmNameIn(providerId);
 
 /**
- * The VM of a machine that is there to stay. A machine with a provider id has exactly that VM, also when someone has taken its tags away: who is told that it
+ * The VM of a machine that is not terminating. A machine with a provider id has exactly that VM, also when its tags were removed: a caller that is informed that it
  * does not exist would make another one.
  *
- * @throws MachineError NotFound, with the reason where Azure says why it is gone
+ * @throws MachineError NotFound, with the reason of Azure for its deletion
  */
 export async function findVm(request: AzureRequest, { session, keys, context }: MethodCall): Promise<VirtualMachine> {
   const { machine, machineClass } = request;
@@ -29,14 +29,14 @@ export async function findVm(request: AzureRequest, { session, keys, context }: 
     throw missing(`there is no VM "${name}" in resource group "${resourceGroup}"${hint}`);
   }
   if ((machine.providerId ?? "") === "" && !isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
-    throw missing(`VM "${name}" in resource group "${resourceGroup}" is of somebody else`);
+    throw missing(`VM "${name}" in resource group "${resourceGroup}" belongs to another owner`);
   }
   const state = stateOf(vm);
   switch (state.kind) {
     case "live":
       return vm;
     case "creating":
-      // Azure reports a lack of capacity at the end only: until then it is for `createMachine` to say what becomes of it, unless it has done so.
+      // Azure reports a lack of capacity only at the end: until then `createMachine` decides the result, unless it has already.
       if ((machine.providerId ?? "") !== "") return vm;
       throw missing(`VM "${name}" is still being created`);
     case "deleting":

@@ -6,7 +6,7 @@ import { ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
 export const machineOfNic = (name: string, tags: Tags | undefined): string | undefined =>
   machineOfPart(name, tags, /^-nic$/i, () => withoutSuffix(name, "-nic"));
 
-/** The machine that a disk was made for; undefined for any other. The data disks of its class say where in a name that of the machine ends. */
+/** The machine that a disk was made for; undefined for any other. The data disks of its class determine where the name of the machine ends. */
 export const machineOfDisk = (
   name: string,
   tags: Tags | undefined,
@@ -22,7 +22,7 @@ export const machineOfDisk = (
   });
 
 /**
- * A tag tells the machine, and on what MCM's driver made the name does. What has the tag without a name that the driver gives is a copy that somebody made with all its tags.
+ * A tag names the machine; for resources of MCM's driver the name does. A resource with the tag but without a name of the driver is a copy with all tags.
  */
 function machineOfPart(
   name: string,

@@ -20,7 +20,7 @@ export async function orPending<Response>(
   try {
     return await run({ ...call, context: waiting.context });
   } catch (error) {
-    // Another code says more than that something goes on, such as a lack of capacity.
+    // Another code is more specific than a pending operation, such as a lack of capacity.
     const isPending = isStillGoing(error) && (!isMachineError(error) || error.code === "DeadlineExceeded");
     if (waiting.isOver() && isPending) return { pending: { message, checkAfterMs } };
     throw error;

@@ -31,7 +31,7 @@ export function specHashOf({ cloudConfiguration, ...spec }: AzureSpec): string {
 }
 
 /**
- * All tags of a new resource ({@link withOwnTags}). What says no UID, for want of room, is known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
+ * All tags of a new resource ({@link withOwnTags}). A resource without a UID, for lack of tags, is identified like one of MCM's driver, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
  */
 export function tagsOf(
   spec: AzureSpec,
@@ -67,7 +67,7 @@ export function isOfCluster(tags: Tags | undefined, { cluster, role }: ClusterKe
   return names.has(cluster.toLowerCase()) && names.has(role.toLowerCase());
 }
 
-/** What tells whose a VM, a NIC or a disk is. */
+/** Tags that identify the owner of a VM, a NIC or a disk. */
 export interface Owned {
   /** Name of the VM that it is, or that it was made for. */
   readonly vmName: string;
@@ -75,7 +75,7 @@ export interface Owned {
 }
 
 /**
- * Whether a VM, a NIC or a disk was made for this machine ({@link isMadeFor}). VMs have the names of their machines. Parts go with their VM: where a machine that was made anew keeps a VM, it keeps these too, also
+ * Whether a VM, a NIC or a disk was made for this machine ({@link isMadeFor}). VMs have the names of their machines. Parts belong to their VM: if a restored machine keeps a VM, it keeps these too, also
  * when the VM is gone and its tags cannot be read any more.
  */
 export function isOwnedBy({ vmName, tags }: Owned, keys: ClusterKeys, machine: MachineIdentity): boolean {

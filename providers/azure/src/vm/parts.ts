@@ -13,7 +13,7 @@ export interface Parts {
   readonly disks: readonly Disk[];
 }
 
-/** What there is of a machine beside its VM: told by name or tag, and never without the tags of cluster and role. */
+/** The parts of a machine besides its VM: identified by name or tag, and never without the tags of cluster and role. */
 export async function partsOf(request: AzureRequest, vmName: string, call: MethodCall): Promise<Parts> {
   const { session, context } = call;
   const { resourceGroup } = request.machineClass.spec;

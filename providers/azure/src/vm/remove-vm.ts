@@ -11,7 +11,7 @@ const lastingCodes: ReadonlySet<MachineErrorCode> = new Set([
   "PermissionDenied",
 ]);
 
-/** Deletes a VM; NIC and disks that were made for it go with it, where Azure can still be told so. */
+/** Deletes a VM together with the NIC and the disks that were created for it, if it can still be updated so. */
 export async function removeVm(group: string, vm: VirtualMachine, call: MethodCall): Promise<void> {
   const { api } = call.session;
   const { signal } = call.context;
@@ -25,7 +25,11 @@ export async function removeVm(group: string, vm: VirtualMachine, call: MethodCa
     try {
       await api.updateVm(group, name, cascade, signal);
     } catch (error) {
-      const failure = toMachineError(error, signal, `telling VM "${name}" to take its NIC and disks along`);
+      const failure = toMachineError(
+        error,
+        signal,
+        `updating VM "${name}" so that its NIC and disks are deleted with it`,
+      );
       // What stays is deleted after the VM, so a refusal keeps nothing from going.
       if (!lastingCodes.has(failure.code)) throw failure;
     }

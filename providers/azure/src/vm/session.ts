@@ -9,7 +9,7 @@ import { needsInstanceView } from "./vm-state.ts";
 export interface Session extends PooledSession {
   readonly api: AzureApi;
   readonly subscriptionId: string;
-  /** The VM with a name, with its instance view where its state cannot be told without. Many that are asked for at once are one list. */
+  /** The VM with a name, with its instance view if its state needs it. Concurrent lookups share one list. */
   vm(group: string, name: string, asking: Asking): Promise<VirtualMachine | undefined>;
   /** All VMs of a resource group. Who asks at about the same time shares one list. */
   vms(group: string, asking: Asking): Promise<readonly VirtualMachine[]>;

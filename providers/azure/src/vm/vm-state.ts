@@ -1,6 +1,6 @@
 import type { InstanceViewStatus, VirtualMachine } from "@azure/arm-compute";
 
-/** What can be said of a VM by its provisioning state and, where that is not enough, its instance view. */
+/** The state of a VM by its provisioning state and, if needed, its instance view. */
 export type VmState =
   /** There to stay. */
   | { readonly kind: "live" }
@@ -12,7 +12,7 @@ export type VmState =
   /** A spot VM that does not run any more. */
   | { readonly kind: "reclaimed" };
 
-/** Whether the state of a VM cannot be told without its instance view. */
+/** Whether the state of a VM needs its instance view. */
 export const needsInstanceView = ({ provisioningState, priority }: VirtualMachine): boolean =>
   provisioningState === "Failed" || (priority === "Spot" && provisioningState !== "Deleting");
 
@@ -20,7 +20,7 @@ const codeStarting = (statuses: readonly InstanceViewStatus[], start: string): I
   statuses.find(({ code = "" }) => code.toLowerCase().startsWith(start));
 
 /**
- * The state of a VM. `Failed` alone says little: a VM that runs is called so too when a later change of it failed. Only one that has no power state never ran.
+ * The state of a VM. `Failed` is ambiguous: a running VM has it, too, when a later change of it failed. Only one that has no power state never ran.
  */
 export function stateOf({ provisioningState, priority, instanceView }: VirtualMachine): VmState {
   const statuses = instanceView?.statuses ?? [];

@@ -28,7 +28,7 @@ export interface TokenSource {
 export interface TokenSourceOptions {
   readonly clock: Clock;
   readonly fetch: EgressFetch;
-  /** Environment variables, which say where credentials of the environment are. */
+  /** Environment variables with the location of credentials. */
   readonly env: Environment;
   readonly timeoutMs: number;
   /** Address of all services, for tests. Default: Google's own. */
@@ -71,7 +71,7 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
 
   const remember = (value: unknown, lifeS: unknown): string => {
     if (typeof value !== "string" || value === "") {
-      throw new MachineError("Unavailable", "Google's token service answered without a token");
+      throw new MachineError("Unavailable", "Google's token service returned no token");
     }
     const lifeMs = (typeof lifeS === "number" && lifeS > 0 ? lifeS : 60) * 1_000;
     token = { value, renewAtMs: clock.monotonicMs() + lifeMs - Math.min(renewBeforeMs, lifeMs / 4) };
@@ -187,7 +187,7 @@ function assertionOf(account: GcpCredentials & { readonly kind: "serviceAccount"
   } catch (cause) {
     throw new MachineError(
       "Unauthenticated",
-      'field "private_key" of the service account in the class secret is no key',
+      'field "private_key" of the service account in the class secret is not a private key',
       {
         cause,
       },

@@ -5,7 +5,7 @@ import { createGcpDriver } from "../driver.ts";
 import { aCloud, aContext, aMachine, aRequest, failureOf } from "../testing/gcp-cloud.ts";
 
 describe("connections", () => {
-  it("that nobody takes are Unavailable", async () => {
+  it("that are refused are Unavailable", async () => {
     const { gce, driver } = await aCloud();
     await gce.close();
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
@@ -19,7 +19,7 @@ describe("connections", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
   });
 
-  it("to who gives out tokens are told from those to Compute Engine", async () => {
+  it("to token services are distinguished from those to Compute Engine", async () => {
     const { gce, driver } = await aCloud();
     const messages: unknown[] = [];
     for (const end of [
@@ -33,8 +33,8 @@ describe("connections", () => {
     const service = "looking for the VM: Google's token service oauth2.googleapis.com";
     expect(messages).toMatchObject([
       { code: "Unavailable", message: `${service} is unreachable (ECONNRESET)` },
-      { code: "Unavailable", message: `${service} answered with status 502 and what cannot be read` },
-      { code: "Unavailable", message: `${service} answered with status 200 and what cannot be read` },
+      { code: "Unavailable", message: `${service} sent an unreadable response with status 502` },
+      { code: "Unavailable", message: `${service} sent an unreadable response with status 200` },
     ]);
     expect(gce.log.count("oauth2.token")).toBe(9);
   });
@@ -89,7 +89,7 @@ describe("connections", () => {
       const failure = failureOf(driver[method]?.(request, aContext(stop.signal)));
       await expect.poll(() => gce.log.count()).toBe(1);
       stop.abort(reason);
-      // The time for one request would say something else.
+      // The timeout of one request would have another code.
       expect(await failure).toMatchObject({ code, message: expect.stringContaining(message) });
       // Its connection is closed.
       await expect.poll(() => gce.log.requests[0]?.end).toBe("hang");
@@ -118,7 +118,7 @@ describe("connections", () => {
     expect(gce.log.count("instances.get")).toBe(1);
   });
 
-  it("that say what the SDK cannot read are Unavailable", async () => {
+  it("with unreadable responses are Unavailable", async () => {
     const { gce, driver } = await aCloud();
     const body = JSON.stringify({ id: 7, name: 5, status: { a: 1 } });
     gce.faults.add({ operation: "instances.get", times: 9, end: { kind: "reply", reply: { status: 200, body } } });

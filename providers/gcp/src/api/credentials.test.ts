@@ -37,14 +37,14 @@ describe("a service account", () => {
   it.each<[string, object, RegExp]>([
     [
       "Google does not know",
-      { client_email: "nobody@my-project.iam.gserviceaccount.com" },
+      { client_email: "unknown@my-project.iam.gserviceaccount.com" },
       /account not found \(invalid_grant\); check the service account/,
     ],
     ["has another key", { private_key: otherAccount.private_key }, /Invalid JWT Signature/],
     [
       "has no key",
       { private_key: "-----BEGIN PRIVATE KEY-----\nsecret-words\n-----END PRIVATE KEY-----" },
-      /"private_key" .* is no key/,
+      /"private_key" .* is not a private key/,
     ],
   ])("that %s is Unauthenticated", async (_, change, message) => {
     const { driver } = await aCloud({ serviceAccounts });
@@ -55,7 +55,7 @@ describe("a service account", () => {
     expect(String(error)).not.toContain("secret-words");
   });
 
-  it("says that the clock is wrong", async () => {
+  it("reports that the clock is wrong", async () => {
     const { gce, driver } = await aCloud({ serviceAccounts });
     const message =
       "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.";
@@ -68,7 +68,7 @@ describe("a service account", () => {
   });
 
   it.each(["<html>ya29.half-a-token", '{"access_token": 7}'])(
-    "that is answered with nonsense is Unavailable, and nothing of it is said: %s",
+    "with an unreadable response is Unavailable, without quoting it: %s",
     async (body) => {
       const { gce, driver } = await aCloud({ serviceAccounts });
       gce.faults.add({ operation: "oauth2.token", times: 9, end: { kind: "reply", reply: { status: 200, body } } });
@@ -152,7 +152,7 @@ describe("a workload identity", () => {
 
   it.each<[string, string, object, RegExp]>([
     ["a token that STS does not take", "bad", {}, /invalid_grant/],
-    ["an audience that nobody knows", "good", { audience: "//other" }, /invalid_target.*check the audience/],
+    ["an unknown audience", "good", { audience: "//other" }, /invalid_target.*check the audience/],
     ["an empty token", " ", {}, /is empty/],
   ])("is refused with %s", async (_, token, more, message) => {
     const { driver } = await aCloud({ workloadIdentities }, { readTokenFile: () => Promise.resolve(token) });
@@ -162,7 +162,7 @@ describe("a workload identity", () => {
     });
   });
 
-  it("reads its file anew whenever it needs another token: the one in it changes", async () => {
+  it("reads its file again for each new token, because it changes", async () => {
     const clock = createSkippingClock();
     let inFile = "good";
     const options = { clock, readTokenFile: () => Promise.resolve(inFile) };

@@ -91,9 +91,9 @@ describe("credentials of the environment", () => {
 
   it.each([
     ["is not there", () => "/no/such/file.json"],
-    ["is no JSON", () => aFile('{"private_key": "secret-words')],
+    ["is not JSON", () => aFile('{"private_key": "secret-words')],
     ["has no credentials", () => aFile('{"type": "secret-words"}')],
-  ])("are Unauthenticated when the file %s, and nothing of it is said", async (_, path) => {
+  ])("are Unauthenticated when the file %s, without quoting it", async (_, path) => {
     const file = path();
     const { driver } = await anEnvironment();
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", file);
@@ -105,7 +105,7 @@ describe("credentials of the environment", () => {
     expect(String(error)).not.toContain("secret-words");
   });
 
-  it("are Unauthenticated where there is no service account, and the error says what helps", async () => {
+  it("are Unauthenticated without a service account, and the error names the remedy", async () => {
     const { driver } = await anEnvironment({ metadata: { project: "my-project" } });
     await expect(statusWith(driver, chain)).rejects.toMatchObject({
       code: "Unauthenticated",
@@ -126,9 +126,7 @@ describe("credentials of the environment", () => {
       message: `looking for the VM: the metadata server ${host} is unreachable (ECONNRESET)`,
     });
     gce.faults.add({ operation: "metadata.project", end: { kind: "reply", reply: { status: 200, body: "<html>" } } });
-    await expect(statusWith(createGcpDriver({ endpoint: url }), chain)).rejects.toThrow(
-      "answered with something else than the id of a project",
-    );
+    await expect(statusWith(createGcpDriver({ endpoint: url }), chain)).rejects.toThrow("did not return a project id");
   });
 
   it("are asked for by the secret only, and not beside others", async () => {

@@ -15,7 +15,7 @@ const exhausted: ReadonlySet<string> = new Set([
   "stockout",
 ]);
 
-/** Whether a code of an operation, or a reason, says that there is no room: another type or zone may have some. */
+/** Whether a code of an operation, or a reason, is a lack of capacity or quota: another type or zone may have some. */
 export const isCapacityCode = (code: string): boolean => exhausted.has(code) || code.includes("QUOTA");
 
 const others: Readonly<Record<string, MachineErrorCode>> = {
@@ -61,15 +61,15 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
 };
 
 /**
- * The code of the contract for a refusal or a failed operation, by Google's code and the HTTP status. A missing image or subnetwork is about the class; that the VM itself is missing
- * is told by who asks for it. Nothing is Internal by default.
+ * The code of the contract for a refusal or a failed operation, by Google's code and the HTTP status. A missing image or subnetwork is about the class; the caller detects a missing
+ * VM. Nothing is Internal by default.
  */
 export function machineCodeOf(code: string, status: number, message: string): MachineErrorCode {
   if (isCapacityCode(code) || isLackOfType(message) || (status === 403 && message.startsWith("Quota '"))) {
     return "ResourceExhausted";
   }
   if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
-  // A code that nobody has heard of: a server error may pass, whatever else is about what was asked.
+  // An unknown code: a server error is transient, anything else is about the request.
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";
   if (status === 401) return "Unauthenticated";
   if (status === 403) return "PermissionDenied";
@@ -81,10 +81,10 @@ export function machineCodeOf(code: string, status: number, message: string): Ma
 /** A machine type that the zone does not offer: another zone may (as in MCM). */
 const isLackOfType = (message: string): boolean => message.includes("does not exist in zone");
 
-/** What helps, where Google does not say it. */
+/** Remedies for errors of Google that do not name one. */
 export function remedyOf(code: string, message: string): string | undefined {
   if (message.includes("deletionProtection") || message.includes("protected against deletion")) {
-    return "switch deletion protection of the VM off";
+    return "disable deletion protection of the VM";
   }
   if (code === "invalid_grant" && /\biat\b|\bexp\b|timeframe/.test(message)) {
     return "check the clock of the machine that this controller runs on";
@@ -93,10 +93,10 @@ export function remedyOf(code: string, message: string): string | undefined {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  PERMISSIONS_ERROR: "grant the service account the role that the README of the driver lists",
+  PERMISSIONS_ERROR: "grant the service account the role in the README of the driver",
   accessNotConfigured: "enable the Compute Engine API in the project",
   authError: "check the service account in the class secret",
-  forbidden: "grant the service account the role that the README of the driver lists",
+  forbidden: "grant the service account the role in the README of the driver",
   invalid_client: "check the service account in the class secret",
   invalid_grant: "check the service account and its key in the class secret",
   invalid_target: "check the audience of the workload identity in the class secret",

@@ -21,15 +21,15 @@ describe("refusals of Compute Engine", () => {
     ["conditionNotMet", { status: 412 }, "FailedPrecondition"],
     ["resourceInUseByAnotherResource", {}, "FailedPrecondition"],
     ["resourceNotReady", {}, "Aborted"],
-    ["NobodyHasHeardOfThis", {}, "InvalidArgument"],
-    ["NobodyHasHeardOfThis", { status: 409 }, "Aborted"],
-    ["NobodyHasHeardOfThis", { status: 500 }, "Unavailable"],
+    ["AnUnknownCode", {}, "InvalidArgument"],
+    ["AnUnknownCode", { status: 409 }, "Aborted"],
+    ["AnUnknownCode", { status: 500 }, "Unavailable"],
   ])("%s %o while creating is %s", async (code, more, expected) => {
     const { gce, driver } = await aCloud();
     gce.faults.add({ operation: "instances.insert", times: 9, end: refuse(code, { message: "because", ...more }) });
     const error = await failureOf(driver.createMachine(aRequest(), aContext()));
     expect(error).toMatchObject({ code: expected });
-    expect(String(error)).toMatch(/making n2-standard-2 in europe-west1-b \(my-project\): /);
+    expect(String(error)).toMatch(/creating n2-standard-2 in europe-west1-b \(my-project\): /);
     expect(String(error)).toContain(`(${code})`);
     gce.faults.clear();
     await driver.createMachine(aRequest(), aContext());
@@ -51,7 +51,7 @@ describe("refusals of Compute Engine", () => {
     ["RESOURCE_NOT_FOUND", 404, "InvalidArgument"],
     ["INVALID_FIELD_VALUE", 400, "InvalidArgument"],
     ["UNSUPPORTED_OPERATION", 400, "InvalidArgument"],
-    ["NOBODY_HAS_HEARD_OF_THIS", 0, "Unavailable"],
+    ["AN_UNKNOWN_CODE", 0, "Unavailable"],
   ])("in an operation keep their code: %s is %s", async (code, httpErrorStatusCode, expected) => {
     const { gce, driver } = await aCloud({ operationMs: 60_000 });
     const operation = {
@@ -72,7 +72,7 @@ describe("refusals of Compute Engine", () => {
     });
   });
 
-  it("of which an operation has several are all told, and a lack of capacity counts", async () => {
+  it("of one operation are all reported, and a lack of capacity has precedence", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 });
     const errors = [
       { code: "INTERNAL_ERROR", message: "one" },
@@ -87,7 +87,7 @@ describe("refusals of Compute Engine", () => {
     });
   });
 
-  it("in an operation that says nothing but its status are errors all the same", async () => {
+  it("in an operation with only a status are errors, too", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 });
     const body = JSON.stringify({
       id: "1",
@@ -175,7 +175,7 @@ describe("refusals of Compute Engine", () => {
   it.each([
     ["rateLimitExceeded", 429],
     ["backendError", 503],
-  ])("that ask to wait longer than a call takes say for how long: %s", async (code, status) => {
+  ])("with a delay longer than a call have retryAfterMs: %s", async (code, status) => {
     const { gce, driver } = await aCloud();
     gce.faults.add({ operation: "instances.get", end: refuse(code, { status, retryAfterS: 400 }) });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
@@ -187,7 +187,7 @@ describe("refusals of Compute Engine", () => {
 
   it("are repeated at most twice, and not at all where that is no use", async () => {
     const { gce, driver } = await aCloud();
-    for (const [code, tries] of [
+    for (const [code, attempts] of [
       ["internalError", 3],
       ["quotaExceeded", 1],
       ["invalid", 1],
@@ -197,11 +197,11 @@ describe("refusals of Compute Engine", () => {
       gce.faults.add({ operation: "instances.insert", times: 9, end: refuse(code) });
       await failureOf(driver.createMachine(aRequest(), aContext()));
       gce.faults.clear();
-      expect([code, gce.log.count("instances.insert")]).toEqual([code, tries]);
+      expect([code, gce.log.count("instances.insert")]).toEqual([code, attempts]);
     }
   });
 
-  it("say what helps", async () => {
+  it("name the remedy", async () => {
     const { gce, driver } = await aCloud();
     for (const [code, remedy] of [
       ["accessNotConfigured", "enable the Compute Engine API"],

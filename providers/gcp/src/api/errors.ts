@@ -15,23 +15,23 @@ const steady = (message: string): string =>
     .slice(0, longestMessage);
 
 /**
- * An error of the contract for something that Google said.
+ * The error of the contract for an error of Google.
  *
- * @param what what was tried, with its scope: `making n2-standard-2 in europe-west1-b (my-project)`
+ * @param what what was tried, with its scope: `creating n2-standard-2 in europe-west1-b (my-project)`
  */
-export function saidBy(
-  said: { readonly code: string; readonly status: number; readonly message: string },
+export function googleError(
+  error: { readonly code: string; readonly status: number; readonly message: string },
   what: string,
   options: MachineErrorOptions = {},
 ): MachineError {
-  const { code, status, message } = said;
+  const { code, status, message } = error;
   const remedy = remedyOf(code, message);
   const text = `${what}: ${steady(message)}${code === "" ? "" : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
   return new MachineError(machineCodeOf(code, status, message), text, options);
 }
 
 /**
- * Turns whatever a call threw into the error that the controller acts on.
+ * Converts an error of a call to the error of the contract.
  *
  * @param what what was tried, with its scope
  */
@@ -41,8 +41,8 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   if (error instanceof GceFailure) {
     const { reason, status, message, retryAfterMs, service } = error;
     const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    if (reason === "") return new MachineError("Unavailable", `${what}: ${service} answered with ${message}`, options);
-    return saidBy({ code: reason, status, message }, what, options);
+    if (reason === "") return new MachineError("Unavailable", `${what}: ${service} sent ${message}`, options);
+    return googleError({ code: reason, status, message }, what, options);
   }
   const [code, text] =
     error instanceof NoAnswer ? withoutAnswer(error.cause, error.service) : withoutAnswer(error, computeEngine);
@@ -58,5 +58,5 @@ function withoutAnswer(error: unknown, service: string): ReturnType<typeof failu
   const own = isFetch ? undefined : failureWithoutAnswer(error, service);
   if (own !== undefined) return own;
   const reason = cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);
-  return ["Unavailable", `${service} gave no answer that can be read: ${reason}`];
+  return ["Unavailable", `${service} sent an unreadable response: ${reason}`];
 }

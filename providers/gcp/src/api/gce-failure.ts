@@ -42,12 +42,12 @@ function retryAfterMsOf(headers: Headers): number | undefined {
   return /^\d{1,9}$/.test(value) ? Math.min(longestRetryAfterS, Number(value)) * 1_000 : undefined;
 }
 
-/** An answer that came, and that nobody can read. What stands in it may be secret, and is not repeated. */
+/** An unreadable response. It may contain secrets, and is not quoted. */
 export function unreadable(
   status: number,
   { retryAfterMs, cause }: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
 ): GceFailure {
-  const failure = new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+  const failure = new GceFailure(status, "", `an unreadable response with status ${status}`, retryAfterMs);
   if (cause !== undefined) failure.cause = cause;
   return failure;
 }
@@ -55,7 +55,7 @@ export function unreadable(
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /**
- * Reads an answer that is no success. The SDK keeps only its message, and the reason is what tells a quota that is used up from requests that come too
+ * Reads an error response. The SDK keeps only its message, but the reason distinguishes an exhausted quota from requests that come too
  * often.
  */
 export function readFailure(status: number, headers: Headers, body: string): GceFailure {
@@ -67,7 +67,7 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
     return unreadable(status, { retryAfterMs });
   }
   const error = fieldOf(json, "error");
-  // OAuth and STS say it so.
+  // The form of OAuth and STS.
   if (typeof error === "string") {
     return new GceFailure(status, error, textOf(fieldOf(json, "error_description")) || error, retryAfterMs);
   }
@@ -96,7 +96,7 @@ export const isInsertionRefused = (error: unknown): boolean =>
   error.reason !== "alreadyExists";
 
 /**
- * Whether a call failed because this thing is not there. That its project, or a page of a proxy's, is not there says nothing about it.
+ * Whether a call failed because this resource does not exist. A missing project, or a 404 of a proxy, does not count.
  *
  * @param path end of the path by which Compute Engine names it, such as `instances/m`
  */

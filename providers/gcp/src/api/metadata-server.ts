@@ -8,7 +8,7 @@ import { namingService, parseAnswer, sendRequest } from "./send-request.ts";
 
 /** The metadata server of the VM that this process runs on, or that GKE puts in its place for a pod with a workload identity. */
 export interface MetadataServer {
-  /** An access token of the service account, and the seconds that it is good for, as the server says them. */
+  /** An access token of the service account, and its lifetime in seconds, according to the server. */
   token(signal: AbortSignal): Promise<{ readonly value: unknown; readonly lifeS: unknown }>;
   projectId(signal: AbortSignal): Promise<string>;
 }
@@ -55,7 +55,7 @@ export function createMetadataServer(clock: Clock, env: Environment): MetadataSe
       const text = await namingService(service, signal, () => read("project/project-id", signal));
       const project = text.trim();
       if (isProjectId(project)) return project;
-      throw new MachineError("Unavailable", `${service} answered with something else than the id of a project`);
+      throw new MachineError("Unavailable", `${service} did not return a project id`);
     },
   };
 }

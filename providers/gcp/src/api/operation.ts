@@ -1,13 +1,13 @@
 import { type MachineError, type MachineErrorOptions } from "@millwright/core";
 import { fieldOf } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
-import { saidBy } from "./errors.ts";
+import { googleError } from "./errors.ts";
 
 /** What went wrong in an operation. */
 export interface OperationError {
   readonly code: string;
   readonly message: string;
-  /** Where Compute Engine has what it lacks in this zone, in its words; empty when it does not say. */
+  /** Compute Engine's hint where the missing capacity is available; empty if there is none. */
   readonly zonesAvailable: string;
 }
 
@@ -58,7 +58,7 @@ function zonesAvailableOf(details: unknown): string {
 /** Whether an operation has come to nothing. */
 export const hasFailed = ({ errors, httpStatus }: Operation): boolean => errors.length > 0 || httpStatus >= 400;
 
-/** Whether an operation has come to nothing because what it was about is not there: of a deletion, that somebody else was faster. */
+/** Whether an operation failed because its resource does not exist: a deletion, because another client was faster. */
 export const isAboutNothing = ({ errors }: Operation): boolean =>
   errors.length > 0 && errors.every(({ code }) => code === "RESOURCE_NOT_FOUND");
 
@@ -77,7 +77,7 @@ export function operationError(
     .flatMap(({ message, zonesAvailable }) => [message, zonesAvailable && `there is some in ${zonesAvailable}`])
     .filter((part) => part !== "")
     .join("; ");
-  return saidBy(
+  return googleError(
     { code: decisive?.code ?? "", status: httpStatus, message: text === "" ? "the operation failed" : text },
     what,
     options,

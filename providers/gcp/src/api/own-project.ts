@@ -6,7 +6,7 @@ import { createMetadataServer } from "./metadata-server.ts";
 /**
  * Creates the question for the project that this process runs in, which the metadata server answers. It is asked until it has answered once: a process does not move.
  *
- * @returns throws MachineError, which says what helps
+ * @returns throws MachineError, which names the remedy
  */
 export function createOwnProject(clock: Clock, env: Environment): (signal: AbortSignal) => Promise<string> {
   let known: string | undefined;

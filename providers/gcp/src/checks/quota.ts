@@ -47,7 +47,8 @@ export async function checkQuota(spec: GcpSpec, call: MethodCall): Promise<Findi
   if (found === undefined) return { status: "failed", message: `providerSpec.region: there is no region "${region}".` };
   const type = await machineTypeIn(zone, machineType, call);
   const cpus = type?.guestCpus;
-  if (typeof cpus !== "number") return { status: "skipped", message: "The CPUs of the machine type are not known." };
+  if (typeof cpus !== "number")
+    return { status: "skipped", message: "The number of CPUs of the machine type is unknown." };
   const quotas = quotasOf(found);
   const rooms = needsOf(spec, cpus, quotas).flatMap(([metric, amount]) => {
     const quota = quotas.find((each) => each.metric === metric);
@@ -59,8 +60,8 @@ export async function checkQuota(spec: GcpSpec, call: MethodCall): Promise<Findi
   if (full.length > 0)
     return {
       status: "failed",
-      message: `No room for a VM in ${region}: ${text(full)}.`,
-      remedy: "Request more quota for the project, or delete what is no longer needed.",
+      message: `Quota for a VM is exhausted in ${region}: ${text(full)}.`,
+      remedy: "Request more quota for the project, or delete unused resources.",
     };
   if (rooms.length === 0) return { status: "skipped", message: `Google lists no quota of ${region} for this type.` };
   return { status: "ok", message: `Used in ${region}: ${text(rooms)}.` };

@@ -48,10 +48,10 @@ export async function checkRights(spec: GcpSpec, { session, context }: MethodCal
   const granted = await api.testPermissions(project, needed, context.signal);
   const missing = needed.filter((permission) => !granted.has(permission));
   if (missing.length === 0)
-    return { status: "ok", message: `All ${needed.length} permissions are there in the project.` };
+    return { status: "ok", message: `All ${needed.length} permissions are granted in the project.` };
   return {
     status: "failed",
     message: `Not allowed in project "${project}": ${missing.join(", ")}.`,
-    remedy: "Grant the service account the role that the README of the driver lists.",
+    remedy: "Grant the service account the role in the README of the driver.",
   };
 }

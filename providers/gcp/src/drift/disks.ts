@@ -5,7 +5,7 @@ import type { GcpSpec } from "../spec/spec.ts";
 import { nameIn } from "../vm/vm.ts";
 
 /**
- * Compares the disks of a VM with those of its class, in their order. Only disks that the driver has made can be told from those that were attached later: a VM of MCM's driver has none of them,
+ * Compares the disks of a VM with those of its class, in their order. Only disks of the driver can be distinguished from those that were attached later: a VM of MCM's driver has none of them,
  * and is not compared. What local SSDs are Compute Engine does not show.
  *
  * @param made the disks of the zone that the driver has made
@@ -39,10 +39,10 @@ export function compareDisks(
   }
 }
 
-/** The part of an address that says which image it is. */
+/** The part of an address that identifies the image. */
 const pathOf = (image: string): string => image.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, "");
 
-/** What a family meant when the disk was made nobody can say any more. */
+/** The image of a family at the creation of the disk is unknown. */
 function compareImage(field: string, wanted: string, found: string, compare: Compare): void {
   const [is, was] = [pathOf(wanted), pathOf(found)];
   if (is === "" || is.includes("/family/") || was.endsWith(`/${is}`)) return;

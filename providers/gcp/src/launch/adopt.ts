@@ -13,7 +13,7 @@ import type { Launch } from "./launch.ts";
 /**
  * The VM of a machine that is there already.
  *
- * @throws MachineError AlreadyExists when its name is taken by somebody else's
+ * @throws MachineError AlreadyExists when its name is taken by a VM of another owner
  */
 export async function existing(request: CreateRequest, call: MethodCall): Promise<Vm | undefined> {
   const { machine } = request;
@@ -23,7 +23,7 @@ export async function existing(request: CreateRequest, call: MethodCall): Promis
   if (own !== undefined || stranger === undefined) return own;
   throw new MachineError(
     "AlreadyExists",
-    `VM ${providerIdOf(stranger.place, stranger.name)} is not of this machine "${machine.name}", but of an earlier one or somebody else's; it must be deleted first`,
+    `VM ${providerIdOf(stranger.place, stranger.name)} does not belong to this machine "${machine.name}", but to an earlier one or another owner; delete it first`,
   );
 }
 
@@ -36,18 +36,18 @@ export async function adopt(vm: Vm, launch: Launch, call: MethodCall): Promise<V
   const { place, name } = vm;
   const id = providerIdOf(place, name);
   const hash = vm.labels[ownerLabelKeys.specHash] ?? "";
-  // One that MCM's driver made does not say what it was made from.
+  // A VM of MCM's driver has no hash of its spec.
   if (hash !== "" && hash !== specHashOf(launch.spec)) {
-    throw new MachineError("AlreadyExists", `VM ${id} of this machine was made from another providerSpec`);
+    throw new MachineError("AlreadyExists", `VM ${id} of this machine was created from another providerSpec`);
   }
   if (isStopping(vm))
     throw new MachineError("Unavailable", `VM ${id} is being stopped, suspended or deleted (${vm.status})`);
-  if (isHalted(vm) && (await isReclaimed(vm, call))) return giveUp(vm, call);
+  if (isHalted(vm) && (await isReclaimed(vm, call))) return removeReclaimed(vm, call);
   return settled(vm, launch, call);
 }
 
-/** A VM that Compute Engine took back before anybody used it: it goes, and the next attempt makes another one. */
-async function giveUp(vm: Vm, call: MethodCall): Promise<never> {
+/** Deletes a VM that Compute Engine reclaimed before it was used, so that the next attempt creates another one. */
+async function removeReclaimed(vm: Vm, call: MethodCall): Promise<never> {
   const { session, context, random } = call;
   const what = `deleting the reclaimed VM ${vm.name}`;
   const begun = await session.api.deleteInstance(vm.place, vm.name, random.uuid(), context.signal);

@@ -5,11 +5,11 @@ import type { MethodCall } from "../vm/method-call.ts";
 import { labelValueOf } from "../vm/owner-tags.ts";
 import type { Launch, LaunchCandidate } from "./launch.ts";
 
-/** What was tried, as errors say it. */
+/** The attempt, for errors. */
 export const scopeOf = ({ project }: Launch, { machineType, zone }: LaunchCandidate): string =>
-  `making ${machineType} in ${zone} (${project})`;
+  `creating ${machineType} in ${zone} (${project})`;
 
-/** The error of a creation that has failed. Deletes what it has left, for nobody has used it: Compute Engine takes away by itself what goes with the VM. */
+/** The error of a creation that has failed. Deletes its leftovers, which are unused: Compute Engine itself deletes what belongs to the VM. */
 export async function endOfCreation(
   operation: Operation,
   launch: Launch,
@@ -23,6 +23,6 @@ export async function endOfCreation(
     const isOfCreation = (disk: LeftoverDisk): boolean => disk.machineUid === uid && disk.token === label;
     await removeLeftoverDisks({ project, zone: candidate.zone }, isOfCreation, call);
   }
-  // The request id goes on standing for an operation that came to nothing.
+  // The request id stays bound to the failed operation.
   return operationError(operation, scopeOf(launch, candidate), { tokenIsSpent: true });
 }

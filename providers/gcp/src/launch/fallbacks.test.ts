@@ -21,7 +21,7 @@ describe("capacity fallbacks", () => {
     expect(disks).toEqual(["europe-west1-c"]);
   });
 
-  it("say what each was refused with when none has room, and leave nothing", async () => {
+  it("report the errors of all candidates when none has capacity, and leave nothing", async () => {
     const { gce, driver } = await aCloud();
     for (const type of ["n2-standard-2", "n2-standard-4", "n1-standard-2"]) gce.world.capacity.set(type, 0);
     await expect(driver.createMachine(aRequest(aMachine("m"), { fallbacks }), aContext())).rejects.toMatchObject({
@@ -33,7 +33,7 @@ describe("capacity fallbacks", () => {
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("are what somebody may add who reads where Compute Engine has room", async () => {
+  it("can be taken from Compute Engine's hint where there is capacity", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 });
     gce.world.capacity.set("n2-standard-2/europe-west1-b", 0).set("n2-standard-2/europe-west1-c", 1);
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({

@@ -31,7 +31,7 @@ export function candidatesOf({ machineType, zone, fallbacks }: GcpSpec): readonl
 }
 
 /**
- * The id by which Compute Engine tells a request that comes again from a new one: a UUID that follows from the token of the creation and the candidate, so that another process has
+ * The id by which Compute Engine recognizes a repeated request: a UUID that follows from the token of the creation and the candidate, so that another process has
  * the same.
  */
 export function requestIdOf(token: string, { machineType, zone }: LaunchCandidate): string {

@@ -17,7 +17,7 @@ import { vmInput } from "./vm-input.ts";
 /** The contract allows 4 KiB. */
 const longestMessage = 4_000;
 
-/** Tries the candidates in their order, until there is capacity for one. */
+/** Requests the candidates in order, until there is capacity for one. */
 export async function makeVm(launch: Launch, request: CreateRequest, call: MethodCall): Promise<Vm> {
   const refusals: MachineError[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
@@ -68,7 +68,7 @@ async function makeCandidate(
   }
   const made = await session.find(place, launch.machine.name, context);
   if (made !== undefined) return made;
-  throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was made and is gone again`, {
+  throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was created and then deleted`, {
     tokenIsSpent: true,
   });
 }
@@ -90,7 +90,7 @@ async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, 
   });
 }
 
-/** Deletes disks of this machine whose VM somebody has deleted without them, and says so; undefined when there are none. */
+/** Deletes disks of this machine that remain of a deleted VM, and returns an error; undefined when there are none. */
 async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall): Promise<MachineError | undefined> {
   const uid = labelValueOf(machine.uid);
   const gone = await removeLeftoverDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
@@ -98,6 +98,6 @@ async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall):
   const names = gone.toSorted().join(", ");
   return new MachineError(
     "Aborted",
-    `disks of an earlier VM of machine "${machine.name}" were in the way and have been deleted: ${names}`,
+    `disks of an earlier VM of machine "${machine.name}" blocked the creation and were deleted: ${names}`,
   );
 }

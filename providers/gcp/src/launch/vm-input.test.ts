@@ -223,7 +223,7 @@ describe("the instance that is asked for", () => {
       expect(await driver.getMachineStatus(request, aContext())).toMatchObject({ providerId });
       await driver.deleteMachine(request, aContext());
       expect(gce.inventory().instances).toEqual([]);
-      // What the class wants to keep stays, whatever says so.
+      // The class keeps it, regardless of the source.
       expect(gce.inventory().disks.map(({ name }) => name)).toEqual(["m-1"]);
       expect(gce.log.count("instances.insert")).toBe(1);
     },

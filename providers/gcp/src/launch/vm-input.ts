@@ -64,7 +64,7 @@ function schedulingOf({ scheduling }: GcpSpec): NonNullable<InstanceResource["sc
   return {
     automaticRestart,
     onHostMaintenance,
-    // Compute Engine refuses a spot VM that is said not to be preemptible.
+    // Compute Engine rejects a spot VM with preemptible set to false.
     ...(provisioningModel === "SPOT" && !preemptible ? {} : { preemptible }),
     ...(provisioningModel === undefined ? {} : { provisioningModel }),
     ...(instanceTerminationAction === undefined ? {} : { instanceTerminationAction }),
@@ -134,7 +134,7 @@ interface MetadataItem {
   readonly value?: string;
 }
 
-/** User data first, under the key that its reader in the image looks for, then what the class says. */
+/** User data first, under the key that its reader in the image uses, then the metadata of the class. */
 function metadataOf({ spec, machine, userData }: Launch): MetadataItem[] {
   const given = spec.metadata.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
   const bytes = userData.revealBytes();

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { goTexts } from "./go-text.ts";
 
 const encryptionSchema = goObject({
-  kmsKeyName: z.string().trim().min(1, "must not be empty").describe("Key to encrypt with."),
+  kmsKeyName: z.string().trim().min(1, "must not be empty").describe("Encryption key."),
   kmsKeyServiceAccount: z
     .string()
     .refine((value) => value === "" || value.trim() !== "", "must not be blank")
@@ -19,7 +19,7 @@ export const diskSchema = goObject({
     .string()
     .min(1, "must not be empty")
     .describe("Type of the disk, such as `pd-balanced`, or `SCRATCH` for a local SSD."),
-  autoDelete: z.boolean().describe("Whether the disk goes with the VM.").default(true),
+  autoDelete: z.boolean().describe("Whether the disk is deleted with the VM.").default(true),
   boot: z.boolean().describe("Whether the VM boots from it; the first one.").default(false),
   encryption: encryptionSchema.optional(),
   image: z.string().describe("Image that the disk starts from; required for the boot disk.").default(""),
@@ -32,7 +32,7 @@ export const diskSchema = goObject({
     .describe("Throughput in MiB/s, where the type has a choice; 0: its default.")
     .default(0),
   sizeGb: z.int().min(0).describe("Size in GB; 0: that of the image.").default(0),
-  storagePool: z.string().describe("Storage pool that the disk is made in.").optional(),
+  storagePool: z.string().describe("Storage pool of the disk.").optional(),
 });
 
 /** An entry of `disks`. */

@@ -64,7 +64,7 @@ const serviceAccountFields: ReadonlySet<string> = new Set([
   "token_uri",
 ]);
 
-/** What is wrong with credentials; says the field, never a value. */
+/** A problem of credentials; names the field, never a value. */
 class CredentialsProblem extends Error {}
 
 type ReadText = (key: string) => string | undefined;

@@ -29,18 +29,18 @@ const schedulingSchema = goObject({
     .boolean()
     .describe("Whether Compute Engine starts the VM again when it fails. Not with preemptible and spot VMs.")
     .default(false),
-  onHostMaintenance: z.enum(["MIGRATE", "TERMINATE"]).describe("What becomes of the VM when its host is maintained."),
+  onHostMaintenance: z.enum(["MIGRATE", "TERMINATE"]).describe("What happens to the VM when its host is maintained."),
   preemptible: z
     .boolean()
-    .describe("Whether Compute Engine may take the VM back, after 24 hours at most.")
+    .describe("Whether Compute Engine may reclaim the VM, after 24 hours at most.")
     .default(false),
   provisioningModel: z
     .enum(["SPOT", "STANDARD"])
-    .describe("`SPOT`: may be taken back at any time. Not in MCM.")
+    .describe("`SPOT`: may be reclaimed at any time. Not in MCM.")
     .optional(),
   instanceTerminationAction: z
     .enum(["STOP", "DELETE"])
-    .describe("What becomes of a spot VM that is taken back; it is stopped by default. Not in MCM.")
+    .describe("What happens to a reclaimed spot VM; it is stopped by default. Not in MCM.")
     .optional(),
 }).describe("When and how the VM may be interrupted.");
 
@@ -53,7 +53,7 @@ const shieldedSchema = goObject({
   integrityMonitoring: z.boolean().describe("Integrity monitoring.").optional(),
   secureBoot: z.boolean().describe("Secure boot.").optional(),
   vtpm: z.boolean().describe("Virtual TPM.").optional(),
-}).describe("Shielded VM options; what is left out is as Compute Engine has it for the image.");
+}).describe("Shielded VM options; omitted fields have Compute Engine's defaults for the image.");
 
 const advancedSchema = goObject({
   enableNestedVirtualization: z.boolean().describe("Whether the VM can run VMs.").default(false),
@@ -78,14 +78,14 @@ const specSchema = goObject({
     .default(false),
   deletionProtection: z
     .boolean()
-    .describe("Whether the VM can only be deleted after this has been switched off by hand.")
+    .describe("Whether the VM can only be deleted after this was disabled by hand.")
     .default(false),
   description: text("Description of the VM.").optional(),
   disks: z.array(diskSchema).min(1, "must name at least the boot disk").describe("Disks of the VM."),
   fallbacks: z
     .array(fallbackSchema)
     .max(20)
-    .describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.")
+    .describe("Alternatives, in this order, when there is no capacity. Not in MCM.")
     .default([]),
   gpu: gpuSchema.optional(),
   labels: goTexts.describe("Labels of the VM.").default({}),

@@ -80,10 +80,10 @@ function roleTitled(title: string): readonly string[] {
   return [...list.matchAll(/^ {2}- (compute\.\S+)$/gm)].map(([, permission = ""]) => permission);
 }
 
-/** The role that the README tells people to give to the driver. */
+/** The role of the driver in the README. */
 export const roleOfReadme = roleTitled("Millwright machines");
 
-/** What it tells them to add for the checks of classes. */
+/** The additional permissions for the checks of classes in the README. */
 export const doctorRoleOfReadme = roleTitled("Millwright doctor");
 
 /** A class secret with such credentials. */
@@ -130,7 +130,7 @@ export async function aSlowCloud(options: GceEmulatorOptions = {}) {
     ...cloud,
     clock,
     /** Makes a call, and gives it up once it waits for an operation. */
-    async giveUpWaiting(call: (context: DriverContext) => Promise<unknown>): Promise<unknown> {
+    async abortWaiting(call: (context: DriverContext) => Promise<unknown>): Promise<unknown> {
       const deadline = new AbortController();
       const outcome = call(aContext(deadline.signal)).catch((error: unknown) => error);
       const waits = gce.log.count("zoneOperations.get");

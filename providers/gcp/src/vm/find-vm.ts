@@ -46,7 +46,7 @@ export function ownVm(vms: readonly Vm[], { machine }: GcpRequest, { keys }: Met
 }
 
 /**
- * The one VM of a machine. A machine with a provider id has exactly that VM, also when someone has taken its tags away: who is told that it does not exist
+ * The one VM of a machine. A machine with a provider id has exactly that VM, also when its tags were removed: a caller that is informed that it does not exist
  * would make another one.
  *
  * @throws MachineError NotFound, with the reason where Compute Engine has taken it back; OutOfRange when there are several

@@ -11,7 +11,7 @@ const known = (spec: object = {}) => aRequest(aMachine("m", { providerId }), { .
 
 const disksOf = (gce: GceEmulator): readonly string[] => gce.inventory().disks.map(({ name }) => name);
 
-/** Somebody takes a disk off its VM. */
+/** A user detaches a disk from its VM. */
 const detach = (gce: GceEmulator, name: string): void => {
   const disk = gce.world.disks.get(`my-project/europe-west1-b/${name}`);
   if (disk === undefined) throw new Error(`there is no disk ${name}`);
@@ -22,7 +22,7 @@ describe("disks that are left when a VM goes", () => {
   it.each([
     ["whose id is stored", known(twoDisks)],
     ["without a stored id", aRequest(aMachine("m"), twoDisks)],
-  ])("go with the machine when somebody has deleted the VM without them: one %s", async (_, request) => {
+  ])("are deleted with the machine when the VM was deleted without them: one %s", async (_, request) => {
     const { gce, driver } = await aCloud({ operationMs: 20 });
     await driver.createMachine(aRequest(aMachine("m"), twoDisks), aContext());
     await driver.createMachine(aRequest(aMachine("n"), twoDisks), aContext());
@@ -63,7 +63,7 @@ describe("disks that are left when a VM goes", () => {
     }
   });
 
-  it("stay when they are somebody else's: volumes, those of MCM's driver, those that another VM has", async () => {
+  it("are kept if they have another owner: volumes, those of MCM's driver, those of another VM", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(aMachine("m"), { disks: [boot, data, data] }), aContext());
     await driver.createMachine(aRequest(aMachine("n")), aContext());
@@ -95,7 +95,7 @@ describe("disks that are left when a VM goes", () => {
     expect(gce.log.count("disks.list")).toBeLessThanOrEqual(2);
   });
 
-  it("count as deleted when somebody else is faster", async () => {
+  it("count as deleted when another client is faster", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     gce.remove("m", { keepDisks: true });
@@ -108,7 +108,7 @@ describe("disks that are left when a VM goes", () => {
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
   });
 
-  it("do not keep each other when one cannot be deleted, and the failure is told", async () => {
+  it("are deleted independently of each other, and the failure is reported", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(aMachine("m"), twoDisks), aContext());
     gce.remove("m", { keepDisks: true });
@@ -141,7 +141,7 @@ describe("disks that are left when a VM goes", () => {
 });
 
 describe("disks that a creation has left", () => {
-  it("go when it failed, also those that the class wants to keep: nobody has used them", async () => {
+  it("are deleted when it failed, also those that the class keeps: they are unused", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 });
     gce.world.capacity.set("n2-standard-2", 0);
     const request = aRequest(aMachine("m"), { ...keptDisk, fallbacks: [{ zone: "europe-west1-c" }] });
@@ -153,10 +153,10 @@ describe("disks that a creation has left", () => {
   });
 
   it("go when a later call learns that it failed", async () => {
-    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    const { gce, driver, clock, abortWaiting } = await aSlowCloud();
     gce.world.capacity.set("n2-standard-2", 0);
     const request = aRequest(aMachine("m"), keptDisk);
-    await giveUpWaiting((context) => driver.createMachine(request, context));
+    await abortWaiting((context) => driver.createMachine(request, context));
     const waits = gce.log.count("zoneOperations.get");
     const creating = driver.createMachine(request, aContext()).catch((error: unknown) => error);
     await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(waits);
@@ -182,14 +182,14 @@ describe("disks that a creation has left", () => {
     expect(disksOf(gce)).toEqual([]);
   });
 
-  it("are out of the way the next time when somebody has deleted the VM without them", async () => {
+  it("do not block the next attempt when the VM was deleted without them", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(aMachine("m"), twoDisks), aContext());
     gce.remove("m", { keepDisks: true });
     const again = { ...aRequest(aMachine("m"), twoDisks), idempotencyToken: "second" };
     await expect(driver.createMachine(again, aContext())).rejects.toMatchObject({
       code: "Aborted",
-      message: 'disks of an earlier VM of machine "m" were in the way and have been deleted: m, m-1',
+      message: 'disks of an earlier VM of machine "m" blocked the creation and were deleted: m, m-1',
     });
     await driver.createMachine(again, aContext());
     expect(gce.inventory().instances).toMatchObject([{ status: "RUNNING" }]);

@@ -10,20 +10,20 @@ import { readProviderId } from "./provider-id.ts";
 import { untilDone } from "./until-done.ts";
 import type { Vm } from "./vm.ts";
 
-/** A disk that the driver has made, and that no VM has. */
+/** A disk of the driver that is not attached to a VM. */
 export interface LeftoverDisk {
   readonly name: string;
-  /** UID of the machine that it was made for, as the label has it. */
+  /** UID of the machine that it was created for, from the label. */
   readonly machineUid: string;
-  /** Namespace of that machine, as the label has it; empty where nothing says it. */
+  /** Namespace of that machine, from the label; empty without it. */
   readonly namespace: string;
-  /** Token of the creation that it was made in, as the label has it. */
+  /** Token of its creation, from the label. */
   readonly token: string;
-  /** Whether the class wanted it to stay when the VM goes. */
+  /** Whether the class keeps it when the VM is deleted. */
   readonly isKept: boolean;
 }
 
-/** Reads a disk; undefined for one that a VM has, or that says no machine. */
+/** Reads a disk; undefined for one that is attached or has no machine. */
 function readLeftoverDisk({ name, labels, users }: DiskResource): LeftoverDisk | undefined {
   const machineUid = labels?.[ownerLabelKeys.machineUid] ?? "";
   if (!name || machineUid === "" || (users ?? []).length > 0) return undefined;
@@ -36,15 +36,15 @@ function readLeftoverDisk({ name, labels, users }: DiskResource): LeftoverDisk |
   };
 }
 
-/** Whether disks may be left when a VM goes: fewer go with it than its class asks for. Those that were attached later do not count. */
+/** Whether disks may remain when a VM is deleted: fewer are deleted with it than its class has. Those that were attached later do not count. */
 export function mayLeaveDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
   const going = (instance.disks ?? []).filter(({ autoDelete, type }) => autoDelete === true && type !== "SCRATCH");
   return going.length < disks.filter((disk) => !isScratch(disk)).length;
 }
 
 /**
- * Whether a disk was made for the VM that a machine's provider id names, whatever UID it says: that of a machine that was made anew is another one by now, and a VM that is gone does not tell the one
- * before any more. Compute Engine calls the first disk of a VM as the VM, and the others by their numbers.
+ * Whether a disk was created for the VM that a machine's provider id names, regardless of its UID: a restored machine has another UID, and a deleted VM no longer shows the former
+ * one. Compute Engine names the first disk of a VM like the VM, and the others with their numbers.
  */
 export function isOfNamedVm({ name, namespace }: LeftoverDisk, { machine, machineClass }: GcpRequest): boolean {
   const { providerId = "" } = machine;
@@ -57,10 +57,10 @@ export function isOfNamedVm({ name, namespace }: LeftoverDisk, { machine, machin
 }
 
 /**
- * Deletes disks of a zone that the driver has made and no VM has. All are tried, so that one that cannot be deleted does not keep the others.
+ * Deletes unattached disks of the driver in a zone. Attempts all of them, so that one failure does not affect the others.
  *
  * @param isMeant which of them
- * @returns the names of those that are gone
+ * @returns the names of the deleted disks
  */
 export async function removeLeftoverDisks(
   place: Place,
@@ -84,7 +84,7 @@ async function removeDisk(place: Place, name: string, call: MethodCall): Promise
     }
   } catch (error) {
     if (isMissing(error, `disks/${name}`)) return;
-    // Somebody has it again; who looks once more sees that.
+    // It is attached again: the next attempt sees that.
     const isTaken = isRefusal(error, "resourceInUseByAnotherResource", "resourceNotReady");
     throw isTaken ? new MachineError("Aborted", `disk ${name}: ${error.message}`, { cause: error }) : error;
   }

@@ -73,7 +73,7 @@ describe("an operation that takes longer than a call", () => {
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("is told from the end of the call and of the process", async () => {
+  it("is distinguished from the end of the call and of the process", async () => {
     const { gce, clock, driver, context } = await aSlowCloud();
     for (const [reason, code] of [
       [new DOMException("too late", "TimeoutError"), "DeadlineExceeded"],

@@ -19,7 +19,7 @@ export const ownerLabelKeys = {
   specHash: "millwright-spec-hash",
 } as const;
 
-/** Label of disks that the class wants to keep when their VM goes (`autoDelete: false`); its value says nothing. */
+/** Label of disks that the class keeps when their VM is deleted (`autoDelete: false`); its value has no meaning. */
 export const keptDiskLabel = "millwright-kept";
 
 /** Value of the label {@link ownerLabelKeys.managedBy}. */
@@ -58,7 +58,7 @@ export function allLabels(given: Labels, own: Labels): Labels {
   return withOwnTags(given, own, mostLabels);
 }
 
-/** What tells whose a VM is. */
+/** Labels that identify the owner of a VM. */
 export interface Marks {
   readonly place: Place;
   readonly name: string;

@@ -1,7 +1,7 @@
 import { MachineError } from "@millwright/core";
 import type { Place } from "../api/requests.ts";
 
-/** What a provider id says. */
+/** The parts of a provider id. */
 export interface InstancePlace extends Place {
   readonly name: string;
 }

@@ -28,7 +28,7 @@ export function readVm(instance: InstanceResource, place: Place): Vm | undefined
 }
 
 /**
- * What the statuses of Compute Engine (`Instance.Status` of its API) mean for a machine. One that runs, or is being repaired by Compute Engine, which keeps it, has no entry; nor has one that
+ * What the statuses of Compute Engine (`Instance.Status` of its API) mean for a machine. One that runs, or that Compute Engine recovers (REPAIRING), has no entry; nor has one that
  * this version does not know.
  */
 const phases: Readonly<Record<string, "starting" | "stopping" | "halted">> = {
@@ -51,7 +51,7 @@ const phaseOf = ({ status }: Vm) => (Object.hasOwn(phases, status) ? phases[stat
 /** Whether a VM is being made: its operation may still fail and take it away. */
 export const isStarting = (vm: Vm): boolean => phaseOf(vm) === "starting";
 
-/** Whether a VM is being stopped, suspended or deleted. Compute Engine does not tell a stop from a deletion. */
+/** Whether a VM is being stopped, suspended or deleted. Compute Engine does not distinguish a stop from a deletion. */
 export const isStopping = (vm: Vm): boolean => phaseOf(vm) === "stopping";
 
 /** Whether a VM does not run and can be started again. */

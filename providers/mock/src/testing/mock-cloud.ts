@@ -26,7 +26,7 @@ export const canary = "canary-c0ffee-token";
 /** A `providerSpec` with nothing but what is required. */
 export const aSpec = (spec: object = {}): MockSpec => mockSpecSchema.parse({ machineType: "small", ...spec });
 
-/** A VM that somebody makes without the driver. */
+/** A VM that was created without the driver. */
 export const aVm = (name: string, given: Partial<CreateVmInput> = {}): CreateVmInput => ({
   name,
   token: `token-${name}`,
@@ -47,7 +47,7 @@ export const codeOf = async (call: Promise<unknown> | undefined): Promise<string
   }
 };
 
-/** A simulated cloud and the driver of it, and what tests ask of the driver most. They end with the test. With a clock that stands still nothing happens in the cloud before it goes on. */
+/** A simulated cloud, its driver, and common calls. They end with the test. With a virtual clock the cloud only progresses when the clock is advanced. */
 export async function aCloud(place: (typeof places)[number], clock: Clock = systemClock) {
   const cloud = createSimulatedCloud({ clock, bootDelayMs: 40, deleteDelayMs: 60, maxVms: 40 });
   const server = createCloudServer(cloud, { token: Secret.of(canary) });
@@ -59,7 +59,7 @@ export async function aCloud(place: (typeof places)[number], clock: Clock = syst
   const { driver, secret } =
     place === "in process"
       ? { driver: withoutPending(createMockDriver({ cloud })), secret: secretOf({ userData: "#!/bin/sh" }) }
-      : // As a host loads it: the secret says where the cloud is.
+      : // As a host loads it: the secret has the address of the cloud.
         {
           driver: withoutPending(createMockDriver()),
           secret: secretOf({ endpoint: `${url}\n`, token: canary, userData: "#!/bin/sh" }),

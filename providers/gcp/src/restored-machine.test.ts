@@ -9,7 +9,7 @@ const before = aRequest(aMachine("m", { uid: "old" }), threeDisks);
 const known = aRequest(aMachine("m", { uid: "new", providerId }), threeDisks);
 const unknown = aRequest(aMachine("m", { uid: "new" }), threeDisks);
 
-/** A cloud with the VM and the disks of a machine whose object was made anew since, and so has another UID than they say. */
+/** A cloud with the VM and the disks of a machine whose object was restored, and so has another UID than their labels. */
 async function aCloudWithVm() {
   const cloud = await aCloud();
   await cloud.driver.createMachine(before, aContext());
@@ -21,15 +21,15 @@ type Gce = Awaited<ReturnType<typeof aCloud>>["gce"];
 
 const disksOf = (gce: Gce): readonly string[] => gce.inventory().disks.map(({ name }) => name);
 
-/** Somebody takes a disk off its VM. */
+/** A user detaches a disk from its VM. */
 function detach(gce: Gce, name: string): void {
   const disk = gce.world.disks.get(`my-project/europe-west1-b/${name}`);
   if (disk === undefined) throw new Error(`there is no disk ${name}`);
   disk.instanceId = undefined;
 }
 
-describe("a machine that was made anew under its old name", () => {
-  it("keeps the VM that its provider id names, in one request, and nobody writes on it", async () => {
+describe("a machine that was restored under its old name", () => {
+  it("keeps the VM that its provider id names, in one request, and does not write to it", async () => {
     const { gce, driver } = await aCloudWithVm();
     await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ providerId });
     expect(gce.log.requests.map(({ operation }) => operation)).toEqual(["instances.get"]);
@@ -58,7 +58,7 @@ describe("a machine that was made anew under its old name", () => {
     expect(disksOf(gce).toSorted()).toEqual(["m-2", "pv-1"]);
   });
 
-  it("is deleted with the disks of a VM that somebody has deleted without them, and without those of others", async () => {
+  it("is deleted with the remaining disks of a deleted VM, and without those of others", async () => {
     const { gce, driver } = await aCloudWithVm();
     await driver.createMachine(aRequest(aMachine("m-x"), threeDisks), aContext());
     gce.remove("m", { keepDisks: true });
@@ -87,7 +87,7 @@ describe("a machine that was made anew under its old name", () => {
     for (const vm of gce.world.instances.values()) vm.resource = { ...vm.resource, ...change };
     await expect(driver.deleteMachine(known, aContext())).rejects.toMatchObject({
       code: "PermissionDenied",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("kept"),
     });
     expect(gce.inventory().instances).toHaveLength(1);
   });
@@ -100,7 +100,7 @@ describe("a machine that was made anew under its old name", () => {
     expect(disksOf(gce)).toEqual(["m", "m-1", "m-2"]);
   });
 
-  it("knows namespaces and UIDs that cannot stand in a label as they are", async () => {
+  it("supports namespaces and UIDs that are not valid in a label", async () => {
     const { gce, driver } = await aCloud();
     const strange = { namespace: "a.b", uid: "Old" };
     await driver.createMachine(aRequest(aMachine("m", strange)), aContext());

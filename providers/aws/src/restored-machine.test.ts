@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
 
-/** A cloud with the VM of a machine whose object was made anew since, and so has another UID than its VM says. */
+/** A cloud with the VM of a machine whose object was restored, and so has another UID than the tag of its VM. */
 async function aCloudWithVm() {
   const cloud = await aCloud();
   const { providerId } = await cloud.driver.createMachine(aRequest(aMachine("m", { uid: "old" })), aContext());
@@ -9,8 +9,8 @@ async function aCloudWithVm() {
   return { ...cloud, known: aMachine("m", { uid: "new", providerId }), unknown: aMachine("m", { uid: "new" }) };
 }
 
-describe("a machine that was made anew under its old name", () => {
-  it("keeps the VM that its provider id names, in one request, and nobody writes on it", async () => {
+describe("a machine that was restored under its old name", () => {
+  it("keeps the VM that its provider id names, in one request, and does not write to it", async () => {
     const { ec2, driver, known } = await aCloudWithVm();
     const { providerId } = known;
     await expect(driver.getMachineStatus(aRequest(known), aContext())).resolves.toMatchObject({ providerId });
@@ -28,7 +28,7 @@ describe("a machine that was made anew under its old name", () => {
     await expect(driver.deleteMachine(aRequest(known), aContext())).resolves.toEqual({});
   });
 
-  it("is listed with the UID that its VM says", async () => {
+  it("is listed with the UID of its VM's tag", async () => {
     const { driver, known } = await aCloudWithVm();
     const { providerId } = known;
     const machines = [{ providerId, machineName: "m", machineUid: "old" }];
@@ -63,7 +63,7 @@ describe("a machine that was made anew under its old name", () => {
     for (const { tags } of ec2.world.instances.values()) change(tags);
     await expect(driver.deleteMachine(aRequest(known), aContext())).rejects.toMatchObject({
       code: "PermissionDenied",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("kept"),
     });
     expect(ec2.inventory().instances).toHaveLength(1);
   });

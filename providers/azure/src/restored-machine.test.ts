@@ -11,7 +11,7 @@ const before = aRequest(aMachine("m", { uid: "old" }), withDisks);
 const known = aRequest(aMachine("m", { uid: "new", providerId: "azure:///westeurope/m" }), withDisks);
 const unknown = aRequest(aMachine("m", { uid: "new" }), withDisks);
 
-/** A cloud with the VM, the NIC and the disks of a machine whose object was made anew since, and so has another UID than they say. */
+/** A cloud with the VM, the NIC and the disks of a machine whose object was restored, and so has another UID than their tags. */
 async function aCloudWithVm() {
   const cloud = await aCloud();
   await cloud.driver.createMachine(before, aContext());
@@ -28,7 +28,7 @@ function withoutCascade(arm: Arm): void {
   for (const part of [...vm.nics, ...vm.disks]) part.deleteOption = "Detach";
 }
 
-/** Somebody deletes the VM without its NIC and disks. */
+/** A user deletes the VM without its NIC and disks. */
 function removeVm(arm: Arm): void {
   const { nics, disks } = arm.inventory();
   for (const nic of nics) delete nic.vmId;
@@ -36,8 +36,8 @@ function removeVm(arm: Arm): void {
   arm.world.vms.clear();
 }
 
-describe("a machine that was made anew under its old name", () => {
-  it("keeps the VM that its provider id names, in one request, and nobody writes on it", async () => {
+describe("a machine that was restored under its old name", () => {
+  it("keeps the VM that its provider id names, in one request, and does not write to it", async () => {
     const { arm, driver } = await aCloudWithVm();
     const { providerId } = known.machine;
     await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ providerId });
@@ -56,7 +56,7 @@ describe("a machine that was made anew under its old name", () => {
 
   it.each([
     ["do not go with the VM", withoutCascade],
-    ["are left of a VM that somebody has deleted", removeVm],
+    ["remain of a deleted VM", removeVm],
   ])("is deleted with NIC and disks that %s, and without those of others", async (_, change) => {
     const { arm, driver } = await aCloudWithVm();
     change(arm);
@@ -94,7 +94,7 @@ describe("a machine that was made anew under its old name", () => {
     }
     await expect(driver.deleteMachine(known, aContext())).rejects.toMatchObject({
       code: "PermissionDenied",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("kept"),
     });
     removeVm(arm);
     await driver.deleteMachine(known, aContext());
