@@ -86,14 +86,14 @@ export function createSecretCache({ classes, ...options }: SecretCacheOptions): 
     ...informer,
     valuesOf,
     async read(names) {
-      const asked = names.flatMap((name) => {
+      const reads = names.flatMap((name) => {
         const stored = storedOf(name);
         if (stored === undefined || valuesOf(name) !== undefined || !isNeeded(name)) return [];
         const request = underWay.get(name) ?? readOne(name, stored.metadata.uid).finally(() => underWay.delete(name));
         underWay.set(name, request);
         return [request];
       });
-      await Promise.all(asked);
+      await Promise.all(reads);
     },
   };
 }

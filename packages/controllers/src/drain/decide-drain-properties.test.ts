@@ -60,7 +60,7 @@ describe("every drain", () => {
       fc.property(fc.array(sound, { maxLength: 12 }), minAvailable, (pods, available) => {
         const run = runDrainModel(pods, available, terms);
         expect(run.rejected).toBe(0);
-        expect(run.asked).toBeLessThanOrEqual(pods.length);
+        expect(run.requested).toBeLessThanOrEqual(pods.length);
         expect(run.repeated).toBe(0);
       }),
       { numRuns: 50 },
@@ -92,9 +92,9 @@ describe("every drain", () => {
       fc.property(fc.array(homeless, { minLength: 1, maxLength: 6 }), (pods) => {
         const run = runDrainModel(pods, 0, patient);
         const busy = pods.reduce((sum, pod) => sum + (pod.endsAfter ?? 0) + (pod.detachAfter ?? 0), 0);
-        // 15 s of each pod for a place to be found, and a pass every two seconds.
+        // 15 s per pod to be scheduled, and a reconcile every two seconds.
         expect(run.tookMs).toBeLessThanOrEqual(busy * 1000 + pods.length * 25_000);
-        // A pod that ends and lets go at once is never seen moving.
+        // A pod that terminates and releases its volume at once is never seen moving.
         expect(run.mostMoving).toBeLessThanOrEqual(1);
       }),
       { numRuns: 50 },

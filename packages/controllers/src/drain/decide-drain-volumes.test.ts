@@ -136,10 +136,10 @@ describe("volumes that the driver may know better", () => {
   });
 
   it("are waited for until the answer is due, and not longer", () => {
-    const asked = { ...view, pods: [aPodWithVolume("db")], volumeIdsUntil: later(10_000).getTime() };
-    expect(linesOf(asked)).toEqual(["lookup db"]);
-    expect(requeueAfter(asked)).toBe(10_000);
-    expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
+    const waiting = { ...view, pods: [aPodWithVolume("db")], volumeIdsUntil: later(10_000).getTime() };
+    expect(linesOf(waiting)).toEqual(["lookup db"]);
+    expect(requeueAfter(waiting)).toBe(10_000);
+    expect(linesOf(waiting, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
   });
 
   it("are not looked up when no pod with volumes is to be evicted", () => {

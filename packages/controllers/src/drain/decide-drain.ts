@@ -92,7 +92,7 @@ function movesUnderWay(view: DrainView, terms: DrainTerms, now: Date): readonly 
 const holdsUp = ({ progress }: MoveUnderWay): boolean => progress.state === "reattaching" || !progress.isOverdue;
 
 /** Records when a volume was detached: the wait for its attachment counts from then. */
-const remembered = ({ move, progress }: MoveUnderWay): Move =>
+const withDetachTime = ({ move, progress }: MoveUnderWay): Move =>
   progress.state === "reattaching" && move.detachedAt === undefined
     ? { ...move, detachedAt: new Date(progress.since).toISOString() }
     : move;
@@ -155,7 +155,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     // The record comes before the evictions: the drain would not wait for an unrecorded move.
     actions: [
       ...cordon,
-      ...record(view, [...underWay.map(remembered), ...plan.moves]),
+      ...record(view, [...underWay.map(withDetachTime), ...plan.moves]),
       ...plan.lookups,
       ...plan.actions,
     ],

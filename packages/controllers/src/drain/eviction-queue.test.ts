@@ -155,16 +155,14 @@ describe("the orders of all drains", () => {
     const names = ["a", "b", "c"];
     const { api, queue, enqueue, order, settle } = setUp(names, { perSecond: 1_000, parallel: 2 });
     const answers = names.map(() => Promise.withResolvers<never>());
-    let asked = 0;
-    vi.spyOn(api, "create").mockImplementation(
-      () => answers[asked++]?.promise ?? Promise.reject(new Error("too many")),
-    );
+    let sent = 0;
+    vi.spyOn(api, "create").mockImplementation(() => answers[sent++]?.promise ?? Promise.reject(new Error("too many")));
     for (const name of names) queue.add(order(name), enqueue);
     await settle(1_000);
-    expect(asked).toBe(2);
+    expect(sent).toBe(2);
     answers[0]?.reject(serverError());
     await settle(1_000);
-    expect(asked).toBe(3);
+    expect(sent).toBe(3);
     answers[1]?.reject(serverError());
     answers[2]?.reject(serverError());
     await queue.close();

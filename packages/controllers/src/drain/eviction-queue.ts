@@ -91,8 +91,8 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
 
   const rejection = (error: unknown, failures: number): EvictionView => {
     const isBudget = isDisruptionBudgetRefusal(error);
-    const asked = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    const delay = Math.max(asked, backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random));
+    const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
+    const delay = Math.max(retryAfterMs, backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random));
     const message = error instanceof Error ? error.message : "the call failed";
     return { state: "rejected", message, isBudget, retryAt: clock.now().getTime() + delay };
   };

@@ -34,8 +34,8 @@ const RETRY_MS = 5 * 60_000;
 
 /** `until`: when the wait for a result ends. `retryAt`: when a failed lookup may be repeated. */
 type Entry =
-  | { readonly state: "asked"; readonly until: number }
-  | { readonly state: "answered"; readonly id: string | null }
+  | { readonly state: "pending"; readonly until: number }
+  | { readonly state: "known"; readonly id: string | null }
   | { readonly state: "failed"; readonly retryAt: number };
 
 /** Makes an empty {@link VolumeIds}. A restart repeats the lookups. */
@@ -49,7 +49,7 @@ export function createVolumeIds(clock: Clock): VolumeIds {
     const ofVolume = entries.get(volume) ?? new Map<string, Entry>();
     entries.set(volume, ofVolume.set(driver, entry));
   };
-  const answer = async (driver: string, { volumes, run, enqueue }: VolumeIdLookup): Promise<void> => {
+  const lookUpAll = async (driver: string, { volumes, run, enqueue }: VolumeIdLookup): Promise<void> => {
     const outcome = await run(closing.signal);
     volumes.forEach((volume, index) => {
       // The volume was deleted meanwhile.
@@ -58,7 +58,7 @@ export function createVolumeIds(clock: Clock): VolumeIds {
       // A driver that does not support volumes is not called again: the handle is used.
       const isFinal = !outcome.ok && outcome.error.code === "Unimplemented";
       const retryAt = isFinal ? Number.POSITIVE_INFINITY : clock.now().getTime() + RETRY_MS;
-      set(driver, volume, id === undefined ? { state: "failed", retryAt } : { state: "answered", id });
+      set(driver, volume, id === undefined ? { state: "failed", retryAt } : { state: "known", id });
     });
     enqueue();
   };
@@ -66,19 +66,19 @@ export function createVolumeIds(clock: Clock): VolumeIds {
   return {
     idOf(driver, volume) {
       const entry = entries.get(volume)?.get(driver);
-      return entry?.state === "answered" ? entry.id : undefined;
+      return entry?.state === "known" ? entry.id : undefined;
     },
     waitUntil(driver, volume) {
       const entry = entries.get(volume)?.get(driver);
-      if (entry?.state === "asked") return entry.until;
+      if (entry?.state === "pending") return entry.until;
       const isOutdated = entry?.state === "failed" && clock.now().getTime() >= entry.retryAt;
       return entry === undefined || isOutdated ? undefined : 0;
     },
     lookUp(driver, lookup) {
       if (closing.signal.aborted) return;
       const until = clock.now().getTime() + ANSWER_MS;
-      for (const volume of lookup.volumes) set(driver, volume, { state: "asked", until });
-      const promise = answer(driver, lookup).finally(() => running.delete(promise));
+      for (const volume of lookup.volumes) set(driver, volume, { state: "pending", until });
+      const promise = lookUpAll(driver, lookup).finally(() => running.delete(promise));
       running.add(promise);
     },
     forget: (volume) => void entries.delete(volume),

@@ -14,7 +14,7 @@ const view = (change: Partial<VolumeView> = {}): VolumeView => ({
   sharedHere: new Set(),
   ...change,
 });
-const gone = { detachedAt: testNow.toISOString() };
+const detached = { detachedAt: testNow.toISOString() };
 const wanted = { wantedClaims: new Set(["default/data-db"]) };
 const unplaced = { unplacedClaims: new Set(["default/data-db"]) };
 const stateOf = (change: Partial<Move>, volumes: Partial<VolumeView>, afterMs: number) => {
@@ -37,21 +37,21 @@ describe("a pod with volumes on its way", () => {
       0,
       "done",
     ],
-    ["waits for its volume to be attached where a pod uses it", gone, wanted, 89_999, "reattaching"],
-    ["does not wait longer than the limit for that", gone, wanted, 90_000, "done"],
-    ["is done when the volume is attached", gone, { ...wanted, attachedElsewhere: new Set(["pv-db"]) }, 0, "done"],
-    ["gives the scheduler fifteen seconds to schedule the replacement", gone, unplaced, 14_999, "reattaching"],
-    ["does not wait for an unschedulable replacement", gone, unplaced, 15_000, "done"],
+    ["waits for its volume to be attached where a pod uses it", detached, wanted, 89_999, "reattaching"],
+    ["does not wait longer than the limit for that", detached, wanted, 90_000, "done"],
+    ["is done when the volume is attached", detached, { ...wanted, attachedElsewhere: new Set(["pv-db"]) }, 0, "done"],
+    ["gives the scheduler fifteen seconds to schedule the replacement", detached, unplaced, 14_999, "reattaching"],
+    ["does not wait for an unschedulable replacement", detached, unplaced, 15_000, "done"],
     [
       "waits as long as one of the pods that use the volume can be scheduled",
-      gone,
+      detached,
       { ...unplaced, ...wanted },
       89_999,
       "reattaching",
     ],
-    ["gives a controller five seconds to create the replacement", gone, {}, 4_999, "reattaching"],
-    ["does not wait when no pod uses the volume", gone, {}, 5_000, "done"],
-    ["does not wait for a pod that is not replaced", { ...gone, isReplaced: false }, {}, 0, "done"],
+    ["gives a controller five seconds to create the replacement", detached, {}, 4_999, "reattaching"],
+    ["does not wait when no pod uses the volume", detached, {}, 5_000, "done"],
+    ["does not wait for a pod that is not replaced", { ...detached, isReplaced: false }, {}, 0, "done"],
     ["counts from now when the volume is first seen to be detached", {}, wanted, 1_000_000, "reattaching"],
   ])("%s", (_, move, volumes, afterMs, expected) => {
     expect(stateOf(move, volumes, afterMs)).toBe(expected);
@@ -66,7 +66,7 @@ describe("a pod with volumes on its way", () => {
 
   it("waits for all volumes of a pod, in whatever order they arrive", () => {
     const volumes = ["a", "b"].map((name) => ({ name: `pv-${name}`, claim: `default/data-${name}` }));
-    const move = aMove("db", { ...gone, volumes });
+    const move = aMove("db", { ...detached, volumes });
     const wantedClaims = new Set(volumes.map(({ claim }) => claim));
     const missing = (...arrived: readonly string[]) => {
       const progress = progressOf(move, view({ wantedClaims, attachedElsewhere: new Set(arrived) }), limits, testNow);
@@ -80,7 +80,7 @@ describe("a pod with volumes on its way", () => {
 
   it("waits for its own volume and not for the one that it shares with another pod on the node", () => {
     const volumes = ["own", "shared"].map((name) => ({ name: `pv-${name}`, claim: `default/data-${name}` }));
-    const move = aMove("db", { ...gone, volumes });
+    const move = aMove("db", { ...detached, volumes });
     const shared = { sharedHere: new Set(["pv-shared"]) };
     const here = view({ ...shared, attachedHere: new Set(["pv-own", "pv-shared"]) });
     expect(progressOf(move, here, limits, testNow)).toMatchObject({

@@ -30,16 +30,16 @@ const failure = (code: "InvalidArgument" | "Unavailable", retryAfterMs?: number)
   error: new MachineError(code, "no such type", retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-/** A driver that answers by the size in the spec, and counts how often it is asked. */
-function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { readonly asked: ClassCall[] } {
-  const asked: ClassCall[] = [];
+/** A driver whose result depends on the size in the spec, and that records its calls. */
+function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { readonly calls: ClassCall[] } {
+  const calls: ClassCall[] = [];
   return {
-    asked,
+    calls,
     refusalOf: () => undefined,
     reportsCapacity: () => true,
     ...change,
     capacityOf: async (call, signal) => {
-      asked.push(call);
+      calls.push(call);
       if (change.capacityOf !== undefined) return change.capacityOf(call, signal);
       const isLarge = call.machineClass.providerSpec["size"] === "large";
       return { ok: true, value: aTemplate(isLarge ? large : medium, isLarge ? {} : { architecture: "amd64" }) };
@@ -86,8 +86,8 @@ describe("the capacity of a class without nodeTemplate", () => {
       "FilledNodeTemplate Set nodeTemplate to the values of the cloud for m: cpu 2, gpu 0, memory 8Gi",
     ]);
     await cluster.settle(24 * 60 * MINUTE);
-    expect(driver.asked).toHaveLength(1);
-    expect(driver.asked[0]?.secret["key"]?.reveal()).toBe("first");
+    expect(driver.calls).toHaveLength(1);
+    expect(driver.calls[0]?.secret["key"]?.reveal()).toBe("first");
     expect(cluster.api.writes().map(({ verb }) => verb)).toEqual(["patch"]);
     expect(cluster.api.writes()[0]?.body).toHaveProperty("metadata.resourceVersion");
   });
@@ -100,7 +100,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     await cluster.settle();
     expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(large));
     expect(markOf(cluster)).not.toBe(before);
-    expect(driver.asked).toHaveLength(2);
+    expect(driver.calls).toHaveLength(2);
   });
 
   it("is not looked up again by the next process", async () => {
@@ -112,7 +112,7 @@ describe("the capacity of a class without nodeTemplate", () => {
       nodeTemplate: filled?.nodeTemplate ?? null,
       metadata: { annotations: filled?.metadata.annotations ?? {} },
     });
-    expect(driver.asked).toEqual([]);
+    expect(driver.calls).toEqual([]);
     expect(cluster.api.writes()).toEqual([]);
   });
 
@@ -126,7 +126,7 @@ describe("the capacity of a class without nodeTemplate", () => {
     expect(classOf(cluster)?.nodeTemplate).toBeUndefined();
     await cluster.settle(2 * MINUTE);
     expect(classOf(cluster)?.nodeTemplate).toBeDefined();
-    expect(driver.asked).toHaveLength(1);
+    expect(driver.calls).toHaveLength(1);
   });
 
   it("does not overwrite a template that another client writes at the same moment", async () => {
@@ -148,7 +148,7 @@ describe("a nodeTemplate of another client", () => {
     const cluster = await start(driver, { nodeTemplate: aTemplate(medium) });
     setSpec(cluster, "large");
     await cluster.settle(MINUTE);
-    expect(driver.asked).toEqual([]);
+    expect(driver.calls).toEqual([]);
     expect(cluster.api.writes()).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe("a nodeTemplate of another client", () => {
     setSpec(cluster, "large");
     await cluster.settle(MINUTE);
     expect(classOf(cluster)?.nodeTemplate?.capacity).toEqual(medium);
-    expect(driver.asked).toHaveLength(1);
+    expect(driver.calls).toHaveLength(1);
   });
 
   it.each(["nonsense", "null", "[]", '{"asked":1,"template":2}'])("is theirs under the mark %s", async (mark) => {
@@ -172,7 +172,7 @@ describe("a nodeTemplate of another client", () => {
     });
     expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(medium));
     expect(markOf(cluster)).toBeUndefined();
-    expect(driver.asked).toEqual([]);
+    expect(driver.calls).toEqual([]);
   });
 });
 
@@ -191,7 +191,7 @@ describe("a driver that cannot report capacity", () => {
     const driver = aDriver(driverChange);
     const cluster = await start(driver, classChange);
     await cluster.settle(MINUTE);
-    expect(driver.asked).toEqual([]);
+    expect(driver.calls).toEqual([]);
     expect(cluster.api.writes()).toEqual([]);
   });
 
@@ -200,9 +200,9 @@ describe("a driver that cannot report capacity", () => {
     const cluster = await start(driver);
     await cluster.settle(30 * MINUTE);
     // After 1, 3, 7 and 15 minutes.
-    expect(driver.asked).toHaveLength(5);
+    expect(driver.calls).toHaveLength(5);
     await cluster.settle(10 * 60 * MINUTE);
-    expect(driver.asked.length).toBeLessThan(17);
+    expect(driver.calls.length).toBeLessThan(17);
     expect(cluster.events).toEqual([expect.stringMatching(/^NodeTemplateUnknown InvalidArgument: no such type; set/)]);
     expect(cluster.api.writes()).toEqual([]);
   });
@@ -215,11 +215,11 @@ describe("a driver that cannot report capacity", () => {
     const cluster = await start(driver);
     setSpec(cluster, "large");
     await cluster.settle();
-    expect(driver.asked).toHaveLength(2);
+    expect(driver.calls).toHaveLength(2);
     isFixed = true;
     cluster.api.change(secretResource, ref, { data: { key: btoa("second") } });
     await cluster.settle();
-    expect(driver.asked.at(-1)?.secret["key"]?.reveal()).toBe("second");
+    expect(driver.calls.at(-1)?.secret["key"]?.reveal()).toBe("second");
     expect(classOf(cluster)?.nodeTemplate).toBeDefined();
   });
 
@@ -228,12 +228,12 @@ describe("a driver that cannot report capacity", () => {
     const driver = aDriver({ capacityOf: async () => failure("Unavailable", retryAfterMs) });
     const cluster = await start(driver);
     await cluster.settle(MINUTE);
-    expect(driver.asked).toHaveLength(1);
+    expect(driver.calls).toHaveLength(1);
     retryAfterMs = undefined;
     await cluster.settle(MINUTE);
-    expect(driver.asked).toHaveLength(2);
+    expect(driver.calls).toHaveLength(2);
     await cluster.settle(11_000);
-    expect(driver.asked).toHaveLength(3);
+    expect(driver.calls).toHaveLength(3);
   });
 
   it("is not called with secrets that cannot be read", async () => {
@@ -241,7 +241,7 @@ describe("a driver that cannot report capacity", () => {
     const cluster = await start(driver, {}, (api) => {
       api.inject({ verb: "get", type: secretResource, error: serverError(), times: 1 });
     });
-    expect(driver.asked).toEqual([]);
+    expect(driver.calls).toEqual([]);
     await cluster.settle(MINUTE);
     expect(classOf(cluster)?.nodeTemplate).toBeDefined();
   });
@@ -254,7 +254,7 @@ describe("a question that takes its time", () => {
     const cluster = await start(driver);
     setSpec(cluster, "large");
     await cluster.settle(MINUTE);
-    expect(driver.asked).toHaveLength(1);
+    expect(driver.calls).toHaveLength(1);
     answers[0]?.({ ok: true, value: aTemplate(medium) });
     await cluster.settle();
     expect(classOf(cluster)?.nodeTemplate).toBeUndefined();

@@ -1,6 +1,6 @@
 import { labelKeys, type Machine, phaseOf } from "@millwright/core";
 import { isAvailable, isDeleting, isPreservedFailure } from "../model/phase.ts";
-import { countWhere, type Question } from "./machines-where.ts";
+import { countWhere, type MachinePredicate } from "./machines-where.ts";
 
 /** Counts of the machines of a list. */
 export interface MachineCounts {
@@ -16,12 +16,12 @@ export interface MachineCounts {
   readonly preserved: number;
 }
 
-const isPresent: Question = (machine) => !isDeleting(machine);
+const isPresent: MachinePredicate = (machine) => !isDeleting(machine);
 
-const isReady: Question = (machine) => isPresent(machine) && phaseOf(machine) === "Running";
+const isReady: MachinePredicate = (machine) => isPresent(machine) && phaseOf(machine) === "Running";
 
 /** Whether the machine is present, with the mark of the in-place update that moved it to this set. */
-export const isReceived: Question = (machine) =>
+export const isReceived: MachinePredicate = (machine) =>
   isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;
 
 /** Lists are immutable, and each reconcile counts thousands of machines many times. */

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAvailable } from "../model/phase.ts";
 import { aMachine, inPhase, labelled, named } from "../testing/builders.ts";
-import { countWhere, machinesWhere, questionAbout } from "./machines-where.ts";
+import { countWhere, machinesWhere, predicateFor } from "./machines-where.ts";
 import { type TrackedMachines, trackMachines } from "./tracked-machines.ts";
 
 const machine = (index: number, phase: "Running" | "Pending" = "Running"): Machine =>
@@ -15,28 +15,28 @@ function manyRunning(count: number): TrackedMachines {
   return tracked;
 }
 
-/** A question about phases that counts how often it is asked. */
+/** A predicate about phases that counts its evaluations. */
 function counting() {
-  let asked = 0;
+  let evaluations = 0;
   const isPending = ({ status }: Machine): boolean => {
-    asked++;
+    evaluations++;
     return status?.currentStatus?.phase === "Pending";
   };
-  return { isPending, asked: () => asked };
+  return { isPending, evaluations: () => evaluations };
 }
 
 describe("machinesWhere", () => {
   it("evaluates the machines of a tracked list once, and again those that have changed", () => {
     const tracked = manyRunning(100);
-    const { isPending, asked } = counting();
+    const { isPending, evaluations } = counting();
     expect(machinesWhere(tracked.list(), isPending)).toEqual([]);
-    expect(asked()).toBe(100);
+    expect(evaluations()).toBe(100);
     tracked.put(machine(7, "Pending"));
     tracked.put(machine(3, "Pending"));
     tracked.take("m50");
     expect(machinesWhere(tracked.list(), isPending).map(({ metadata }) => metadata.name)).toEqual(["m3", "m7"]);
     expect(countWhere(tracked.list(), isPending)).toBe(2);
-    expect(asked()).toBe(102);
+    expect(evaluations()).toBe(102);
   });
 
   it("evaluates again a machine that its list is touched for", () => {
@@ -90,7 +90,7 @@ describe("machinesWhere", () => {
 
 describe("questionAbout", () => {
   it("makes one predicate for each subject", () => {
-    const has = questionAbout(
+    const has = predicateFor(
       (labels: Readonly<Record<string, string>>) =>
         ({ metadata }) =>
           Object.keys(labels).every((key) => metadata.labels?.[key] !== undefined),

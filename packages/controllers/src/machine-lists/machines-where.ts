@@ -5,10 +5,10 @@ import { type Track, trackOf } from "./tracked-machines.ts";
  * A predicate of a machine. In a tracked list it is evaluated again only for changed machines, so it must be the same function each time, and
  * depend only on the machine, on what its list is touched for, and on what the predicate was made of.
  */
-export type Question = (machine: Machine) => boolean;
+export type MachinePredicate = (machine: Machine) => boolean;
 
 /** The results of a predicate for a track so far. */
-interface Answers {
+interface Matches {
   /** Number of changes of the track that are included. */
   seen: number;
   /** The machines for which it holds, by place. */
@@ -17,64 +17,64 @@ interface Answers {
   inOrder: readonly Machine[] | undefined;
 }
 
-const known = new WeakMap<Track, WeakMap<Question, Answers>>();
+const known = new WeakMap<Track, WeakMap<MachinePredicate, Matches>>();
 
-function firstAnswers({ changes, machines }: Track, question: Question): Answers {
-  const holding = new Map([...machines].filter(([, machine]) => question(machine)));
+function firstMatches({ changes, machines }: Track, predicate: MachinePredicate): Matches {
+  const holding = new Map([...machines].filter(([, machine]) => predicate(machine)));
   return { seen: changes.length, holding, inOrder: undefined };
 }
 
-function answersOf(track: Track, question: Question): Answers {
-  const ofTrack = known.get(track) ?? new WeakMap<Question, Answers>();
+function matchesOf(track: Track, predicate: MachinePredicate): Matches {
+  const ofTrack = known.get(track) ?? new WeakMap<MachinePredicate, Matches>();
   known.set(track, ofTrack);
-  const answers = ofTrack.get(question) ?? firstAnswers(track, question);
-  ofTrack.set(question, answers);
-  const { holding } = answers;
-  for (; answers.seen < track.changes.length; answers.seen++) {
-    const place = track.changes[answers.seen] ?? 0;
+  const matches = ofTrack.get(predicate) ?? firstMatches(track, predicate);
+  ofTrack.set(predicate, matches);
+  const { holding } = matches;
+  for (; matches.seen < track.changes.length; matches.seen++) {
+    const place = track.changes[matches.seen] ?? 0;
     const machine = track.machines.get(place);
-    if (machine !== undefined && question(machine)) {
+    if (machine !== undefined && predicate(machine)) {
       if (holding.get(place) === machine) continue;
       holding.set(place, machine);
     } else if (!holding.delete(place)) continue;
-    answers.inOrder = undefined;
+    matches.inOrder = undefined;
   }
-  return answers;
+  return matches;
 }
 
 /**
  * The machines of a list for which a predicate holds, in its order; the list itself when it holds for all. For a tracked list the cost is proportional to the changes since the
  * last call, and the result; for others, to the whole list.
  */
-export function machinesWhere(list: readonly Machine[], question: Question): readonly Machine[] {
+export function machinesWhere(list: readonly Machine[], predicate: MachinePredicate): readonly Machine[] {
   const track = trackOf(list);
   if (track === undefined) {
-    const found = list.filter(question);
+    const found = list.filter(predicate);
     return found.length === list.length ? list : found;
   }
-  const answers = answersOf(track, question);
-  if (answers.holding.size === list.length) return list;
-  answers.inOrder ??= [...answers.holding].toSorted(([a], [b]) => a - b).map(([, machine]) => machine);
-  return answers.inOrder;
+  const matches = matchesOf(track, predicate);
+  if (matches.holding.size === list.length) return list;
+  matches.inOrder ??= [...matches.holding].toSorted(([a], [b]) => a - b).map(([, machine]) => machine);
+  return matches.inOrder;
 }
 
 /** The number of machines of a list for which a predicate holds; see {@link machinesWhere}. */
-export function countWhere(list: readonly Machine[], question: Question): number {
+export function countWhere(list: readonly Machine[], predicate: MachinePredicate): number {
   const track = trackOf(list);
-  if (track !== undefined) return answersOf(track, question).holding.size;
+  if (track !== undefined) return matchesOf(track, predicate).holding.size;
   let count = 0;
-  for (const machine of list) if (question(machine)) count++;
+  for (const machine of list) if (predicate(machine)) count++;
   return count;
 }
 
 /** Caches predicates by their subject, such as a template or a selector. */
-export function questionAbout<Subject extends object>(
-  make: (subject: Subject) => Question,
-): (subject: Subject) => Question {
-  const made = new WeakMap<Subject, Question>();
+export function predicateFor<Subject extends object>(
+  make: (subject: Subject) => MachinePredicate,
+): (subject: Subject) => MachinePredicate {
+  const made = new WeakMap<Subject, MachinePredicate>();
   return (subject) => {
-    const question = made.get(subject) ?? make(subject);
-    made.set(subject, question);
-    return question;
+    const predicate = made.get(subject) ?? make(subject);
+    made.set(subject, predicate);
+    return predicate;
   };
 }

@@ -13,7 +13,7 @@ import { claimObjects, type Claims, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
-import { machinesWhere, type Question, questionAbout } from "../machine-lists/machines-where.ts";
+import { machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machines-where.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
@@ -37,16 +37,20 @@ function deploymentOf(set: MachineSet, named: SetSources["deployment"]): Machine
   return problemsOf(found, validateMachineDeployment).length > 0 ? undefined : withMachineDeploymentDefaults(found);
 }
 
-const isSelectedBy = questionAbout((selector: LabelSelector) => {
+const isSelectedBy = predicateFor((selector: LabelSelector) => {
   const parsed = parseLabelSelector(selector);
   return ({ metadata }) => parsed.ok && matchesLabels(parsed.matcher, metadata.labels);
 });
 
-const all: Question = () => true;
-const none: Question = () => false;
+const all: MachinePredicate = () => true;
+const none: MachinePredicate = () => false;
 
 /** Sorts the machines by the rules of {@link claimObjects}; machines whose owner is known already cost nothing. */
-function claimMachines(set: MachineSet, { controlled, others }: SetSources, isWanted: Question): Claims<Machine> {
+function claimMachines(
+  set: MachineSet,
+  { controlled, others }: SetSources,
+  isWanted: MachinePredicate,
+): Claims<Machine> {
   const owned = machinesWhere(controlled, isWanted);
   const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
   const free = others.filter((machine) => controllerRefOf(machine) === undefined);

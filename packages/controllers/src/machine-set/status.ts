@@ -10,7 +10,7 @@ import { type Condition, equalJson, removeCondition, setCondition } from "@millw
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
-import { countWhere, machinesWhere, questionAbout } from "../machine-lists/machines-where.ts";
+import { countWhere, machinesWhere, predicateFor } from "../machine-lists/machines-where.ts";
 import type { Freeze } from "../safety/freeze-set.ts";
 import { countAutoPreserved } from "./plan-auto-preservation.ts";
 
@@ -30,7 +30,7 @@ export interface MachineSetFacts {
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
 }
 
-const hasLabels = questionAbout((wanted: Readonly<Record<string, string>>) => {
+const hasLabels = predicateFor((wanted: Readonly<Record<string, string>>) => {
   const labels = Object.entries(wanted);
   return ({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value);
 });

@@ -8,7 +8,7 @@ import {
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import { isDeleting } from "../model/phase.ts";
-import { questionAbout } from "../machine-lists/machines-where.ts";
+import { predicateFor } from "../machine-lists/machines-where.ts";
 
 /** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
 const inPlaceFields = [
@@ -32,7 +32,7 @@ type Patch = Readonly<Record<string, unknown>>;
 const found = new WeakMap<Machine, { readonly template: MachineTemplate; readonly patch: Patch | undefined }>();
 
 /** Whether a machine differs from a template; see {@link templateDrift}. */
-export const driftsFrom = questionAbout(
+export const driftsFrom = predicateFor(
   (template: MachineTemplate) => (machine) => driftOf(template, machine) !== undefined,
 );
 

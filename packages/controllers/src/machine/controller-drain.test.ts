@@ -77,7 +77,7 @@ describe("a drain", () => {
     expect(driver.vms.size).toBe(1);
     await clock.advance(2_000);
     expect([driver.vms.size, api.all(volumeAttachmentResource)]).toEqual([0, []]);
-    // Its pod does not go although the VM is gone: the node waits for it no longer than a minute.
+    // Its pod is not deleted although the VM is: the node waits for it at most a minute.
     expect(machine()).toBeDefined();
     await clock.advance(60_000);
     expect(machine()).toBeUndefined();
@@ -108,21 +108,21 @@ describe("a drain of pods with volumes", () => {
         ...aPodWithVolume(name, { spec: { ...aPodWithVolume(name).spec, nodeName: nodeRef.name } }),
       });
     }
-    const asked = vi.spyOn(setup.driver, "volumeIds");
+    const lookups = vi.spyOn(setup.driver, "volumeIds");
     create();
     await start();
     await clock.advance(10);
     join();
     await clock.advance(10);
     const evicted = () => api.writes().flatMap(({ subresource, key }) => (subresource === "eviction" ? [key] : []));
-    return { ...setup, asked, evicted };
+    return { ...setup, lookups, evicted };
   }
 
   it("calls the driver once, and evicts a pod when the volume of the previous one is in service elsewhere", async () => {
-    const { api, clock, asked, evicted, machine } = await setUpPods();
+    const { api, clock, lookups, evicted, machine } = await setUpPods();
     await api.delete(machineResource, ref);
     await clock.advance(10);
-    expect(asked.mock.calls.map(([, specs]) => specs)).toEqual([[aVolume("pv-a").spec, aVolume("pv-b").spec]]);
+    expect(lookups.mock.calls.map(([, specs]) => specs)).toEqual([[aVolume("pv-a").spec, aVolume("pv-b").spec]]);
     expect(evicted()).toEqual(["default/a"]);
     expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain-state"]).toContain("pv-a");
     await clock.advance(60_000);
@@ -141,12 +141,12 @@ describe("a drain of pods with volumes", () => {
     expect(evicted()).toEqual(["default/a", "default/b"]);
     api.remove(volumeAttachmentResource, { name: `pv-b-on-${nodeRef.name}` });
     await clock.advance(10_000);
-    expect([machine(), asked.mock.calls.length]).toEqual([undefined, 1]);
+    expect([machine(), lookups.mock.calls.length]).toEqual([undefined, 1]);
   });
 
   it("continues without the driver when that does not answer in time", async () => {
-    const { api, clock, asked, evicted } = await setUpPods();
-    asked.mockImplementation(() => new Promise(() => {}));
+    const { api, clock, lookups, evicted } = await setUpPods();
+    lookups.mockImplementation(() => new Promise(() => {}));
     await api.delete(machineResource, ref);
     await clock.advance(9_000);
     expect(evicted()).toEqual([]);
@@ -155,11 +155,11 @@ describe("a drain of pods with volumes", () => {
   });
 
   it("needs no driver when the class does not exist", async () => {
-    const { api, clock, asked, evicted } = await setUpPods();
+    const { api, clock, lookups, evicted } = await setUpPods();
     api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
     await clock.advance(10);
     await api.delete(machineResource, ref);
     await clock.advance(10);
-    expect([asked.mock.calls.length, evicted()]).toEqual([0, ["default/a"]]);
+    expect([lookups.mock.calls.length, evicted()]).toEqual([0, ["default/a"]]);
   });
 });

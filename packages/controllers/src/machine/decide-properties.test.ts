@@ -209,7 +209,7 @@ describe("whatever the snapshot", () => {
       fc.property(snapshots, times, (snapshot, now) => {
         let machine = snapshot.machine;
         const written: (object | undefined)[] = [];
-        for (let pass = 0; pass < 6; pass++) {
+        for (let round = 0; round < 6; round++) {
           const { status } = decideMachine({ ...snapshot, machine }, now);
           written.push(status);
           machine = machineAfter({ ...snapshot, machine }, { actions: [], because: [], ...(status && { status }) });
@@ -320,20 +320,20 @@ describe("a deletion", () => {
           machine: aMachine(drawn, { metadata: { finalizers: [finalizers.machine] } }),
         };
         let now = testNow;
-        for (let pass = 0; pass < 40; pass++) {
+        for (let round = 0; round < 40; round++) {
           const decision = decideMachine(snapshot, now);
           if (removesFinalizer(decision)) return;
           snapshot = obey(snapshot, decision);
           now = new Date(now.getTime() + Math.min(decision.requeueAfterMs ?? 0, 600_000) + 1);
         }
-        expect.unreachable(`stands at: ${snapshot.machine.status?.lastOperation?.description}`);
+        expect.unreachable(`stuck at: ${snapshot.machine.status?.lastOperation?.description}`);
       }),
       { numRuns: 1_000 },
     );
   });
 });
 
-/** The world after a decision, in which everything that was asked for happens at once. */
+/** The cluster after a decision, with all of its actions done at once. */
 function obey(snapshot: MachineSnapshot, decision: MachineDecision): MachineSnapshot {
   let { node, pods, operation } = snapshot;
   // What ran has ended by now.

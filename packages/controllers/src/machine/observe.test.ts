@@ -117,9 +117,9 @@ describe("the node of a machine", () => {
   });
 
   it("is what the driver of the class answers, with all that is known of VM and node", async () => {
-    const asked: unknown[] = [];
+    const matched: unknown[] = [];
     const matchVm: MatchVm = (...facts) => {
-      asked.push(facts);
+      matched.push(facts);
       return "different";
     };
     const known = aNode({
@@ -130,7 +130,7 @@ describe("the node of a machine", () => {
     const { snapshot } = await observe(labelledToo, [known], { matchVm });
     expect(snapshot.node).toBeUndefined();
     expect(snapshot.foreignNode?.metadata.name).toBe("node");
-    expect(asked[0]).toEqual([
+    expect(matched[0]).toEqual([
       "mock",
       { machineName: "machine", providerId: "aws:///eu-west-1/i-1", nodeName: "node", addresses: [] },
       {

@@ -1,6 +1,6 @@
 import type { LabelSelector, NodeAddress, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
 
-/** A Node as far as the controllers read it. What `trimNode` takes away is not in the caches. */
+/** A Node as far as the controllers read it. Fields that `trimNode` removes are not in the caches. */
 export interface Node {
   readonly metadata: ObjectMeta;
   readonly spec?: {

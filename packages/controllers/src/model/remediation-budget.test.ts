@@ -32,7 +32,7 @@ describe("remediationGroupOf", () => {
     expect(remediationGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
   });
 
-  // In MCM such machines pass without a gate.
+  // In MCM such machines need no budget.
   test.each([
     [
       "the set of a machine without that label",

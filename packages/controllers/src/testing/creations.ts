@@ -7,7 +7,7 @@ import { aSnapshot, machineAfter, testNow } from "./snapshots.ts";
 
 const annotation = "machine.millwright.dev/creation-intent";
 
-/** What a machine of class `small` writes down before its VM is asked for. */
+/** The intent of a machine of class `small`. */
 export const intent = { attempt: 1, class: "small", provider: "mock", secretRef: "small" };
 
 /** The patch that writes it down. */
@@ -17,7 +17,7 @@ export const recordIntent = (recorded: object = intent) => ({
 });
 
 /** It is written down. */
-export const asked = annotated({ [annotation]: JSON.stringify(intent) });
+export const withIntent = annotated({ [annotation]: JSON.stringify(intent) });
 
 /** The first call for a VM. */
 export const startCreate = {

@@ -27,8 +27,8 @@ export interface ModelRun {
   /** Milliseconds until the drain was over; undefined when it was not within its deadline and a second. */
   readonly tookMs: number | undefined;
   readonly isForced: boolean;
-  /** Evictions that were asked for. */
-  readonly asked: number;
+  /** Number of requested evictions. */
+  readonly requested: number;
   /** Evictions that the budget refused. */
   readonly rejected: number;
   /** Pods that were deleted past their budget before the time for that. */
@@ -60,7 +60,7 @@ export function runDrainModel(
   /** When a pod was told to go. */
   const told = new Map<number, number>();
   const violations: string[] = [];
-  let asked = 0;
+  let requested = 0;
   let rejected = 0;
   let silent = 0;
   let mostMoving = 0;
@@ -153,7 +153,7 @@ export function runDrainModel(
       if (action.kind === "PatchNode") node = { ...node, spec: { ...node.spec, unschedulable: true } };
       else if (action.kind === "RecordDrain") ({ record } = action);
       else if (action.kind === "EvictPod") {
-        asked++;
+        requested++;
         const { app } = pods[index] ?? { app: 0 };
         if (healthy(app) - minAvailable > 0) {
           told.set(index, nowMs);
@@ -173,7 +173,7 @@ export function runDrainModel(
       return {
         tookMs: nowMs - startMs,
         isForced: progress.isForced,
-        asked,
+        requested,
         rejected,
         violations,
         silent,
@@ -187,5 +187,5 @@ export function runDrainModel(
     ).length;
     nowMs += Math.min(progress.requeueAfterMs, 2_000);
   }
-  return { tookMs: undefined, isForced: false, asked, rejected, violations, silent, mostMoving, repeated };
+  return { tookMs: undefined, isForced: false, requested, rejected, violations, silent, mostMoving, repeated };
 }

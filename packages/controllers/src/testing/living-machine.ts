@@ -13,8 +13,8 @@ export interface LivingMachine {
   readonly pods: readonly Pod[];
 }
 
-/** What a pass does to a {@link LivingMachine}, and how far it comes. */
-export interface PassOptions {
+/** Options of {@link reconcileOnce}. */
+export interface ReconcileOptions {
   readonly settings?: Partial<MachineSettings>;
   /** After so many writes the process dies. Default: never. */
   readonly writes?: number;
@@ -76,12 +76,12 @@ function after(world: LivingMachine, action: MachineAction, now: Date): LivingMa
   return world;
 }
 
-/** Makes one pass of a step over the world, and answers what was decided and what became of the world. */
-export function passOver(
+/** Reconciles once with one step; returns the decision and the resulting state. */
+export function reconcileOnce(
   world: LivingMachine,
   step: Step,
   now: Date,
-  { settings = {}, writes = Number.POSITIVE_INFINITY }: PassOptions = {},
+  { settings = {}, writes = Number.POSITIVE_INFINITY }: ReconcileOptions = {},
 ): { readonly world: LivingMachine; readonly decision: MachineDecision } {
   const decision = step(aSnapshot({ ...world, settings: { ...defaultMachineSettings, ...settings } }), now);
   let changed = world;
@@ -91,20 +91,20 @@ export function passOver(
   return { world: changed, decision };
 }
 
-/** Whether a pass wrote nothing. */
+/** Whether a reconcile wrote nothing. */
 export const isAtRest = (before: LivingMachine, { actions, status }: MachineDecision): boolean =>
   actions.length === 0 && (status === undefined || JSON.stringify(status) === JSON.stringify(before.machine.status));
 
-/** Passes until one writes nothing; answers the world as it is then and the last decision. Fails when there is no end to it. */
+/** Reconciles until nothing is written; returns the state and the last decision. Fails when it does not converge. */
 export function untilAtRest(
   start: LivingMachine,
   step: Step,
   now: Date,
-  options: PassOptions = {},
+  options: ReconcileOptions = {},
 ): { readonly world: LivingMachine; readonly decision: MachineDecision } {
   let world = start;
-  for (let pass = 0; pass < 20; pass++) {
-    const { world: next, decision } = passOver(world, step, now, options);
+  for (let round = 0; round < 20; round++) {
+    const { world: next, decision } = reconcileOnce(world, step, now, options);
     if (isAtRest(world, decision)) return { world: next, decision };
     world = next;
   }

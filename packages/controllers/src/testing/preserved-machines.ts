@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachinePhase, taintKeys } from "@millwright/core";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, annotated, type Change, inPhase } from "./builders.ts";
-import { type LivingMachine, passOver, untilAtRest } from "./living-machine.ts";
+import { type LivingMachine, reconcileOnce, untilAtRest } from "./living-machine.ts";
 import { itsNode, testNow, withVm } from "./snapshots.ts";
 import { decidePreservation } from "../machine/preservation/decide-preservation.ts";
 
@@ -109,7 +109,7 @@ export const withoutNode = (machine: Machine): LivingMachine => ({ machine, node
 export const settle = (start: LivingMachine, now = testNow) => untilAtRest(start, decidePreservation, now);
 
 /** One pass. */
-export const once = (start: LivingMachine, now = testNow) => passOver(start, decidePreservation, now);
+export const once = (start: LivingMachine, now = testNow) => reconcileOnce(start, decidePreservation, now);
 
 /** What can be seen of a preservation, in one line. */
 export function marksOf({ machine, node }: LivingMachine): Readonly<Record<string, unknown>> {
@@ -127,7 +127,7 @@ export function marksOf({ machine, node }: LivingMachine): Readonly<Record<strin
 }
 
 /** Marks of a preservation that is over. */
-export const gone = { autoscaler: undefined, taint: false, condition: "False Preservation stopped." };
+export const unmarked = { autoscaler: undefined, taint: false, condition: "False Preservation stopped." };
 
 /** Marks of one that goes on. */
 export const kept = (expiry: string, by = "user") => ({

@@ -1,7 +1,7 @@
 import { inPlaceUpdateMessages, labelKeys, type Machine, type MachinePhase } from "@millwright/core";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, type Change, inPhase } from "./builders.ts";
-import { type LivingMachine, passOver } from "./living-machine.ts";
+import { type LivingMachine, reconcileOnce } from "./living-machine.ts";
 import { itsNode, lastly, testNow, withVm } from "./snapshots.ts";
 import { decideInPlace } from "../machine/in-place/decide-in-place.ts";
 
@@ -57,4 +57,4 @@ export const reasonOf = ({ node }: LivingMachine): string | undefined =>
   node?.status?.conditions?.find(({ type }) => type === "InPlaceUpdate")?.reason;
 
 /** One pass. */
-export const once = (start: LivingMachine, now = testNow) => passOver(start, decideInPlace, now);
+export const once = (start: LivingMachine, now = testNow) => reconcileOnce(start, decideInPlace, now);

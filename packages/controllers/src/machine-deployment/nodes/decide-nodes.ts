@@ -2,7 +2,7 @@ import type { NodeChange } from "../state/node-patch.ts";
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
-import { machinesWhere, type Question } from "../../machine-lists/machines-where.ts";
+import { machinesWhere, type MachinePredicate } from "../../machine-lists/machines-where.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../../machine/preservation/preserved-node.ts";
 import {
@@ -132,14 +132,14 @@ const namedBy = new WeakMap<Node, string>();
 const shared = new WeakSet<Node>();
 
 /** Predicates by set options: whether the node of a machine that is not selected has to change. */
-const changing = new WeakMap<NodesOfMachines, Map<string, Question>>();
+const changing = new WeakMap<NodesOfMachines, Map<string, MachinePredicate>>();
 
-function needsChange(nodes: NodesOfMachines, options: SetMarkOptions): Question {
-  const known = changing.get(nodes) ?? new Map<string, Question>();
+function needsChange(nodes: NodesOfMachines, options: SetMarkOptions): MachinePredicate {
+  const known = changing.get(nodes) ?? new Map<string, MachinePredicate>();
   changing.set(nodes, known);
   const { isOld, target, isInPlace, isKept, isAvoided } = options;
   const key = JSON.stringify([isOld, target, isInPlace, isKept, isAvoided]);
-  const question =
+  const predicate =
     known.get(key) ??
     ((machine: Machine): boolean => {
       const input = nodeInputOf(machine, nodes, options, false);
@@ -149,8 +149,8 @@ function needsChange(nodes: NodesOfMachines, options: SetMarkOptions): Question 
       namedBy.set(input.node, name);
       return changeFor(input) !== undefined;
     });
-  known.set(key, question);
-  return question;
+  known.set(key, predicate);
+  return predicate;
 }
 
 /** The machines of a set, and what their nodes are to carry. */

@@ -2,7 +2,7 @@ import { allowsTransition, phaseOf } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, aMachineClass, createdAt, inPhase, testNamespace } from "../../testing/builders.ts";
 import {
-  asked,
+  withIntent,
   decide,
   failedBefore,
   intent,
@@ -36,7 +36,7 @@ describe("the request of a VM from the driver", () => {
   });
 
   it("does not write an intent that is stored", () => {
-    expect(decide({ machine: aMachine(asked) }).actions).toEqual([startCreate]);
+    expect(decide({ machine: aMachine(withIntent) }).actions).toEqual([startCreate]);
   });
 
   it("stores the names of the secrets, region, zone and the need for a token, when the class has them, and nothing else of it", () => {
@@ -53,14 +53,14 @@ describe("the request of a VM from the driver", () => {
 
   it("is stored again when the class has changed, with the same token: a VM of the attempt may exist", () => {
     const machineClass = aMachineClass({ provider: "other" });
-    const change = { machine: aMachine(asked), classView: { state: "usable", machineClass } } as const;
+    const change = { machine: aMachine(withIntent), classView: { state: "usable", machineClass } } as const;
     expect(decide(change).actions).toEqual([recordIntent({ ...intent, provider: "other" }), startCreate]);
   });
 
   it("has another token only when the driver reported that nothing is left of the attempt", () => {
     const retry = (isTokenSpent: boolean) => {
       const operation = failed("create", "ResourceExhausted", { isAcknowledged: true, endedAt: 0, isTokenSpent });
-      return decide({ machine: aMachine(asked), operation }).actions;
+      return decide({ machine: aMachine(withIntent), operation }).actions;
     };
     expect(retry(false)).toEqual([startCreate]);
     expect(retry(true)).toEqual([recordIntent({ ...intent, attempt: 2 }), { ...startCreate, token: "uid-machine-2" }]);
@@ -71,7 +71,7 @@ describe("the request of a VM from the driver", () => {
   });
 
   it("is repeated, after a restart, for a machine in CrashLoopBackOff", () => {
-    const machine = aMachine(asked, failedBefore());
+    const machine = aMachine(withIntent, failedBefore());
     expect(decide({ machine }).actions).toEqual([startAgain]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
-import { asked, decide, failedBefore, machineThen, startCreate } from "../../testing/creations.ts";
+import { withIntent, decide, failedBefore, machineThen, startCreate } from "../../testing/creations.ts";
 import { aSnapshot, kindsOf, later, pending, unusable } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
@@ -35,13 +35,13 @@ describe("a creation that is pending", () => {
   });
 
   it("is checked when it is due, with the same token and without throttling", () => {
-    const machine = machineThen({ machine: aMachine(asked), operation });
+    const machine = machineThen({ machine: aMachine(withIntent), operation });
     const decision = decide({ machine, operation }, later(60_000));
     expect(decision).toEqual({ actions: [checked], status: machine.status, because: [] });
   });
 
   it("is checked at once by the next process, which knows it by the last operation alone", () => {
-    const machine = machineThen({ machine: aMachine(asked), operation });
+    const machine = machineThen({ machine: aMachine(withIntent), operation });
     expect(decide({ machine })).toEqual({ actions: [checked], because: [] });
   });
 
@@ -76,15 +76,15 @@ describe("a creation that is pending", () => {
   });
 
   it("reports that its class is unusable meanwhile, and continues when it is usable again", () => {
-    const machine = machineThen({ machine: aMachine(asked), operation });
+    const machine = machineThen({ machine: aMachine(withIntent), operation });
     const classView = unusable("MachineClassNotFound", "MachineClass small does not exist");
-    const refused = machineThen({ machine, operation, classView });
-    expect(refused.status?.lastOperation).toMatchObject({ state: "Failed", errorCode: "InvalidArgument" });
-    expect(decide({ machine: refused, operation }).status?.lastOperation).toMatchObject(provisioning);
+    const rejected = machineThen({ machine, operation, classView });
+    expect(rejected.status?.lastOperation).toMatchObject({ state: "Failed", errorCode: "InvalidArgument" });
+    expect(decide({ machine: rejected, operation }).status?.lastOperation).toMatchObject(provisioning);
   });
 
   it("ends with the deletion of the machine: the driver looks for a VM, then deletes it", () => {
-    const decision = decideMachine(aSnapshot({ machine: aMachine(asked, beingDeleted()), operation }), later(0));
+    const decision = decideMachine(aSnapshot({ machine: aMachine(withIntent, beingDeleted()), operation }), later(0));
     expect(kindsOf(decision)).toContain("StartOperation");
     expect(decision.actions).toContainEqual({ kind: "StartOperation", operation: "find" });
   });

@@ -24,7 +24,7 @@ const found = { operation: succeeded("create", vm), sameNameNode };
 const marked = machineThen(found);
 const remove = { kind: "StartOperation", operation: "delete" };
 
-// The VM under an old node's name is gone before the machine is given up, and never adopted.
+// The VM with an old node's name is deleted before the machine fails, and never adopted.
 describe("a VM under the name of an existing node", () => {
   it("is stored by its id alone, without a link to that node, and reported as stale", () => {
     const decision = decide(found);
@@ -138,7 +138,7 @@ describe("a VM under the name of an existing node", () => {
       "PatchMachine",
       "AcknowledgeOperation",
     ]);
-    const gone = {
+    const deleted = {
       machine: {
         ...machine,
         spec: { providerID: "vm-1" },
@@ -146,6 +146,6 @@ describe("a VM under the name of an existing node", () => {
       },
       operation: succeeded("delete"),
     };
-    expect(kindsOf(decide(gone))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    expect(kindsOf(decide(deleted))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
   });
 });

@@ -32,7 +32,7 @@ async function fallback(classes: readonly (readonly Change<MachineClass>[])[], o
   return resolved?.view.state === "usable" ? resolved.view.machineClass.metadata.name : undefined;
 }
 
-// A class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
+// A deleted class does not keep a VM forever, and no VM is searched in the wrong place.
 describe("the fallback for a deleted class", () => {
   it("has the same driver, region and credentials", async () => {
     expect(await fallback([[named("a"), place("eu", "eu-a")]])).toBe("a");

@@ -57,8 +57,8 @@ export function fallbackClassFor(
     .filter((machineClass) => isFallbackFor(machineClass, intent))
     .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
   for (const { metadata } of candidates) {
-    const asked = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
-    const resolved = resolveClass(asked, caches, namespace, driver);
+    const withClass = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
+    const resolved = resolveClass(withClass, caches, namespace, driver);
     if (resolved.view.state === "usable" || resolved.unread.length > 0) return resolved;
   }
   return undefined;

@@ -331,17 +331,17 @@ it("never exceeds its limits, forgets no call and leaves no timer, whatever happ
   await fc.assert(
     fc.asyncProperty(steps, async (script) => {
       const { clock, throttle, running, enter, leave } = setUp({ perGroup: 2, inAll: 3 });
-      const wanted = new Set<string>();
-      /** Accepted, whether or not a call looks after it. */
+      const expected = new Set<string>();
+      /** Accepted, whether or not a call checks it. */
       const pending = new Set<string>();
       for (const step of script) {
         if (step.do === "enter") {
           // A machine has one call at a time.
           if (!running.includes(step.uid)) enter(step.uid);
-          wanted.add(step.uid);
+          expected.add(step.uid);
         } else if (step.do === "cancel") {
           throttle.cancel(step.uid);
-          if (!running.includes(step.uid) || pending.has(step.uid)) wanted.delete(step.uid);
+          if (!running.includes(step.uid) || pending.has(step.uid)) expected.delete(step.uid);
           if (pending.delete(step.uid) && running.includes(step.uid)) running.splice(running.indexOf(step.uid), 1);
         } else if (step.do === "wait") await clock.advance(step.ms);
         else {
@@ -349,7 +349,7 @@ it("never exceeds its limits, forgets no call and leaves no timer, whatever happ
           if (uid !== undefined) {
             if (step.outcome.kind === "accepted") pending.add(uid);
             else {
-              wanted.delete(uid);
+              expected.delete(uid);
               pending.delete(uid);
             }
             leave(uid, step.outcome);
@@ -365,12 +365,12 @@ it("never exceeds its limits, forgets no call and leaves no timer, whatever happ
         for (const uid of pending) if (!running.includes(uid)) enter(uid);
         pending.clear();
         for (const uid of running.slice()) {
-          wanted.delete(uid);
+          expected.delete(uid);
           leave(uid);
         }
         await clock.advance(700_000);
       }
-      expect([...wanted]).toEqual([]);
+      expect([...expected]).toEqual([]);
       expect(clock.pending()).toBe(0);
     }),
     { numRuns: 200 },

@@ -1,7 +1,7 @@
 import { decodeMachineError, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, annotated, createdAt, inPhase } from "../../testing/builders.ts";
-import { asked, decide, failedBefore, machineThen, startAgain } from "../../testing/creations.ts";
+import { withIntent, decide, failedBefore, machineThen, startAgain } from "../../testing/creations.ts";
 import { failed, later } from "../../testing/snapshots.ts";
 
 describe("a driver call failed", () => {
@@ -60,7 +60,7 @@ describe("a driver call failed", () => {
 
   it("waits for its backoff once the failure is recorded", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
-    const machine = aMachine(asked, failedBefore());
+    const machine = aMachine(withIntent, failedBefore());
     expect(decide({ machine, operation }, later(1_000))).toEqual({
       actions: [],
       because: [],
@@ -71,7 +71,7 @@ describe("a driver call failed", () => {
 
   it("retries at once when class or secret have changed", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
-    const machine = aMachine(asked, failedBefore());
+    const machine = aMachine(withIntent, failedBefore());
     const decision = decide({ machine, operation, inputs: "class-1/secret-2" }, later(1));
     expect(decision.actions).toEqual([startAgain]);
   });

@@ -61,8 +61,8 @@ describe("a new VM", () => {
     });
     const { status } = decide({ machine, operation: succeeded("create", vm) });
     expect(status).not.toHaveProperty("lastKnownState");
-    const remembered = decide({ machine, operation: succeeded("create", { ...vm, lastKnownState: "op-2" }) });
-    expect(remembered.status?.lastKnownState).toBe("op-2");
+    const recorded = decide({ machine, operation: succeeded("create", { ...vm, lastKnownState: "op-2" }) });
+    expect(recorded.status?.lastKnownState).toBe("op-2");
     expect(status?.lastOperation).not.toHaveProperty("errorCode");
     expect(status?.currentStatus?.phase).toBe("Pending");
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { aMachine, aMachineClass, createdAt, inPhase } from "../../testing/builders.ts";
-import { asked, decide, failedBefore, machineThen, startAgain, vm } from "../../testing/creations.ts";
+import { withIntent, decide, failedBefore, machineThen, startAgain, vm } from "../../testing/creations.ts";
 import { kindsOf, later, succeeded, unusable } from "../../testing/snapshots.ts";
 
 describe("a machine that cannot be followed", () => {
@@ -60,7 +60,7 @@ describe("a machine that cannot be followed", () => {
   });
 
   it("creates as soon as the precondition is met", () => {
-    const machine = aMachine(asked, failedBefore("InvalidArgument"));
+    const machine = aMachine(withIntent, failedBefore("InvalidArgument"));
     expect(decide({ machine }).actions).toEqual([startAgain]);
   });
 });

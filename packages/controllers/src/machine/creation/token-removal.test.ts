@@ -4,10 +4,10 @@ import { aSnapshot, itsNode, kindsOf, lastly, testNow, withVm } from "../../test
 import { decideMachine } from "../decide.ts";
 import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
 
-const asked = (wantsToken: boolean) =>
+const withTokenIntent = (wantsToken: boolean) =>
   annotated(intentAnnotation(intentFor(aMachine(), aMachineClass(), { wantsToken })));
 const pending = (wantsToken: boolean) =>
-  aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"), asked(wantsToken));
+  aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"), withTokenIntent(wantsToken));
 const removes = (change: Parameters<typeof aSnapshot>[0]) =>
   kindsOf(decideMachine(aSnapshot(change), testNow)).includes("RemoveBootstrapToken");
 
@@ -18,13 +18,13 @@ it("removes the bootstrap token when the node joins, where there is one", () => 
 });
 
 it("does not look for it again when the node recovers", () => {
-  const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "x"), asked(true));
+  const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "x"), withTokenIntent(true));
   expect(removes({ machine, node: itsNode() })).toBe(false);
 });
 
 it("removes it once when the machine is deleted, joined or not", () => {
-  expect(removes({ machine: aMachine(asked(true), beingDeleted()) })).toBe(true);
-  expect(removes({ machine: aMachine(asked(false), beingDeleted()) })).toBe(false);
-  expect(removes({ machine: aMachine(asked(true), beingDeleted(), inPhase("Terminating")) })).toBe(false);
-  expect(removes({ machine: aMachine(asked(true), beingDeleted()), hasTarget: false })).toBe(false);
+  expect(removes({ machine: aMachine(withTokenIntent(true), beingDeleted()) })).toBe(true);
+  expect(removes({ machine: aMachine(withTokenIntent(false), beingDeleted()) })).toBe(false);
+  expect(removes({ machine: aMachine(withTokenIntent(true), beingDeleted(), inPhase("Terminating")) })).toBe(false);
+  expect(removes({ machine: aMachine(withTokenIntent(true), beingDeleted()), hasTarget: false })).toBe(false);
 });

@@ -101,7 +101,7 @@ describe("draining", () => {
     },
   );
 
-  test.each(["False", "yes", "", "0"])("goes on gracefully with force-deletion=%s", (value) => {
+  test.each(["False", "yes", "", "0"])("continues gracefully with force-deletion=%s", (value) => {
     const machine = at(marker.drain, labelled({ "force-deletion": value }));
     expect(kindsOf(decide({ machine, node: cordoned(), pods, attachments }))).toEqual(["EvictPod"]);
   });

@@ -56,7 +56,7 @@ describe("deleting the VM", () => {
     const again = decide({ machine: waiting, node: itsNode(), operation }, later(60_000));
     expect(again).toMatchObject({ actions: [{ kind: "StartOperation", operation: "delete" }], because: [] });
     expect(again.status).toEqual(waiting.status);
-    // The next process has no outcome: it goes on from the marker.
+    // The next process has no outcome: it continues from the marker.
     expect(decide({ machine: waiting, node: itsNode() }).actions).toEqual([
       { kind: "StartOperation", operation: "delete" },
     ]);
@@ -178,7 +178,7 @@ describe("deleting the node", () => {
   });
 
   describe("of a VM that was deleted under its pods and volumes", () => {
-    const gone = "VM deletion was successful. Initiate node object deletion";
+    const vmDeleted = "VM deletion was successful. Initiate node object deletion";
     const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
     const since = (lastUpdateTime: string): Change<Machine> => ({ status: { lastOperation: { lastUpdateTime } } });
     const justNow = since("2026-01-01T00:10:00Z");
@@ -188,7 +188,7 @@ describe("deleting the node", () => {
 
     it("adds the out-of-service taint first, and keeps other taints", () => {
       const node = itsNode({ spec: { taints: [{ key: "a", effect: "NoSchedule" }] } });
-      const decision = decide({ machine: at(gone, justNow), node, attachments });
+      const decision = decide({ machine: at(vmDeleted, justNow), node, attachments });
       expect(decision.actions).toEqual([
         {
           kind: "PatchNode",
@@ -215,7 +215,7 @@ describe("deleting the node", () => {
     test.each([
       ["the driver reports it", { machine: at(marker.vm), operation: succeeded("delete") }],
       ["the driver finds none", { machine: at(marker.vm), operation: failed("delete", "NotFound") }],
-      ["the status contains it", { machine: at(gone, justNow) }],
+      ["the status contains it", { machine: at(vmDeleted, justNow) }],
       [
         "the status contains that there was none",
         { machine: at(`VM not found. Continuing deletion flow. ${marker.node}`, justNow) },
@@ -228,7 +228,7 @@ describe("deleting the node", () => {
     it("never while a VM may be there, whose pods would run on", () => {
       const machine = at("Something else. Initiate node object deletion", justNow);
       expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
-      // Let go of by force, and no driver was asked.
+      // Deleted by force, without a driver call.
       const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
       const classView = unusable("SecretNotFound", "no secret");
       expect(kindsOf(decide({ machine: forced, classView, node: cordoned(), attachments }))).toEqual([
@@ -237,14 +237,14 @@ describe("deleting the node", () => {
         "PatchMachine",
       ]);
       const operation = failed("delete", "Internal");
-      expect(kindsOf(decide({ machine: at(gone, justNow), operation, node: itsNode(), attachments }))).toEqual([
+      expect(kindsOf(decide({ machine: at(vmDeleted, justNow), operation, node: itsNode(), attachments }))).toEqual([
         "DeleteNode",
         "PatchMachine",
       ]);
     });
 
     it("waits a minute for it, and continues as soon as nothing is left", () => {
-      const machine = at(gone, since("2026-01-01T00:09:30Z"));
+      const machine = at(vmDeleted, since("2026-01-01T00:09:30Z"));
       const waiting = decide({ machine, node: tainted, attachments });
       expect([waiting.actions, waiting.requeueAfterMs]).toEqual([[], 30_000]);
       expect(kindsOf(decide({ machine, node: tainted, attachments }, later(30_000)))).toEqual([
@@ -259,7 +259,7 @@ describe("deleting the node", () => {
       const decision = decide({ machine: at(marker.vm), operation: succeeded("delete"), node: bare, attachments });
       expect(decision.actions).toMatchObject([{ kind: "PatchNode", patch: { metadata: {}, spec: { taints: [{}] } } }]);
       const silent = aMachine(withVm, inPhase("Terminating"), beingDeleted("2026-01-01T00:10:00Z"), {
-        status: { lastOperation: { type: "Delete", state: "Processing", description: gone } },
+        status: { lastOperation: { type: "Delete", state: "Processing", description: vmDeleted } },
       });
       // Without a time the start of the wait is unknown.
       expect(kindsOf(decide({ machine: silent, node: tainted, attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
@@ -267,7 +267,7 @@ describe("deleting the node", () => {
 
     it("does not wait for pods that stay with their node", () => {
       const mirror = aPod("mirror", { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
-      expect(kindsOf(decide({ machine: at(gone, justNow), node: itsNode(), pods: [mirror] }))).toEqual([
+      expect(kindsOf(decide({ machine: at(vmDeleted, justNow), node: itsNode(), pods: [mirror] }))).toEqual([
         "DeleteNode",
         "PatchMachine",
       ]);

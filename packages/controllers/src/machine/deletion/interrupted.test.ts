@@ -37,7 +37,7 @@ test.each([
   expect([again.because, again.status]).toEqual([[], next.machine.status]);
 });
 
-test("a pass that came past the drain repeats it: what was refused may have been in there", () => {
+test("a reconcile that got past the drain repeats it: the failed write may have been part of it", () => {
   const machine = at("Initiate node drain");
   const snapshot = aSnapshot({ machine, operation: succeeded("delete") });
   const interrupted = interruptedDeletion(snapshot, decideDeletion(snapshot, testNow), "no", testNow);

@@ -48,12 +48,12 @@ describe("the drain of a node", () => {
   });
 
   it("is forced when the node fails meanwhile, by its current conditions and not by the machine's", () => {
-    const remembered = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
+    const healthy = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
     const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
     const drain = { view, startedAt, isDemanded: false, cordon: true };
-    const first = drainNode(remembered, drain, testNow);
+    const first = drainNode(healthy, drain, testNow);
     expect(first).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });
-    expect(drainNode(remembered, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
+    expect(drainNode(healthy, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
   });
 
   it.each<[string, Change<Machine>, number, number]>([

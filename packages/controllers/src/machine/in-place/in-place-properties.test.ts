@@ -4,21 +4,21 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, inPhase } from "../../testing/builders.ts";
-import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
+import { isAtRest, type LivingMachine, reconcileOnce, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "../health/decide-health.ts";
 import { runSteps, type Step } from "../run-steps.ts";
 import { decideInPlace } from "./decide-in-place.ts";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 
-/** What the deployment controller, the agent and time do between passes. */
+/** What the deployment controller, the agent and time do between reconciles. */
 type Deed =
   | { readonly kind: "label"; readonly key: string; readonly value: string | null }
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "podsGo" }
   | { readonly kind: "ready"; readonly status: "True" | "False" }
-  /** A pass, after so many writes of which the process dies. */
-  | { readonly kind: "pass"; readonly writes: number };
+  /** A reconcile; the process dies after this many writes. */
+  | { readonly kind: "reconcile"; readonly writes: number };
 
 const labels = fc.oneof(
   fc.record({
@@ -37,8 +37,8 @@ const deeds: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1_000, 6 * 60_000, 30 * 60_000) }),
   fc.constant({ kind: "podsGo" } as const),
   fc.record({ kind: fc.constant("ready" as const), status: fc.constantFrom("True" as const, "False" as const) }),
-  fc.record({ kind: fc.constant("pass" as const), writes: fc.nat(4) }),
-  fc.constant({ kind: "pass", writes: 9 } as const),
+  fc.record({ kind: fc.constant("reconcile" as const), writes: fc.nat(4) }),
+  fc.constant({ kind: "reconcile", writes: 9 } as const),
 );
 
 interface State {
@@ -46,7 +46,7 @@ interface State {
   readonly now: Date;
 }
 
-/** Health goes first, as in the machine's turn. */
+/** Health comes first, as in the controller. */
 const step: Step = (snapshot, now) => runSteps(snapshot, now, [decideHealth, decideInPlace]);
 
 const relabel = (node: Node | undefined, key: string, value: string | null): Node | undefined =>
@@ -73,8 +73,8 @@ function happen({ world, now }: State, deed: Deed): State {
         now,
       };
     }
-    case "pass":
-      return { world: passOver(world, step, now, deed).world, now };
+    case "reconcile":
+      return { world: reconcileOnce(world, step, now, deed).world, now };
   }
 }
 
@@ -96,13 +96,13 @@ const rollouts = fc
   .map((noise): readonly Deed[] => {
     const script: readonly Deed[] = [
       { kind: "label", key: labelKeys.candidateForUpdate, value: "true" },
-      { kind: "pass", writes: 9 },
+      { kind: "reconcile", writes: 9 },
       { kind: "label", key: labelKeys.selectedForUpdate, value: "true" },
-      { kind: "pass", writes: 9 },
-      { kind: "pass", writes: 9 },
+      { kind: "reconcile", writes: 9 },
+      { kind: "reconcile", writes: 9 },
       { kind: "podsGo" },
-      { kind: "pass", writes: 9 },
-      { kind: "pass", writes: 9 },
+      { kind: "reconcile", writes: 9 },
+      { kind: "reconcile", writes: 9 },
     ];
     return script.flatMap((deed, index) => [deed, ...(noise[index] ?? [])]);
   });
@@ -118,7 +118,7 @@ describe("whatever deployment, agent and time do, wherever the process dies", ()
       fc.property(stories, ({ start, deeds: all }) => {
         const { world, now } = endOf(start, all);
         const { world: rest } = untilAtRest(world, step, now);
-        const { decision } = passOver(rest, step, now);
+        const { decision } = reconcileOnce(rest, step, now);
         expect(isAtRest(rest, decision)).toBe(true);
         expect(decision.because).toEqual([]);
         expect(decision.requeueAfterMs ?? 1).toBeGreaterThan(0);
@@ -135,7 +135,7 @@ describe("whatever deployment, agent and time do, wherever the process dies", ()
         for (const deed of [...rollout, ...more]) {
           const before = state.world;
           state = happen(state, deed);
-          if (deed.kind !== "pass") continue;
+          if (deed.kind !== "reconcile") continue;
           const [from, to] = [phaseOf(before.machine) ?? "", phaseOf(state.world.machine) ?? ""];
           if (from !== to) seen.add(`${from}>${to}`);
           expect(allowsTransition(from, to), `${from} to ${to}`).toBe(true);

@@ -20,7 +20,7 @@ const written =
 const templated = (template: Change<NodeTemplateSpec> = {}): Machine =>
   aMachine(withVm, { spec: { nodeTemplate } }, { spec: { nodeTemplate: template } });
 
-/** The node as the template wants it, with things of others on it. */
+/** The node with the applied template, and with changes of others. */
 const aSoundNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
   itsNode({
     ...change,
@@ -71,7 +71,7 @@ describe("decideNodeSync", () => {
     });
   });
 
-  it("does nothing for a node that has everything, whatever else it has and whoever wrote the record", () => {
+  it("does nothing for a node that has everything, whatever else it has and whichever implementation wrote the record", () => {
     expect(decide(aSoundNode())).toEqual({ actions: [], because: [] });
   });
 

@@ -63,7 +63,7 @@ describe("node sync, whatever node, template and class", () => {
     fc.assert(
       fc.property(startNodes, worlds, fc.nat(2), (start, world, arrived) => {
         let node = obey(start, snapshotOf(world, start), arrived);
-        for (let pass = 0; pass < 2; pass++) node = obey(node, snapshotOf(world, node));
+        for (let round = 0; round < 2; round++) node = obey(node, snapshotOf(world, node));
         expect(decideNodeSync(snapshotOf(world, node)).actions).toEqual([]);
       }),
       { numRuns: 1_000 },
@@ -90,7 +90,7 @@ describe("node sync, whatever node, template and class", () => {
           node = obey(node, snapshotOf(world, node), arrived === 0 ? 1 : undefined);
         }
         const empty = { machine: aMachine(withVm), machineClass: aMachineClass() };
-        for (let pass = 0; pass < 3; pass++) node = obey(node, snapshotOf(empty, node));
+        for (let round = 0; round < 3; round++) node = obey(node, snapshotOf(empty, node));
         const untouched = (of: Readonly<Record<string, string>> | undefined, keys: ReadonlySet<string>) =>
           Object.fromEntries(Object.entries(of ?? {}).filter(([key]) => !keys.has(key)));
         expect(node.metadata.labels).toEqual({

@@ -57,8 +57,8 @@ it("deletes what an accepted creation would become, by the identity of the machi
 });
 
 it("logs a VM that it could not delete, also because the controller stopped while that was pending", async () => {
-  const refused = vi.fn<DeleteVm>().mockResolvedValue({ ok: false, error: new MachineError("PermissionDenied", "no") });
-  const { log } = await setUp({ ok: true, value: { providerId: "vm-1" } }, refused);
+  const denied = vi.fn<DeleteVm>().mockResolvedValue({ ok: false, error: new MachineError("PermissionDenied", "no") });
+  const { log } = await setUp({ ok: true, value: { providerId: "vm-1" } }, denied);
   expect(log).toHaveBeenCalledWith("error", expect.any(String), expect.objectContaining({ vm: "vm-1", because: "no" }));
 
   const stopped = await setUp(

@@ -2,7 +2,7 @@ import { taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
-import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
+import { isAtRest, type LivingMachine, reconcileOnce, untilAtRest } from "../../testing/living-machine.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 import { decideNodeSync } from "../node-sync/decide-node-sync.ts";
@@ -15,7 +15,7 @@ import {
   drained,
   foreignTaint,
   future,
-  gone,
+  unmarked,
   kept,
   keptFailed,
   L,
@@ -69,7 +69,7 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     [
       "the node has false now",
       world(aMachineIn("Running", until(future), annotated({ [L]: "now" })), preservedNode(N("false"))),
-      { ...gone, E: undefined, N: "false", L: "false" },
+      { ...unmarked, E: undefined, N: "false", L: "false" },
     ],
     [
       "its set requests it on its failure",
@@ -79,22 +79,22 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     [
       "it has now, and has expired",
       world(aMachineIn("Running", M("now"), until(past)), preservedNode({ condition: plain(past) })),
-      { ...gone, E: undefined, M: undefined },
+      { ...unmarked, E: undefined, M: undefined },
     ],
     [
       "it has when-failed, is Failed, and has expired",
       world(aMachineIn("Failed", M("when-failed"), until(past)), failedNode()),
-      { ...gone, E: undefined, M: undefined },
+      { ...unmarked, E: undefined, M: undefined },
     ],
     [
       "its set requested it, and it has expired",
       world(aMachineIn("Failed", M("auto-preserved"), until(past)), failedNode()),
-      { ...gone, E: undefined, M: undefined },
+      { ...unmarked, E: undefined, M: undefined },
     ],
     [
       "the node has now, and it has expired",
       world(aMachineIn("Running", annotated({ [L]: "now" }), until(past)), preservedNode(N("now"))),
-      { ...gone, E: undefined, N: undefined, L: undefined },
+      { ...unmarked, E: undefined, N: undefined, L: undefined },
     ],
     [
       "it has an invalid value",
@@ -125,22 +125,22 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     [
       "the node lost its now, the machine has now",
       world(aMachineIn("Running", annotated({ [P]: "now", [L]: "now" }), until(future)), preservedNode()),
-      { ...gone, E: undefined, M: undefined, L: undefined },
+      { ...unmarked, E: undefined, M: undefined, L: undefined },
     ],
     [
       "the node's value is empty now",
       world(aMachineIn("Running", annotated({ [L]: "now" }), until(future)), preservedNode(N(""))),
-      { ...gone, E: undefined, N: "", L: undefined },
+      { ...unmarked, E: undefined, N: "", L: undefined },
     ],
     [
       "it has when-failed and has recovered",
       world(aMachineIn("Running", M("when-failed"), until(future)), failedNode()),
-      { ...gone, E: undefined, M: "when-failed" },
+      { ...unmarked, E: undefined, M: "when-failed" },
     ],
     [
       "its set requested it and it has recovered",
       world(aMachineIn("Running", M("auto-preserved"), until(future)), failedNode()),
-      { ...gone, E: undefined, M: undefined },
+      { ...unmarked, E: undefined, M: undefined },
     ],
     [
       "its set requested it and it had recovered before",
@@ -163,8 +163,16 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
       world(aMachineIn("Failed", M("when-failed")), aNodeWith({ taints: [taint] })),
       keptFailed(newExpiry),
     ],
-    ["its annotation is removed", world(aMachineIn("Failed", until(future)), failedNode()), { ...gone, E: undefined }],
-    ["another controller lost its expiry", world(aMachineIn("Running"), preservedNode()), { ...gone, E: undefined }],
+    [
+      "its annotation is removed",
+      world(aMachineIn("Failed", until(future)), failedNode()),
+      { ...unmarked, E: undefined },
+    ],
+    [
+      "another controller lost its expiry",
+      world(aMachineIn("Running"), preservedNode()),
+      { ...unmarked, E: undefined },
+    ],
     [
       "another controller lost its expiry and the node is tainted",
       world(aMachineIn("Running"), aNodeWith({ taints: [taint] })),
@@ -199,7 +207,7 @@ describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/m
     [
       "it has no status yet, and its node is marked",
       world(aMachine(withVm), preservedNode()),
-      { ...gone, E: undefined },
+      { ...unmarked, E: undefined },
     ],
   ])("when %s", (_, start, marks) => {
     const { world: end, decision } = settle(start);
@@ -269,10 +277,10 @@ describe("an invalid value", () => {
 
 it("also starts for a machine without a VM, and continues", () => {
   const machine = aMachine(M("now"), inPhase("CrashLoopBackOff"));
-  const { decision, world: after } = passOver(withoutNode(machine), decideMachine, testNow);
+  const { decision, world: after } = reconcileOnce(withoutNode(machine), decideMachine, testNow);
   expect(after.machine.status?.currentStatus).toMatchObject({ preserveExpiryTime: newExpiry });
   expect(decision.because.map(({ reason }) => reason)).toContain("Preserved");
-  expect(passOver(after, decideMachine, testNow).world.machine.status?.currentStatus?.preserveExpiryTime).toBe(
+  expect(reconcileOnce(after, decideMachine, testNow).world.machine.status?.currentStatus?.preserveExpiryTime).toBe(
     newExpiry,
   );
 });
@@ -283,5 +291,5 @@ it("lives with the sync of the node's template: neither undoes the other", () =>
   const synced = untilAtRest(start, decideNodeSync, testNow).world;
   const { world: preserved } = settle(synced);
   expect(preserved.node?.spec?.taints?.map(({ key }) => key)).toEqual(["gpu", taintKeys.preserved]);
-  expect(isAtRest(preserved, passOver(preserved, decideNodeSync, testNow).decision)).toBe(true);
+  expect(isAtRest(preserved, reconcileOnce(preserved, decideNodeSync, testNow).decision)).toBe(true);
 });

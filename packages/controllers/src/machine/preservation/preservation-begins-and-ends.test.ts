@@ -2,7 +2,7 @@ import { taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { annotated } from "../../testing/builders.ts";
-import { type LivingMachine, passOver } from "../../testing/living-machine.ts";
+import { type LivingMachine, reconcileOnce } from "../../testing/living-machine.ts";
 import { kindsOf, later, testNow } from "../../testing/snapshots.ts";
 import { decidePreservation } from "./decide-preservation.ts";
 import {
@@ -13,7 +13,7 @@ import {
   drained,
   foreignTaint,
   future,
-  gone,
+  unmarked,
   L,
   M,
   marksOf,
@@ -131,9 +131,15 @@ describe("a preservation that ends", () => {
   });
 
   it.each([0, 1, 2, 3])("is repeated when the process dies after %i writes", (writes) => {
-    const { world: halfway } = passOver(preserved(), decidePreservation, testNow, { writes });
+    const { world: halfway } = reconcileOnce(preserved(), decidePreservation, testNow, { writes });
     expect(halfway.machine.status?.currentStatus?.preserveExpiryTime).toBe(past);
-    expect(marksOf(settle(halfway).world)).toEqual({ ...gone, E: undefined, M: undefined, L: undefined, N: undefined });
+    expect(marksOf(settle(halfway).world)).toEqual({
+      ...unmarked,
+      E: undefined,
+      M: undefined,
+      L: undefined,
+      N: undefined,
+    });
   });
 
   it.each<[string, boolean, boolean]>([

@@ -4,14 +4,14 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, inPhase } from "../../testing/builders.ts";
-import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
+import { isAtRest, type LivingMachine, reconcileOnce, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decidePreservation } from "./decide-preservation.ts";
 import { isToBePreserved, preserveValueOf, preserveAnnotationsOf } from "../../model/preserve-value.ts";
 
 const { preserve: P, scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
 
-/** What people and the world do between passes. */
+/** What users and the cluster do between reconciles. */
 type Deed =
   | { readonly kind: "annotateMachine" | "annotateNode"; readonly value: string | null }
   | { readonly kind: "phase"; readonly phase: MachinePhase }
@@ -19,8 +19,8 @@ type Deed =
   | { readonly kind: "pods"; readonly names: readonly string[] }
   | { readonly kind: "podsGo" }
   | { readonly kind: "loseExpiry" }
-  /** A pass, after so many writes of which the process dies. */
-  | { readonly kind: "pass"; readonly writes: number };
+  /** A reconcile; the process dies after this many writes. */
+  | { readonly kind: "reconcile"; readonly writes: number };
 
 const values = fc.constantFrom(null, "", "now", "when-failed", "auto-preserved", "false", "forever");
 const deeds: fc.Arbitrary<Deed> = fc.oneof(
@@ -33,9 +33,9 @@ const deeds: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ kind: fc.constant("pods" as const), names: fc.subarray(["a", "b", "c"]) }),
   fc.constant({ kind: "podsGo" } as const),
   fc.constant({ kind: "loseExpiry" } as const),
-  fc.record({ kind: fc.constant("pass" as const), writes: fc.nat(5) }),
-  fc.constant({ kind: "pass", writes: 9 } as const),
-  fc.constant({ kind: "pass", writes: 9 } as const),
+  fc.record({ kind: fc.constant("reconcile" as const), writes: fc.nat(5) }),
+  fc.constant({ kind: "reconcile", writes: 9 } as const),
+  fc.constant({ kind: "reconcile", writes: 9 } as const),
 );
 
 interface State {
@@ -71,8 +71,8 @@ function happen({ world, now }: State, deed: Deed): State {
       const { preserveExpiryTime: _, ...currentStatus } = machine.status?.currentStatus ?? {};
       return { world: { ...world, machine: { ...machine, status: { ...machine.status, currentStatus } } }, now };
     }
-    case "pass":
-      return { world: passOver(world, decidePreservation, now, deed).world, now };
+    case "reconcile":
+      return { world: reconcileOnce(world, decidePreservation, now, deed).world, now };
   }
 }
 
@@ -139,7 +139,7 @@ describe("whatever happens to a machine and its node, wherever the process dies"
       fc.property(stories, (story) => {
         const { world, now } = endOf(story);
         const { world: rest } = untilAtRest(world, decidePreservation, now);
-        const { decision } = passOver(rest, decidePreservation, now);
+        const { decision } = reconcileOnce(rest, decidePreservation, now);
         expect(isAtRest(rest, decision)).toBe(true);
         expect(decision.because.filter(({ reason }) => reason !== "InvalidPreserveValue")).toEqual([]);
       }),
@@ -175,10 +175,10 @@ describe("whatever happens to a machine and its node, wherever the process dies"
     fc.assert(
       fc.property(stories, ({ start, deeds: all }) => {
         let state: State = { world: start, now: testNow };
-        for (const deed of [...all, { kind: "pass", writes: 9 } as const]) {
+        for (const deed of [...all, { kind: "reconcile", writes: 9 } as const]) {
           const before = state.world;
           state = happen(state, deed);
-          if (deed.kind !== "pass") continue;
+          if (deed.kind !== "reconcile") continue;
           const { machine, node } = state.world;
           expect(node?.spec?.unschedulable).toBe(start.node?.spec?.unschedulable);
           expect(node?.spec?.taints?.filter(({ key }) => key !== taintKeys.preserved)).toEqual(
