@@ -49,7 +49,7 @@ describe("machinesWhere", () => {
     expect(machinesWhere(tracked.list(), hasNode).map(({ metadata }) => metadata.name)).toEqual(["m1"]);
   });
 
-  it("gives the list itself when the question holds for all", () => {
+  it("gives the list itself when the predicate holds for all", () => {
     const tracked = manyRunning(3);
     expect(machinesWhere(tracked.list(), isAvailable)).toBe(tracked.list());
     const untracked = [...tracked.list()];
@@ -88,7 +88,7 @@ describe("machinesWhere", () => {
   });
 });
 
-describe("questionAbout", () => {
+describe("predicateFor", () => {
   it("makes one predicate for each subject", () => {
     const has = predicateFor(
       (labels: Readonly<Record<string, string>>) =>
