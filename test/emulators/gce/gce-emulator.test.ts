@@ -17,7 +17,7 @@ afterEach(async () => {
   const expected = onPurpose.splice(0);
   for (const emulator of emulators.splice(0)) {
     await emulator.close();
-    const [failure] = emulator.failures.filter((one) => !expected.some((pattern) => pattern.test(String(one))));
+    const failure = emulator.failures.find((one) => !expected.some((pattern) => pattern.test(String(one))));
     if (failure !== undefined) throw new Error("the emulator failed", { cause: failure });
   }
 });

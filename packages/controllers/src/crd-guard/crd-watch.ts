@@ -75,9 +75,9 @@ function watchCrd(
     backoff,
     clock,
     random,
-    onError(error) {
-      if (!isUnreadable(error)) return;
-      log.unreadable(kind, error);
+    onError(failure) {
+      if (!isUnreadable(failure)) return;
+      log.unreadable(kind, failure);
       // The right to get may exist without those to list and watch: then the CRD is read whenever a deletion needs it.
       void refresh()
         .catch(() => undefined)

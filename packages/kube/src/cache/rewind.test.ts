@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test, vi } from "vitest";
 import type { ListOptions } from "../client/call-options.ts";
 import { createServerHistory } from "../client/server-history.ts";
-import { createController, done } from "../controller/controller.ts";
+import { createController, done, type Reconcile } from "../controller/controller.ts";
 import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
 import { added, broken, names, node, page, scripted, start } from "../testing/scripted-api.ts";
 
@@ -73,7 +73,7 @@ test("lets a controller decide nothing until all of its caches have been listed 
   let lists = 0;
   const list = () => (++lists === 1 ? Promise.resolve(page([], 5)) : held.promise);
   const run = start({ ...script, api: { ...script.api, history, list: list as never } }, { clock });
-  const reconcile = vi.fn(() => Promise.resolve(done));
+  const reconcile = vi.fn<Reconcile>(() => Promise.resolve(done));
   const controller = createController({
     name: "test",
     reconcile,
