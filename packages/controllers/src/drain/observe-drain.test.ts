@@ -98,7 +98,7 @@ describe("observeDrain", () => {
     expect([...view.attached.unplacedClaims].length === 1).toBe(expected === "unplaced");
   });
 
-  it("knows what became of its orders", () => {
+  it("reads the state of its evictions", () => {
     const eviction = (uid: string) => (uid === "uid-db" ? ({ state: "accepted" } as const) : undefined);
     expect(observeDrain(aNode(), undefined, [], sources({ eviction })).evictions).toEqual(
       new Map([["uid-db", { state: "accepted" }]]),

@@ -6,7 +6,7 @@ import { aPod } from "../testing/drain-objects.ts";
 import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
 import { refOf } from "../testing/builders.ts";
 
-/** So many machines that run, and what becomes of them, counted from now on. */
+/** This many running machines, with counters that start now. */
 async function runningMachines(count: number) {
   const machines = fleetOf(count);
   const { api, passes, ...fleet } = await aFleet(machines);

@@ -148,7 +148,7 @@ describe("other machines that claim the node", () => {
   test.each([
     ["count when nothing distinguishes the VMs", "vm-1", "vm-1", ["a-twin"]],
     ["count when it is their VM", "", "vm-1", ["a-twin"]],
-    ["do not count when it is another VM's", "mock:///a/vm-1", "mock:///a/vm-2", []],
+    ["do not count when it belongs to another VM", "mock:///a/vm-1", "mock:///a/vm-2", []],
     [
       "do not count when the node's id has another form, and they are of another VM",
       "mock:///b/vm-1",

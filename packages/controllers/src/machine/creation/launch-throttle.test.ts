@@ -105,7 +105,7 @@ describe("a creation that was accepted", () => {
     enter("a1");
     expect(running).toEqual(["a1", "a1"]);
     leave("a1", accepted);
-    // It was accepted before the failure, so what becomes of it proves nothing about the time after.
+    // It was accepted before the failure, so its outcome is ignored.
     leave("a1");
     expect([throttle.classBackoffOf("a")?.code, running]).toEqual(["ResourceExhausted", []]);
     await clock.advance(30_001);
@@ -278,7 +278,7 @@ describe("a class in backoff", () => {
     expect(running).toEqual(["a2"]);
   });
 
-  it("is reported again when the failure is another one", async () => {
+  it("is reported again when the failure changes", async () => {
     const { clock, throttle, running, notified, leave, enterAll } = setUp();
     enterAll("a1", "a2", "a3", "a4");
     leave("a1", no("ResourceExhausted"));

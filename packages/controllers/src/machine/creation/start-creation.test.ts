@@ -20,7 +20,7 @@ describe("the launch group of a machine", () => {
       aMachine(noted({ "machine.sapcloud.io/awsPlacement": '{"tenancy":"host"}' })),
       aMachineClass({ nodeTemplate }),
     ],
-  ])("is another one with another %s", (_, machine, machineClass) => {
+  ])("differs for another %s", (_, machine, machineClass) => {
     expect(launchGroupOf(machine, machineClass)).not.toBe(own);
   });
 

@@ -31,7 +31,7 @@ describe("the label of the node", () => {
 });
 
 // MCM adopts any node of the right name (pkg/util/provider/machinecontroller/machine_util.go, reconcileMachineHealth).
-describe("a node of the machine's name that is another VM's", () => {
+describe("a node of the machine's name that belongs to another VM", () => {
   const foreignNode = itsNode({ spec: { providerID: "vm-0" } });
   const text = "Node node has provider id vm-0, machine machine has vm-1. Node is not adopted";
 

@@ -10,8 +10,8 @@ function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): nu
 }
 
 /**
- * Names of the machines with a better claim to a node than this one, sorted. Two machines that both set their name on one node would
- * enqueue each other forever; only the one with the best claim writes.
+ * Names of the machines that take precedence over this one for a node, sorted. Two machines that both set their name on one node would
+ * enqueue each other forever; only the first one writes.
  */
 export const competingMachines = (
   node: Node,

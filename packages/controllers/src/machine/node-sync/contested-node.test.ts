@@ -20,7 +20,7 @@ it("a node that two machines claim is reconciled by the other one as soon as the
   expect(owner()).toBe("second");
 });
 
-it("a node is not drained, and not deleted, with a machine that only claims it while the VM is another's", async () => {
+it("a node is not drained, and not deleted, with a machine that only claims it while the VM belongs to another", async () => {
   const { api, clock, driver } = await aFleet({ first: {} });
   driver.fail("ensureVm", "ResourceExhausted", 1_000);
   api.seed(machineResource, aMachine(named("second"), labelled({ node: nodeOf("first").name })));

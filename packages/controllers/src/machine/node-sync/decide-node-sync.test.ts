@@ -82,7 +82,7 @@ describe("decideNodeSync", () => {
     expect(decide(node)).toEqual({ actions: [], because: [] });
   });
 
-  it("does not change a node to which another machine has a better claim, and reports it once", () => {
+  it("does not change a node that belongs to another machine, and reports it once", () => {
     const message = "Node node belongs to machine other; machine machine does not change it";
     const contested = { competingMachines: ["other"] };
     expect(decide(itsNode(), templated(), contested)).toEqual({

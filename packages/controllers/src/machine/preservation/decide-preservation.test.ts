@@ -36,7 +36,7 @@ import {
   world,
 } from "../../testing/preserved-machines.ts";
 
-it("does not change a node that another machine has a better claim to, whose annotations may differ", () => {
+it("does not change a node that belongs to another machine, whose annotations may differ", () => {
   const snapshot = aSnapshot({
     machine: aMachineIn("Running"),
     node: aNodeWith({ condition: plain(), annotations: autoscaler }),
@@ -45,7 +45,7 @@ it("does not change a node that another machine has a better claim to, whose ann
   expect(decidePreservation({ ...snapshot, competingMachines: ["another"] }, testNow).actions).toEqual([]);
 });
 
-describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {
+describe("the preservation of a machine (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {
   const preservedNode = (marks: NodeMarks = {}): Node =>
     aNodeWith({ condition: plain(), ...marks, annotations: { ...autoscaler, ...marks.annotations } });
   const failedNode = (marks: NodeMarks = {}): Node =>

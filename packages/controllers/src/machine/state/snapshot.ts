@@ -27,7 +27,7 @@ export interface MachineSnapshot {
   readonly node: Node | undefined;
   /** `same` when ids prove that the node is the machine's; `unknown` when only names link them, or there is none. */
   readonly nodeMatch: NodeMatch;
-  /** Names of other machines that have a better claim to the node, sorted; usually none. */
+  /** Names of other machines that take precedence for the node, sorted; usually none. */
   readonly competingMachines: readonly string[];
   /** The node that the machine names in its label, when it belongs to another VM. */
   readonly foreignNode: Node | undefined;
