@@ -101,7 +101,7 @@ describe("providerSpec", () => {
     [
       "a region of no partition",
       { region: "moon-1" },
-      /^providerSpec\.region: must be an AWS region .*, not "moon-1"$/,
+      /^providerSpec\.region: must be an AWS region, .*, not "moon-1"$/,
     ],
     ["a machine type that is a number", { machineType: 5 }, /^providerSpec\.machineType: /],
     ["neither name nor arn of a profile", { iam: {} }, /^providerSpec\.iam: must have a name or an arn/],
