@@ -9,7 +9,7 @@ export const redacted = "[redacted]";
  *
  * Every way of printing it gives `[redacted]`: template strings, `JSON.stringify`, `console.log` and `util.inspect` (also
  * with hidden properties), error messages and causes. `structuredClone` and worker messages give an empty object. Only
- * {@link Secret.reveal} and {@link Secret.revealBytes} give the value: call them in the argument of whoever needs the
+ * {@link Secret.reveal} and {@link Secret.revealBytes} give the value: call them in the argument of the function that needs the
  * value, and do not store what they return.
  */
 export class Secret {

@@ -14,7 +14,7 @@ export function checkClass(request: CheckClassRequest<AwsSpec>, call: MethodCall
   const { spec } = machineClass;
   const { session, context } = call;
   const { signal } = context;
-  /** EC2 checks the signature before the rights: whoever may not do this is known, too. */
+  /** EC2 checks the signature before the permissions: a denied request proves valid credentials, too. */
   const credentials: NamedCheck = {
     name: "Credentials",
     run: async () => {

@@ -161,7 +161,7 @@ describe("creating a machine", () => {
     });
   });
 
-  it("does not know what became of a launch that names no VM, and finds it the next time", async () => {
+  it("is Unknown after a launch that names no VM, and finds the VM in the next attempt", async () => {
     const { ec2, driver } = await aCloud();
     const body = `<RunInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><instancesSet/></RunInstancesResponse>`;
     const reply = { status: 200, headers: { "content-type": "text/xml" }, body };

@@ -137,7 +137,7 @@ describe("deleting a machine", () => {
     ["MCM's, of another cluster", (tags) => asOfMcm(tags).delete("kubernetes.io/cluster/shoot")],
     ["MCM's, of another role", (tags) => asOfMcm(tags).delete("kubernetes.io/role/node")],
     ["without tags", (tags) => tags.clear()],
-  ])("leaves a VM alone that is %s, and says so", async (_, change) => {
+  ])("keeps a VM that is %s, with PermissionDenied", async (_, change) => {
     const { ec2, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(), aContext());
     for (const { tags } of ec2.world.instances.values()) change(tags);

@@ -107,7 +107,7 @@ describe("deleting a machine", () => {
     clock.skip(60_000);
     expect(await looksFor("a")).toBe(1);
 
-    // Refused in the end; but what became of the first request?
+    // Rejected in the end; but the first request may have succeeded.
     gce.faults.add({ operation: "instances.insert", end: { kind: "reset" } });
     gce.faults.add({ operation: "instances.insert", end: { kind: "refuse", refusal } });
     await expect(make("b")).rejects.toMatchObject({ code: "InvalidArgument" });
@@ -155,7 +155,7 @@ describe("deleting a machine", () => {
     ["of two clusters", { tags: { items: [...plainSpec.tags, "kubernetes-io-cluster-other"] }, labels: {} }],
     ["of another role", { tags: { items: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-other"] }, labels: {} }],
     ["without tags", { tags: { items: [] }, labels: {} }],
-  ])("leaves a VM alone that is %s, and says so", async (_, change) => {
+  ])("keeps a VM that is %s, with PermissionDenied", async (_, change) => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const [vm] = gce.world.instances.values();

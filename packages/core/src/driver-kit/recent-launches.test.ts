@@ -34,7 +34,7 @@ describe("the memory of launches", () => {
     expect(hidden()).toEqual([]);
   });
 
-  it("counts from the last time that a VM was asked for, whoever else was asked for since", async () => {
+  it("counts from the last request for a VM, regardless of requests for others", async () => {
     const { clock, launches, hidden } = await aMemory();
     launches.asked(a);
     await clock.advance(windowMs / 2);

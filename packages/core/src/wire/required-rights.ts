@@ -45,7 +45,7 @@ export const requiredRights: readonly RequiredRight[] = [
   {
     ...machines,
     resource: "machineclasses",
-    // The commands doctor and drift get single classes; whoever may list them sees no more.
+    // The commands doctor and drift get single classes; the permission to list them includes that.
     verbs: [...cached, "patch"],
     purpose: "read classes, keep those in use, fill in their node template",
   },

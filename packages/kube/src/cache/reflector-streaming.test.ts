@@ -132,7 +132,7 @@ test("goes on streaming after an outage in which no stream had begun", async () 
   await run.end();
 });
 
-test("asks ever more slowly for a streamed list that never comes", async () => {
+test("backs off from a streamed list that never comes", async () => {
   const run = start(
     scripted(
       [],

@@ -177,7 +177,7 @@ test("keeps an informer equal to the server through compaction and restarts of w
   await running;
 });
 
-test("warns once for each cause in a series: a kind that is not served is another cause than an unreachable server", async () => {
+test("warns once for each cause in a series: a missing kind and an unreachable server are different causes", async () => {
   const logged: string[] = [];
   const added: WatchEvent = { type: "ADDED", object: node("a", 6) };
   const missing = new ApiError({ status: 404, reason: "NotFound", message: "no such kind" });

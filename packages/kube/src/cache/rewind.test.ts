@@ -59,7 +59,7 @@ test("has the other caches of the client list again, and ends what they have und
   await one?.clock.advance(5_000);
   expect(names(other?.store.list() ?? [])).toEqual(["x", "y"]);
   expect([one?.reflector.isCurrent(), other?.reflector.isCurrent()]).toEqual([true, true]);
-  // One restore, one epoch, whoever sees it.
+  // One restore, one epoch, regardless of the observer.
   expect(history.epoch()).toBe(1);
   await one?.end();
   await other?.end();

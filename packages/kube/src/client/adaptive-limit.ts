@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@millwright/base";
 
-/** What became of a request, for the limit. */
+/** The outcome of a request, for the limit. */
 export type RequestOutcome =
   /** Answered, the headers after so many milliseconds. */
   | { readonly kind: "answered"; readonly latencyMs: number }

@@ -21,7 +21,7 @@ export interface Connections {
 
 /**
  * A peer that is gone without a word is noticed after this silence plus ten probes a second apart (libuv's setting), about
- * 40 s, of the 60 s that a half-open connection may go unnoticed. Balancers close idle connections after 60 s at the earliest.
+ * 40 s, of the 60 s within which a half-open connection is detected. Balancers close idle connections after 60 s at the earliest.
  */
 const keepAliveInitialDelayMs = 30_000;
 const connectTimeoutMs = 10_000;

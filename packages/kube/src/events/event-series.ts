@@ -44,7 +44,7 @@ export interface EventSeries {
   sentMs: number;
   /** Whether the API server has the Event. */
   stored: boolean;
-  /** Whether it waits, in the buffer or until it may go there. */
+  /** Whether it is in the buffer or waits to be added to it. */
   pending: boolean;
 }
 

@@ -80,7 +80,7 @@ export function removeCondition<T extends { readonly type: string }>(list: reado
   return list.some((condition) => condition.type === type) ? list.filter((condition) => condition.type !== type) : list;
 }
 
-/** A time as objects carry it: RFC 3339 in UTC, whole seconds (`metav1.Time`). Leases want `MicroTime`, which is another thing. */
+/** A time as objects carry it: RFC 3339 in UTC, whole seconds (`metav1.Time`). Leases use `MicroTime` instead. */
 export function apiTime(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }

@@ -7,7 +7,7 @@ export function controllerRefOf(object: ApiObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
 
-/** Whether `owner` manages the object. By uid: a new object of the same name is another owner. */
+/** Whether `owner` manages the object. By uid: a new object of the same name is not the owner. */
 export function isControlledBy(object: ApiObject, owner: ApiObject): boolean {
   const uid = owner.metadata.uid;
   return uid !== undefined && controllerRefOf(object)?.uid === uid;

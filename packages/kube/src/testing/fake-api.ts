@@ -28,9 +28,9 @@ export interface FakeApi extends ApiClient {
   peek<T extends ApiObject = KubeObject>(type: ResourceType, ref: ObjectRef): T | undefined;
   /** All that is stored of a type, ordered by key. */
   all<T extends ApiObject = KubeObject>(type: ResourceType): readonly T[];
-  /** Changes an object behind the back of the code under test, status included, by a merge patch. */
+  /** Changes an object like another client, status included, by a merge patch. */
   change<T extends ApiObject = KubeObject>(type: ResourceType, ref: ObjectRef, patch: object): T;
-  /** Removes an object behind the back of the code under test, finalizers or not. */
+  /** Removes an object like another client, even with finalizers. */
   remove(type: ResourceType, ref: ObjectRef): void;
   inject(fault: FakeFault): void;
   /** Forgets the history, so that watches from any earlier version get 410. */

@@ -47,7 +47,7 @@ function recorded(
     bytes += chunk.length;
     if (bytes <= mostAnswerBytes) chunks.push(chunk);
   });
-  // Whoever reads the answer decides how fast it comes.
+  // The reader of the response controls the flow.
   copy.pause();
   pipeline(body, copy, (error) => {
     if (error) exchange.failed(error);

@@ -32,7 +32,7 @@ export async function findVm({ machine }: AwsRequest, { session, keys, context }
   );
 }
 
-/** What became of the newest VM that a machine had. */
+/** The end of the newest VM that a machine had. */
 function lastOf(ended: readonly Vm[]): string {
   const [last] = ended.toSorted((a, b) => startOf(b) - startOf(a));
   return last === undefined ? "" : `; ${endOf(last)}`;

@@ -22,7 +22,7 @@ interface Paged<T> {
   byPage(): AsyncIterable<readonly T[] & { readonly continuationToken?: string }>;
 }
 
-/** What goes on in Azure after a request was accepted, as the SDKs have it. Whoever awaits it asks Azure about this one operation until it ends. */
+/** An asynchronous operation after an accepted request, as in the SDKs. Awaiting it polls this operation until it ends. */
 interface Operation<T> extends PromiseLike<T> {
   submitted(): Promise<void>;
   readonly isDone: boolean;
@@ -109,7 +109,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     timing,
   );
 
-  /** Sends a request that begins something. In an object, since whoever awaits an operation waits for its end. */
+  /** Sends a request that starts an operation. Returned in an object, since awaiting an operation waits for its end. */
   const begin = <T>(
     signal: AbortSignal,
     send: (clients: Clients) => Operation<T>,

@@ -9,7 +9,7 @@ export const locationOf = ({ location }: AzureSpec): string => location.replaceA
 const isSame = (a: string | undefined, b: string): boolean => a?.toLowerCase() === b;
 
 /** Why a size cannot be had in a location, or in a zone of it; undefined when it can. */
-function obstacleOf(size: ResourceSku | undefined, location: string, zone: number | undefined): string | undefined {
+function sizeProblemOf(size: ResourceSku | undefined, location: string, zone: number | undefined): string | undefined {
   if (size === undefined) return `is not offered in ${location}`;
   const restrictions = size.restrictions ?? [];
   const whole = restrictions.find(({ type }) => type === "Location");
@@ -41,10 +41,10 @@ export async function checkSize(spec: AzureSpec, { session, context }: MethodCal
   let isOwnMissing = false;
   for (const [index, candidate] of candidates.entries()) {
     const size = await session.size(location, candidate.vmSize, context);
-    const obstacle = obstacleOf(size, location, candidate.zone);
-    if (obstacle === undefined) continue;
+    const problem = sizeProblemOf(size, location, candidate.zone);
+    if (problem === undefined) continue;
     isOwnMissing ||= index === 0;
-    problems.push(`providerSpec.${candidate.field}: "${candidate.vmSize}" ${obstacle}`);
+    problems.push(`providerSpec.${candidate.field}: "${candidate.vmSize}" ${problem}`);
   }
   if (problems.length > 0) return { status: isOwnMissing ? "failed" : "warning", message: `${problems.join("; ")}.` };
   return { status: "ok", message: `"${hardwareProfile.vmSize}" is offered in ${location}.` };

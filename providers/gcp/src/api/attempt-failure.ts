@@ -29,7 +29,7 @@ function isTransient(failure: unknown): boolean {
   return status >= 500 || status === 408 || isRateRefusal(failure) || (status < 300 && reason === "");
 }
 
-/** What became of a request, in one word for metrics. */
+/** Outcome of a request, one word for metrics. */
 function outcomeOf(failure: unknown): string {
   if (failure instanceof GceFailure) return failure.reason === "" ? `status ${failure.status}` : failure.reason;
   if (isMachineError(failure)) return failure.code;

@@ -18,7 +18,7 @@ const timeoutMs = 10_000;
 /** Its address on Compute Engine and GKE, which needs no DNS. */
 const defaultHost = "169.254.169.254";
 
-/** Creates the requests to the metadata server. `GCE_METADATA_HOST` is another host, with or without a port, as for Google's libraries. */
+/** Creates the requests to the metadata server. `GCE_METADATA_HOST` overrides the host, with or without a port, as for Google's libraries. */
 export function createMetadataServer(clock: Clock, env: Environment): MetadataServer {
   const host = env["GCE_METADATA_HOST"]?.trim() || defaultHost;
   const service = `the metadata server ${host}`;

@@ -53,7 +53,7 @@ describe("disks that are left when a VM goes", () => {
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
-  it("stay when the class wants to keep them, whoever deletes the VM", async () => {
+  it("stay if the class keeps them, even if a user deletes the VM", async () => {
     for (const isByHand of [false, true]) {
       const { gce, driver } = await aCloud();
       await driver.createMachine(aRequest(aMachine("m"), keptDisk), aContext());

@@ -12,7 +12,7 @@ const known = () => aRequest(aMachine("m", { providerId }));
 async function aSlowCloud() {
   const clock = createVirtualClock({ now: new Date() });
   const cloud = await aCloud({ clock, operationMs: 10 * minuteMs, provisioningMs: 10 * minuteMs });
-  // Whoever answers pending is meant.
+  // The method that returns pending.
   const driver = createGcpDriver({ endpoint: cloud.url });
   const context = (signal = new AbortController().signal) => ({ ...aContext(signal), clock });
   return { ...cloud, clock, driver, context };

@@ -5,7 +5,7 @@ import { crds, type CustomResourceDefinition } from "./crd.ts";
 
 const referenceFile = new URL("./testdata/mcm-crd-fields.tsv", import.meta.url);
 
-/** What our definitions hold beyond MCM's. Whoever adds a field adds it here and to docs/compatibility/objects.md. */
+/** Fields of our CRDs that MCM's do not have. Add new fields here and to docs/compatibility/objects.md. */
 const additions = [
   "MachineDeployment\tstatus.conditions[].observedGeneration\tinteger\t\tformat=int64",
   "Machine\tstatus.history\tarray\t\t",

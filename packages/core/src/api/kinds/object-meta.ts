@@ -7,7 +7,7 @@ const ownerReferenceSchema = z.object({
   apiVersion: text("Group and version of the owner."),
   kind: text("Kind of the owner."),
   name: text("Name of the owner."),
-  uid: text("UID of the owner; a new object of the same name is another owner."),
+  uid: text("UID of the owner; a new object of the same name has another UID."),
   controller: flag("Whether the owner manages the object; at most one owner does.").exactOptional(),
   blockOwnerDeletion: flag("Whether foreground deletion of the owner waits for the object.").exactOptional(),
 });

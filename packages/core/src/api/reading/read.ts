@@ -59,7 +59,7 @@ function read<Schema extends z.ZodObject>(
   return { ok: false, problems: problems.slice(0, maxProblems) };
 }
 
-/** Another kind's fields would only confuse: whoever reads a wrong kind gets that one problem. */
+/** For a wrong kind only this problem is reported: those of its fields would confuse. */
 function typeMetaProblems(kind: MachineKind, value: unknown): FieldProblem[] {
   if (!isRecord(value)) return [{ path: "", message: `must be an object of kind ${kind}`, kind: "invalid" }];
   const expected = { apiVersion: machineApiVersion, kind };
