@@ -55,9 +55,9 @@ interface Judged {
   readonly conditions: readonly DerivedCondition[];
 }
 
-const judge = ({ members, surroundings, deployment }: BuiltState<unknown>): readonly Judged[] =>
+const judge = ({ members, inputs, deployment }: BuiltState<unknown>): readonly Judged[] =>
   members.map(({ machine, set }) => {
-    const facts = factsOf(machine, surroundings, { set, deployment });
+    const facts = factsOf(machine, inputs, { set, deployment });
     return { name: machine.metadata.name, facts, conditions: machineConditions(facts, now) };
   });
 
@@ -164,8 +164,8 @@ const missingClass = "MachineClass big does not exist";
 
 function passOverDeployment(state: OwnerState): Outcome {
   const built = buildDeployment(state);
-  const { snapshot, surroundings } = built;
-  const decision = withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
+  const { snapshot, inputs } = built;
+  const decision = withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   const shared = sharedValues(state, built);
   const sets = snapshot.claim.owned;
   const isFrozen = state.isFrozen && sets.length > 0;
@@ -223,8 +223,8 @@ function passOverDeployment(state: OwnerState): Outcome {
 
 function passOverSet(state: OwnerState): Outcome {
   const built = buildSet(state);
-  const { snapshot, surroundings } = built;
-  const decision = withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
+  const { snapshot, inputs } = built;
+  const decision = withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
   const isRefused = state.isRefused && changesReplicas(decision.actions);
   const hasClass = snapshot.set.spec.template.spec.class?.name === "small" || state.hasClass;
   const crashed = snapshot.claim.owned.some(({ status }) => status?.currentStatus?.phase === "CrashLoopBackOff");

@@ -19,7 +19,7 @@ import {
   ownedBy,
   refOf,
 } from "../testing/builders.ts";
-import { someSurroundings } from "../testing/judged-machines.ts";
+import { someConditionInputs } from "../testing/judged-machines.ts";
 import type { RunningControllers } from "../testing/running-controllers.ts";
 import { lastly } from "../testing/snapshots.ts";
 import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
@@ -44,7 +44,7 @@ const viewOf = (name: string, changes: readonly Change<Machine>[], template: obj
 const textOf = ({ status, reason, message }: Condition): string => `${status} ${reason} ${message ?? ""}`.trim();
 const textsOf = (sets: readonly SetView[], change: Partial<Parameters<typeof deploymentConditions>[0]> = {}) => {
   const { states } = deploymentConditions(
-    { deployment, sets, surroundings: someSurroundings(), legacy: [], ...change },
+    { deployment, sets, inputs: someConditionInputs(), legacy: [], ...change },
     now,
   );
   return Object.fromEntries(states.map((state) => [state.type, textOf(state)]));
@@ -136,7 +136,7 @@ describe("conditions of a rollout", () => {
   });
 
   it("reports Unknown for a spec that cannot be read, and everything else", () => {
-    expect(textsOf([old], { surroundings: someSurroundings({ isSpecReadable: false }) })).toMatchObject({
+    expect(textsOf([old], { inputs: someConditionInputs({ isSpecReadable: false }) })).toMatchObject({
       RollingOut: "Unknown InspectionFailed The spec cannot be read",
       ScalingUp: "Unknown InspectionFailed The spec cannot be read",
       MachinesReady: "True Ready",
@@ -157,9 +157,9 @@ describe("the conditions of a pass", () => {
   };
   const pass = (stored: readonly Condition[], isOn: boolean, at = now): readonly Condition[] => {
     const snapshot = snapshotOf(stored);
-    const surroundings = isOn ? someSurroundings() : undefined;
+    const inputs = isOn ? someConditionInputs() : undefined;
     const decision = decideMachineDeployment(snapshot, at);
-    return withDeploymentConditions(decision, snapshot, surroundings, at).status?.conditions ?? [];
+    return withDeploymentConditions(decision, snapshot, inputs, at).status?.conditions ?? [];
   };
   const legacyOf = (list: readonly Condition[]) =>
     list.filter(({ type }) => ["Available", "Progressing", "ReplicaFailure", "Frozen"].includes(type));
@@ -190,7 +190,7 @@ describe("the conditions of a pass", () => {
   it("are left alone where a pass writes no status", () => {
     const snapshot = { ...snapshotOf(), deployment: aMachineDeployment({ metadata: { finalizers: null } }) };
     const decision = decideMachineDeployment(snapshot, now);
-    expect(withDeploymentConditions(decision, snapshot, someSurroundings(), now)).toBe(decision);
+    expect(withDeploymentConditions(decision, snapshot, someConditionInputs(), now)).toBe(decision);
   });
 });
 

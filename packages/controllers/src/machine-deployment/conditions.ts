@@ -28,7 +28,7 @@ export interface DeploymentConditionFacts {
   readonly deployment: MachineDeployment;
   /** All sets of the deployment with their machines, in any order. */
   readonly sets: readonly SetView[];
-  readonly surroundings: ConditionInputs;
+  readonly inputs: ConditionInputs;
   /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
   /** What blocks the rollout besides a pause and a freeze: a clause each, as in the message of `RollingOut`. Default: nothing. */
@@ -42,12 +42,12 @@ const isFrozen = ({ deployment, legacy }: DeploymentConditionFacts): boolean =>
 
 /** What prevents the creation of machines, the most important first. */
 function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
-  const { deployment, surroundings, legacy } = facts;
+  const { deployment, inputs, legacy } = facts;
   if (deployment.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = deployment.spec.template.spec.class ?? {};
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
   return [
-    ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
+    ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isFrozen(facts) ? ["MachineDeployment is frozen"] : []),
     ...(failure?.status === "True" ? [cutText(failure.message ?? "")] : []),
   ];
@@ -76,16 +76,16 @@ const paused = ({ spec }: MachineDeployment): ConditionState =>
  * RollingOut=False never sees the result of an older template.
  */
 export function deploymentConditions(facts: DeploymentConditionFacts, now: Date): GroupConditions {
-  const { deployment, sets, surroundings } = facts;
+  const { deployment, sets, inputs } = facts;
   const { deletionTimestamp, generation } = deployment.metadata;
   const isDeleting = deletionTimestamp != null;
   const machines: readonly JudgedMachine[] = sets.flatMap((view) =>
-    view.machines.map((machine) => judge(factsOf(machine, surroundings, { set: view.set, deployment }), now)),
+    view.machines.map((machine) => judge(factsOf(machine, inputs, { set: view.set, deployment }), now)),
   );
   const desired = isDeleting ? 0 : Math.max(0, deployment.spec.replicas ?? 0);
   const scale = { current: machines.length, desired };
   const classKind = deployment.spec.template.spec.class?.kind ?? "MachineClass";
-  const ofSpec = surroundings.isSpecReadable
+  const ofSpec = inputs.isSpecReadable
     ? [
         rollingOut(machines, classKind, pendingSets(deployment, sets), holdsOf(facts)),
         scalingDown(scale, machines, now),
@@ -109,7 +109,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
 export function withDeploymentConditions(
   decision: MachineDeploymentDecision,
   snapshot: MachineDeploymentSnapshot,
-  surroundings: ConditionInputs | undefined,
+  inputs: ConditionInputs | undefined,
   now: Date,
 ): MachineDeploymentDecision {
   const { status } = decision;
@@ -120,9 +120,9 @@ export function withDeploymentConditions(
   const legacy = status.conditions ?? [];
   const sets = allOf(viewSets(snapshot));
   const group =
-    surroundings === undefined
+    inputs === undefined
       ? undefined
-      : deploymentConditions({ deployment, sets, surroundings, legacy, holds: holds ?? [] }, now);
+      : deploymentConditions({ deployment, sets, inputs, legacy, holds: holds ?? [] }, now);
   const lists = { before: deployment.status?.conditions, legacy, updateTime: true };
   return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
 }

@@ -120,8 +120,8 @@ export function createMachineDeploymentController(
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
     const snapshot = observe(deployment, now);
-    const surroundings = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
-    return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
+    const inputs = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
+    return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };
   const pace = createStatusUpdateThrottle<MachineDeploymentStatus>(clock, (status, change) => ({
     ...status,

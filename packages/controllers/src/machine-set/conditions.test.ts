@@ -11,7 +11,7 @@ import {
   labelled,
   named,
 } from "../testing/builders.ts";
-import { someSurroundings } from "../testing/judged-machines.ts";
+import { someConditionInputs } from "../testing/judged-machines.ts";
 import { setConditionsOf, withSetConditions } from "./conditions.ts";
 import { decideMachineSet } from "./decide.ts";
 
@@ -24,7 +24,7 @@ const textsOf = (
   legacy: readonly Condition[] = [],
   classes: ReadonlySet<string> = new Set(["small"]),
 ) => {
-  const facts = { set: aMachineSet(set), owned, legacy, surroundings: someSurroundings({ classes }) };
+  const facts = { set: aMachineSet(set), owned, legacy, inputs: someConditionInputs({ classes }) };
   return Object.fromEntries(
     setConditionsOf(facts, now).states.map(({ type, status, message }) => [type, `${status} ${message}`.trim()]),
   );
@@ -93,8 +93,8 @@ describe("ScalingDown of a set", () => {
 
 describe("a set whose spec cannot be read", () => {
   it("reports only what does not depend on it", () => {
-    const surroundings = someSurroundings({ isSpecReadable: false });
-    const { states } = setConditionsOf({ set: aMachineSet(), owned: [], legacy: [], surroundings }, now);
+    const inputs = someConditionInputs({ isSpecReadable: false });
+    const { states } = setConditionsOf({ set: aMachineSet(), owned: [], legacy: [], inputs }, now);
     expect(states.map(({ type, status }) => `${type} ${status}`)).toEqual([
       "ScalingDown Unknown",
       "ScalingUp Unknown",
@@ -110,5 +110,5 @@ it("adds nothing to a pass that writes no status", () => {
   const set = aMachineSet({ metadata: { finalizers: null } });
   const snapshot = { set, claim: { owned: [], adopt: [], release: [] }, problems: [] };
   const decision = decideMachineSet(snapshot, now);
-  expect(withSetConditions(decision, snapshot, someSurroundings(), now)).toBe(decision);
+  expect(withSetConditions(decision, snapshot, someConditionInputs(), now)).toBe(decision);
 });

@@ -30,7 +30,7 @@ import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 export interface SetConditionFacts {
   readonly set: MachineSet;
   readonly owned: readonly Machine[];
-  readonly surroundings: ConditionInputs;
+  readonly inputs: ConditionInputs;
   /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
   /** What prevents the creation of machines. */
@@ -64,7 +64,7 @@ function failedVmBlock(owned: readonly Machine[]): readonly string[] {
 
 /** What prevents the creation of machines, in the order of Cluster API (`machineset_controller_status.go` setScalingUpCondition). */
 function blocksOf(facts: SetConditionFacts): readonly string[] {
-  const { set, owned, surroundings, legacy, blocked } = facts;
+  const { set, owned, inputs, legacy, blocked } = facts;
   if (set.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
@@ -82,7 +82,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
           `waiting for the machines that existed before a CRD was deleted; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
         ]
       : []),
-    ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
+    ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isRefused ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
   ];
 }
@@ -98,12 +98,12 @@ function settledCount({ owned }: SetConditionFacts, desired: number): number {
 
 /** Cluster API's conditions of a set, all from one snapshot (Cluster API, `machineset_controller_status.go`). */
 export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupConditions {
-  const { set, owned, surroundings } = facts;
-  const { deployment } = surroundings;
+  const { set, owned, inputs } = facts;
+  const { deployment } = inputs;
   const isDeleting = set.metadata.deletionTimestamp != null;
-  const machines = owned.map((machine) => judge(factsOf(machine, surroundings, { set, deployment }), now));
+  const machines = owned.map((machine) => judge(factsOf(machine, inputs, { set, deployment }), now));
   const desired = isDeleting ? 0 : Math.max(0, set.spec.replicas ?? 0);
-  const ofSpec = surroundings.isSpecReadable
+  const ofSpec = inputs.isSpecReadable
     ? [
         scalingDown({ current: settledCount(facts, desired), desired }, machines, now),
         scalingUp({ current: owned.length, desired }, blocksOf(facts), "list"),
@@ -118,16 +118,16 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
 export function withSetConditions(
   decision: MachineSetDecision,
   { set, claim }: Pick<MachineSetSnapshot, "set" | "claim">,
-  surroundings: ConditionInputs | undefined,
+  inputs: ConditionInputs | undefined,
   now: Date,
 ): MachineSetDecision {
   const { status } = decision;
   if (status === undefined) return decision;
   const legacy = status.machineSetCondition ?? [];
   const group =
-    surroundings === undefined
+    inputs === undefined
       ? undefined
-      : setConditionsOf({ set, owned: claim.owned, surroundings, legacy, blocked: decision.blocked }, now);
+      : setConditionsOf({ set, owned: claim.owned, inputs, legacy, blocked: decision.blocked }, now);
   const lists = { before: set.status?.machineSetCondition, legacy, updateTime: false };
   return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
 }

@@ -111,8 +111,8 @@ export function createMachineSetController(
     };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();
-    const surroundings = observeConditionInputs(context, set, snapshot.claim.owned);
-    return withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
+    const inputs = observeConditionInputs(context, set, snapshot.claim.owned);
+    return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
   };
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,

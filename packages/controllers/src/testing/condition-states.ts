@@ -11,7 +11,7 @@ import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";
 import type { MachineSetSnapshot } from "../machine-set/snapshot.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named, ownedBy } from "./builders.ts";
-import { someSurroundings } from "./judged-machines.ts";
+import { someConditionInputs } from "./judged-machines.ts";
 
 /** When the states are looked at. */
 export const stateNow = new Date("2026-01-01T12:00:00Z");
@@ -183,8 +183,11 @@ const marksOf = ({ isFrozen, isRefused }: OwnerState): Change<MachineSet> => ({
   },
 });
 
-const surroundingsOf = ({ hasClass, target }: OwnerState, deployment: MachineDeployment | undefined): ConditionInputs =>
-  someSurroundings({
+const conditionInputsOf = (
+  { hasClass, target }: OwnerState,
+  deployment: MachineDeployment | undefined,
+): ConditionInputs =>
+  someConditionInputs({
     hasTarget: target !== "none",
     isTargetReachable: target !== "unreachable",
     classes: new Set(hasClass ? ["small", "big"] : ["small"]),
@@ -200,7 +203,7 @@ export interface Member {
 /** A state as objects. */
 export interface BuiltState<Snapshot> {
   readonly snapshot: Snapshot;
-  readonly surroundings: ConditionInputs;
+  readonly inputs: ConditionInputs;
   readonly deployment: MachineDeployment | undefined;
   readonly members: readonly Member[];
 }
@@ -251,7 +254,7 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
       problems: state.isInvalid ? [theProblem] : [],
       ...(state.isHeld ? { limits: { mayStart: true, maxNew: 1, holds: [theHold] } } : {}),
     },
-    surroundings: surroundingsOf(state, undefined),
+    inputs: conditionInputsOf(state, undefined),
     deployment,
     members: views.flatMap(({ set, machines }) => machines.map((machine) => ({ set, machine }))),
   };
@@ -281,7 +284,7 @@ export function buildSet(state: OwnerState): BuiltState<MachineSetSnapshot> {
       controlled: state.isFrozen ? 1000 : owned.length,
       ...(state.isRefused ? { failure: { reason: "FailedCreate", message: theRefusal } } : {}),
     },
-    surroundings: surroundingsOf(state, deployment),
+    inputs: conditionInputsOf(state, deployment),
     deployment,
     members: owned.map((machine) => ({ set, machine })),
   };

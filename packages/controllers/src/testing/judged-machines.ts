@@ -6,7 +6,7 @@ import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, type Change, named } from "./builders.ts";
 
 /** No target cluster, all classes of the builders: the phase of a machine decides. */
-export const someSurroundings = (change: Partial<ConditionInputs> = {}): ConditionInputs => ({
+export const someConditionInputs = (change: Partial<ConditionInputs> = {}): ConditionInputs => ({
   hasTarget: false,
   isTargetReachable: true,
   nodes: new Map(),
