@@ -72,7 +72,7 @@ async function play(seed: number) {
   const rest = 1_000 * below(7_200);
   log.push(`rest ${rest}`);
   await pass(rest);
-  const undone = await cluster.leftUndone();
+  const undone = await cluster.missedWork();
   all["let"]?.();
   return { undone, log };
 }

@@ -70,7 +70,7 @@ describe("conditions of a rollout", () => {
       },
     ],
     [
-      "as soon as the template is another, before there is a set for it",
+      "as soon as the template changes, before a set has it",
       [old],
       {
         RollingOut: rolling,

@@ -16,7 +16,7 @@ import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** Where a reconcile of a deployment reads from: the caches of a controller, or the objects of a preview. */
 export interface DeploymentSources {
-  /** All sets of the namespace, whoever owns them. */
+  /** All sets of the namespace, with any owner or none. */
   readonly sets: readonly MachineSet[];
   /** Machines that a set controls, by its UID. */
   readonly machinesOf: (uid: string) => readonly Machine[];

@@ -61,7 +61,7 @@ describe("planReplicas", () => {
       () => planOf(3, [...several(3), machine(3, failed)]),
     ],
     [
-      "replaces a Failed machine: it goes first, its successor comes when it is on its way",
+      "replaces a Failed machine: deletes it first, and creates its successor once it is terminating",
       "-m2",
       () => planOf(3, [...several(2), machine(2, failed)]),
     ],

@@ -14,7 +14,7 @@ const held: HoldingSnapshot = {
 };
 
 describe("decideHolding", () => {
-  it("lets go of nothing that goes only because its definition does", () => {
+  it("keeps the finalizer of an object that is deleted only because its CRD is", () => {
     const snapshot = {
       kind: "MachineClass",
       name: "c",

@@ -3,13 +3,13 @@ import { aMachineDeployment, type Change } from "./builders.ts";
 import { createRolloutModel, type RolloutModel, type RolloutModelOptions } from "./rollout-model.ts";
 import { type Interference, settle } from "./rollout-transcript.ts";
 
-/** What people change of a deployment: the class of its machines, their number. */
+/** What users change in a deployment: the class of its machines, their number. */
 export const ofClass = (name: string): Change<MachineDeployment> => ({
   spec: { template: { spec: { class: { name } } } },
 });
 export const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
 
-/** A deployment of class `small` at rest, and then the class `big`. A round of the model takes three seconds. */
+/** A settled deployment of class `small` whose class is then changed to `big`. A round of the model takes three seconds. */
 export function begunRollout(
   options: RolloutModelOptions,
   ...changes: readonly Change<MachineDeployment>[]
@@ -20,10 +20,10 @@ export function begunRollout(
   return model;
 }
 
-/** Somebody changes the deployment on the way; a transcript tells it in these words. */
+/** A user changes the deployment during the rollout; the transcript shows this label. */
 export const edit =
-  (words: string, change: Change<MachineDeployment>): Interference =>
+  (label: string, change: Change<MachineDeployment>): Interference =>
   (model) => {
     model.change(change);
-    return words;
+    return label;
   };

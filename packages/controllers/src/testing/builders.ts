@@ -143,7 +143,7 @@ export const inPhase = (phase: MachinePhase, at = "2026-01-01T00:00:00Z") => ({
 /** Created at that time. */
 export const createdAt = (creationTimestamp: string) => ({ metadata: { creationTimestamp } });
 
-/** On its way out. */
+/** Terminating since that time. */
 export const beingDeleted = (deletionTimestamp = "2026-01-01T00:00:00Z") => ({ metadata: { deletionTimestamp } });
 
 export const annotated = (annotations: Readonly<Record<string, string>>) => ({ metadata: { annotations } });

@@ -13,7 +13,7 @@ import type { MachineSetSnapshot } from "../machine-set/snapshot.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named, ownedBy } from "./builders.ts";
 import { someConditionInputs } from "./judged-machines.ts";
 
-/** When the states are looked at. */
+/** When the states are observed. */
 export const stateNow = new Date("2026-01-01T12:00:00Z");
 
 const MINUTE = 60_000;
@@ -26,15 +26,15 @@ export interface MachineState {
   readonly phaseMs: number;
   readonly isPreserved: boolean;
   readonly ageMs: number;
-  /** For how long it has been on its way out. */
+  /** How long ago its deletion began; undefined: it is not deleted. */
   readonly deletedMs: number | undefined;
 }
 
-/** What an earlier pass wrote of the progress of a deployment. */
+/** What an earlier reconcile wrote about the progress of a deployment. */
 export interface ProgressState {
   /** Absent: nothing. */
   readonly reason: string | undefined;
-  /** Whether it said what the rollout waits for. */
+  /** Whether it reported what the rollout waits for. */
   readonly isWaiting: boolean;
   readonly writtenMs: number;
   readonly deadlineSeconds: number | undefined;
@@ -50,8 +50,8 @@ export interface OwnerState {
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRefused: boolean;
-  /** Of deployments: whether a set of another template without machines is told to have one, or has not seen that it is to have none. */
-  readonly coming: "none" | "told" | "unseen";
+  /** Of deployments: a set of another template without machines was scaled to one, or has not observed that it was scaled to none. */
+  readonly pendingSet: "none" | "scaled" | "unobserved";
   /** Of deployments: a canary step, or the like, holds the rollout back. */
   readonly isHeld: boolean;
   readonly isInvalid: boolean;
@@ -75,17 +75,17 @@ const machineStates: fc.Arbitrary<MachineState> = fc.record({
 const few = fc.array(machineStates, { maxLength: 3 });
 const sometimes = fc.integer({ min: 0, max: 4 }).map((number) => number === 0);
 
-/** The set that {@link OwnerState.coming} speaks of. */
-export const theComingSet = "set-3";
+/** The set that {@link OwnerState.pendingSet} is about. */
+export const pendingSetName = "set-3";
 
-/** Any state that the tables speak of. */
+/** Any state that the tables cover. */
 export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   replicas: fc.integer({ min: 0, max: 4 }),
   isDeleting: sometimes,
   isPaused: sometimes,
   isFrozen: sometimes,
   isRefused: sometimes,
-  coming: fc.constantFrom("none", "none", "told", "unseen"),
+  pendingSet: fc.constantFrom("none", "none", "scaled", "unobserved"),
   isHeld: sometimes,
   isInvalid: sometimes,
   hasClass: fc.boolean(),
@@ -226,8 +226,9 @@ const templates = [template("big"), template("small"), template("big", { name: "
 /** The state as a deployment. */
 export function buildDeployment(state: OwnerState): BuiltState<MachineDeploymentSnapshot> {
   const [current, ...others] = state.sets;
-  const hasSets = current !== undefined || others.some((machines) => machines.length > 0) || state.coming !== "none";
-  // The label of a deployment without sets means nothing, and goes.
+  const hasSets =
+    current !== undefined || others.some((machines) => machines.length > 0) || state.pendingSet !== "none";
+  // The label of a deployment without sets means nothing, and is removed.
   const deployment = theDeployment({ ...state, isFrozen: state.isFrozen && hasSets });
   const views = state.sets.flatMap((machines, index) => {
     if (machines === undefined || (index > 0 && machines.length === 0)) return [];
@@ -238,11 +239,11 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
     });
     return [{ set, machines: machines.map((machine, number) => machineOf(set, number, machine)) }];
   });
-  if (state.coming !== "none") {
-    const set = aMachineSet(named(theComingSet), ownedBy(deployment), template("small"), marksOf(state), {
+  if (state.pendingSet !== "none") {
+    const set = aMachineSet(named(pendingSetName), ownedBy(deployment), template("small"), marksOf(state), {
       metadata: { generation: 2 },
-      spec: { replicas: state.coming === "told" ? 1 : 0 },
-      status: { observedGeneration: state.coming === "told" ? 2 : 1 },
+      spec: { replicas: state.pendingSet === "scaled" ? 1 : 0 },
+      status: { observedGeneration: state.pendingSet === "scaled" ? 2 : 1 },
     });
     views.push({ set, machines: [] });
   }
@@ -271,7 +272,7 @@ export function buildSet(state: OwnerState): BuiltState<MachineSetSnapshot> {
     marksOf(state),
     { metadata: { generation: 4 }, spec: { replicas: state.replicas } },
     state.isDeleting ? beingDeleted(ago(MINUTE)) : {},
-    // Nothing was made since the last pass, which would be a reason to freeze.
+    // Nothing was created since the last reconcile, which would be a reason to freeze.
     { status: { replicas: states.length } },
   );
   const owned = states.map((machine, index) => machineOf(set, index, machine));

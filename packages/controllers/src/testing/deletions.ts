@@ -9,11 +9,11 @@ import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 export const going = (...changes: readonly Change<Machine>[]) =>
   aMachine(withVm, inPhase("Running"), beingDeleted("2026-01-01T00:10:00Z"), ...changes);
 
-/** A machine whose deletion flow stands at that description, as MCM or we wrote it. */
+/** A machine whose deletion flow is at that description, as MCM or Millwright wrote it. */
 export const at = (description: string, ...changes: readonly Change<Machine>[]) =>
   going(inPhase("Terminating"), lastly("Delete", "Processing", description), ...changes);
 
-/** What the node says of its machine once the drain has begun. */
+/** The condition of the node once the drain of its machine has begun. */
 export const terminatingCondition = {
   type: "Terminating",
   status: "True",
@@ -23,7 +23,7 @@ export const terminatingCondition = {
   lastTransitionTime: "2026-01-01T00:10:00Z",
 };
 
-/** The node when its drain has begun. */
+/** The node once its drain has begun. */
 export const cordoned = (change: Parameters<typeof itsNode>[0] = {}): Node =>
   itsNode({
     ...change,
@@ -41,10 +41,10 @@ export const aPod = (
   metadata: { name, namespace: "default", uid: `uid-${name}`, ...change.metadata },
 });
 
-/** How the words of a drain begin. */
+/** How the message of a drain begins. */
 export const begun = "Drain not completed yet (started at 2026-01-01T00:10:00Z):";
 
-/** The words of each stage, by which the flow goes on. */
+/** The marker of each stage, from which the flow continues. */
 export const marker = {
   status: "Set machine status to termination. Now, getting VM Status",
   drain: "Initiate node drain",
@@ -54,10 +54,10 @@ export const marker = {
   finalizer: "Initiate machine object finalizer removal",
 } as const;
 
-/** What is decided about a machine that is deleted. */
+/** The decision about a machine that is being deleted. */
 export const decide = (change: Partial<MachineSnapshot>, now = testNow) => decideDeletion(aSnapshot(change), now);
 
-/** What its last operation will say. */
+/** What its last operation will show. */
 export const textOf = (change: Partial<MachineSnapshot>, now = testNow) => {
   const { state, type, description } = decide(change, now).status?.lastOperation ?? {};
   return `${type} ${state}: ${description}`;

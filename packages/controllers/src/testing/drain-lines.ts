@@ -4,10 +4,10 @@ import type { EvictionView } from "../drain/eviction-view.ts";
 import { aDrainView, drainTerms } from "./drain-views.ts";
 import { later, testNow } from "./snapshots.ts";
 
-/** Metadata of a pod that was told to go and still has time to do so. */
+/** Metadata of a pod that was evicted and is within its grace period. */
 export const inGrace = { metadata: { deletionTimestamp: later(20_000).toISOString() } };
 
-/** What a pass does and waits for, a line each. */
+/** What a reconcile does and waits for, a line each. */
 export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): readonly string[] {
   const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
   const actions = progress.actions.map((action) => {
@@ -26,7 +26,7 @@ export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {
   return [...actions, end];
 }
 
-/** When the next pass is due at the latest, if it is not over. */
+/** When the next reconcile is due at the latest, unless the drain is over. */
 export const requeueAfter = (
   view: Partial<DrainView>,
   terms: Partial<DrainTerms> = {},
@@ -36,11 +36,11 @@ export const requeueAfter = (
   return progress.state === "draining" ? progress.requeueAfterMs : undefined;
 };
 
-/** The pods of these names were told to go, and may. */
+/** The evictions of the pods of these names were accepted. */
 export const evicted = (...names: readonly string[]): ReadonlyMap<string, EvictionView> =>
   new Map(names.map((name) => [`uid-${name}`, { state: "accepted" }]));
 
-/** The pod of that name was told to go, and may not. */
+/** The eviction of the pod of that name was rejected. */
 export const rejected = (name: string, change: Partial<Extract<EvictionView, { readonly state: "rejected" }>> = {}) =>
   new Map<string, EvictionView>([
     [`uid-${name}`, { state: "rejected", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],

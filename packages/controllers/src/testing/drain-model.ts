@@ -15,7 +15,7 @@ export interface ModelPod {
   readonly priority: number;
   /** How long it takes to end, seconds; undefined: never by itself. */
   readonly endsAfter: number | undefined;
-  /** How long its volume takes to leave and to arrive, seconds; undefined: never. */
+  /** How long its volume takes to detach, and to attach elsewhere, seconds; undefined: never. */
   readonly detachAfter: number | undefined;
   readonly attachAfter: number | undefined;
   /** Whether there is a node for its successor. */
@@ -29,21 +29,21 @@ export interface ModelRun {
   readonly isForced: boolean;
   /** Number of requested evictions. */
   readonly requested: number;
-  /** Evictions that the budget refused. */
+  /** Evictions that the budget rejected. */
   readonly rejected: number;
   /** Pods that were deleted past their budget before the time for that. */
   readonly violations: readonly string[];
-  /** Passes that waited without saying for what. */
+  /** Reconciles that waited without a message why. */
   readonly silent: number;
   /** Most pods with volumes that were away at once. */
   readonly mostMoving: number;
-  /** Passes over an unchanged view that decided to tell a pod once more. */
+  /** Evictions that were decided again over an unchanged view. */
   readonly repeated: number;
 }
 
 /**
  * A node with workloads in which time passes: pods end after their time, successors become healthy elsewhere and volumes move; evictions are granted by the true
- * budgets. `restarts`: passes after which the process loses its memory.
+ * budgets. `restarts`: reconciles after which the process loses its memory.
  */
 export function runDrainModel(
   pods: readonly ModelPod[],
@@ -57,8 +57,8 @@ export function runDrainModel(
   let record: DrainRecord = { moves: [] };
   const evictions = new Map<string, EvictionView>();
   const nameOf = (index: number): string => `p${index}`;
-  /** When a pod was told to go. */
-  const told = new Map<number, number>();
+  /** When each pod was evicted or deleted. */
+  const evictedAt = new Map<number, number>();
   const violations: string[] = [];
   let requested = 0;
   let rejected = 0;
@@ -67,7 +67,7 @@ export function runDrainModel(
   let repeated = 0;
 
   const endOf = (index: number): number => {
-    const at = told.get(index);
+    const at = evictedAt.get(index);
     const after = pods[index]?.endsAfter;
     return at === undefined || after === undefined ? Number.POSITIVE_INFINITY : at + after * 1000;
   };
@@ -80,7 +80,7 @@ export function runDrainModel(
     hasRoom(index) && nowMs >= (pods[index]?.hasVolume === true ? arrivedOf(index) : endOf(index) + 1000);
   const isHere = (index: number): boolean => nowMs < endOf(index);
   const healthy = (app: number): number =>
-    pods.filter((pod, index) => pod.app === app && (!told.has(index) || servesAgain(index))).length;
+    pods.filter((pod, index) => pod.app === app && (!evictedAt.has(index) || servesAgain(index))).length;
   const expected = (app: number): number => pods.filter((pod) => pod.app === app).length;
   const apps = [...new Set(pods.map(({ app }) => app))];
 
@@ -88,7 +88,9 @@ export function runDrainModel(
     aPod(nameOf(index), {
       metadata: {
         labels: { app: `app-${pods[index]?.app ?? 0}` },
-        ...(told.has(index) ? { deletionTimestamp: new Date((told.get(index) ?? 0) + 30_000).toISOString() } : {}),
+        ...(evictedAt.has(index)
+          ? { deletionTimestamp: new Date((evictedAt.get(index) ?? 0) + 30_000).toISOString() }
+          : {}),
       },
       spec: {
         nodeName: "node",
@@ -137,14 +139,14 @@ export function runDrainModel(
       attached: {
         attachedHere: new Set(namesOf((index) => nowMs < detachedOf(index))),
         attachedElsewhere: new Set(namesOf((index) => nowMs >= arrivedOf(index))),
-        wantedClaims: claimsOf((index) => told.has(index) && hasRoom(index)),
-        unplacedClaims: claimsOf((index) => told.has(index) && !hasRoom(index)),
+        wantedClaims: claimsOf((index) => evictedAt.has(index) && hasRoom(index)),
+        unplacedClaims: claimsOf((index) => evictedAt.has(index) && !hasRoom(index)),
       },
     });
   };
 
-  for (let pass = 0; nowMs <= terms.deadline + 1_000; pass++) {
-    if (restarts.has(pass)) evictions.clear();
+  for (let reconcile = 0; nowMs <= terms.deadline + 1_000; reconcile++) {
+    if (restarts.has(reconcile)) evictions.clear();
     const seen = view();
     const progress = decideDrain(seen, terms, new Date(nowMs));
     for (const action of progress.actions) {
@@ -156,18 +158,18 @@ export function runDrainModel(
         requested++;
         const { app } = pods[index] ?? { app: 0 };
         if (healthy(app) - minAvailable > 0) {
-          told.set(index, nowMs);
+          evictedAt.set(index, nowMs);
           evictions.set(action.uid, { state: "accepted" });
         } else {
           rejected++;
           evictions.set(action.uid, { state: "rejected", message: "budget", isBudget: true, retryAt: nowMs + 1_000 });
         }
       } else if (nowMs < terms.evictUntil && terms.mode === "normal") violations.push(action.name);
-      else if (!told.has(index)) told.set(index, nowMs);
+      else if (!evictedAt.has(index)) evictedAt.set(index, nowMs);
     }
     mostMoving = Math.max(
       mostMoving,
-      indexes.filter((index) => pods[index]?.hasVolume === true && told.has(index) && nowMs < endOf(index)).length,
+      indexes.filter((index) => pods[index]?.hasVolume === true && evictedAt.has(index) && nowMs < endOf(index)).length,
     );
     if (progress.state === "drained")
       return {

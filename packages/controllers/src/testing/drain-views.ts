@@ -5,7 +5,7 @@ import { testNow } from "./test-time.ts";
 
 const MINUTE = 60_000;
 
-/** Where volumes are and who wants them: names by place, none where nothing is said. */
+/** Where volumes are and which claims need them: names by place. Default: none. */
 export function volumePlaces(
   places: Partial<Readonly<Record<keyof DrainView["attached"], readonly string[]>>> = {},
 ): DrainView["attached"] {
@@ -32,7 +32,7 @@ export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   ...change,
 });
 
-/** A drain that began now, may evict for one hour and is forced after two; volumes have 2 min to leave and 90 s to arrive. */
+/** A drain that began now, may evict for one hour and is forced after two; volumes have 2 min to detach and 90 s to attach. */
 export const drainTerms = (change: Partial<DrainTerms> = {}): DrainTerms => ({
   mode: "normal",
   startedAt: testNow.getTime(),
@@ -52,7 +52,7 @@ export const volumesFor = (...names: readonly string[]): DrainView["volumes"] =>
     ]),
   );
 
-/** The pod of this name was told to go now, with its volume. */
+/** The pod of this name was evicted now, with its volume. */
 export const aMove = (name: string, change: Partial<Move> = {}): Move => ({
   uid: `uid-${name}`,
   pod: `default/${name}`,

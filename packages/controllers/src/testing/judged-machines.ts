@@ -16,7 +16,7 @@ export const someConditionInputs = (change: Partial<ConditionInputs> = {}): Cond
   ...change,
 });
 
-/** A condition of a machine: its status, and what it withStatus. */
+/** A condition of a machine with that status. */
 export const withStatus = (
   type: string,
   status: ConditionStatus,
@@ -29,7 +29,7 @@ export const withStatus = (
   message,
 });
 
-/** A machine about which nothing is known but what is given. */
+/** A machine about which only the given facts are known. */
 export const aJudgedMachine = (
   name: string,
   change: Partial<Omit<JudgedMachine, "name" | "facts">> = {},

@@ -1,12 +1,12 @@
 import type { ResourceType } from "@millwright/core";
 import type { ApiClient } from "@millwright/kube";
 
-/** An API client through which one learns late of what happens. */
+/** An API client whose watches can be late. */
 export interface LateApi extends ApiClient {
-  /** Watches of that kind tell nothing from now on; what they would have told they tell when they are released. Lists are never late. */
+  /** Watches of that kind deliver no event until they are released, and then all of them. Lists are never late. */
   hold(kind: ResourceType["kind"]): void;
   release(): void;
-  /** Since when a watch is held, as the caller's clock has it; undefined while none is. */
+  /** Since when a watch is held, by the caller's clock; undefined while none is. */
   readonly heldSinceMs: () => number | undefined;
 }
 

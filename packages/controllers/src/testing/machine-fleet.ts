@@ -23,7 +23,7 @@ const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });
 /** The node of a machine. */
 export const nodeOf = (name: string) => ({ name: `node-of-${name}` });
 
-/** Machines that have joined and run, what `prepare` adds to them, and the real controller that looks after them all. */
+/** Machines that have joined and run, what `prepare` adds to them, and the real controller that manages them all. */
 export async function aFleet(
   machines: Readonly<Record<string, Change<Machine>>>,
   options: { readonly settings?: Partial<MachineSettings>; readonly workers?: number; readonly limit?: string } = {},
@@ -129,9 +129,9 @@ export async function aFleet(
     report,
     inPhases,
     away,
-    /** Passes of the controller that was started last. */
+    /** Reconciles of the controller that was started last. */
     passes: () => passes(),
-    /** Orders to pods that its queue still holds. */
+    /** Evictions that its queue still holds. */
     pendingEvictions: () => pendingEvictions(),
   };
 }

@@ -16,12 +16,12 @@ export interface ModelNodes {
   /** The node of a machine joins, unless it is there; its name. */
   join(machine: string): string;
   leave(machine: string): void;
-  /** A merge patch as the API server takes it; `false` when it was for another version. Whoever writes sees what was written. */
+  /** A merge patch as the API server takes it; `false` when it was for another version. The writer sees its own write at once. */
   patch(name: string, patch: object): boolean;
   /** A patch of `status.conditions`, merged by type. */
   patchStatus(name: string, patch: object): void;
-  say(name: string, condition: NodeConditionState): void;
-  /** Somebody else changes the node: an agent, a user. Nobody sees it before the cache catches up. */
+  setCondition(name: string, condition: NodeConditionState): void;
+  /** Another client changes the node: an agent, a user. The controller does not see it before the cache catches up. */
   changeUnseen(name: string, patch: object): void;
 }
 
@@ -46,9 +46,9 @@ export function createModelNodes(): ModelNodes {
   const patchStatus = (name: string, patch: object): void => {
     const node = nodeOf(name);
     if (node === undefined) return;
-    const news = conditionsIn(patch);
-    const others = (node.status?.conditions ?? []).filter(({ type }) => !news.some((each) => each.type === type));
-    store(name, { ...node, status: { ...node.status, conditions: [...others, ...news] } }, true);
+    const patched = conditionsIn(patch);
+    const others = (node.status?.conditions ?? []).filter(({ type }) => !patched.some((each) => each.type === type));
+    store(name, { ...node, status: { ...node.status, conditions: [...others, ...patched] } }, true);
   };
   const labelOf = ({ metadata }: Machine): string => metadata.labels?.[labelKeys.node] ?? "";
 
@@ -85,7 +85,7 @@ export function createModelNodes(): ModelNodes {
       return true;
     },
     patchStatus,
-    say(name, condition) {
+    setCondition(name, condition) {
       patchStatus(name, { conditions: [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }] });
     },
     changeUnseen(name, patch) {

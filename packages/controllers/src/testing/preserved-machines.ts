@@ -5,7 +5,7 @@ import { type LivingMachine, reconcileOnce, untilAtRest } from "./living-machine
 import { itsNode, testNow, withVm } from "./snapshots.ts";
 import { decidePreservation } from "../machine/preservation/decide-preservation.ts";
 
-/** Annotations of preserved machines and nodes, by short names: the wish, and what was taken over last from the node. */
+/** Annotations of preserved machines and nodes, by short names: the requested value, and the last one that was copied from the node. */
 export const {
   preserve: P,
   lastAppliedNodePreserveValue: L,
@@ -28,7 +28,7 @@ export const past = "2026-01-01T00:09:59Z";
 /** The taint of preserved nodes. */
 export const taint = { key: taintKeys.preserved, effect: "NoSchedule", timeAdded: "2026-01-01T00:08:00Z" };
 
-/** A taint of somebody else. */
+/** A taint of another client. */
 export const foreignTaint = { key: "theirs", effect: "NoExecute" };
 
 const readyConditions = [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }];
@@ -105,16 +105,16 @@ export const world = (
 /** A machine without its node. */
 export const withoutNode = (machine: Machine): LivingMachine => ({ machine, node: undefined, pods: [] });
 
-/** Passes until nothing is left to do. */
+/** Reconciles until nothing is left to do. */
 export const settle = (start: LivingMachine, now = testNow) => untilAtRest(start, decidePreservation, now);
 
-/** One pass. */
+/** One reconcile. */
 export const once = (start: LivingMachine, now = testNow) => reconcileOnce(start, decidePreservation, now);
 
-/** What can be seen of a preservation, in one line. */
+/** The traces of a preservation, in one line. */
 export function marksOf({ machine, node }: LivingMachine): Readonly<Record<string, unknown>> {
   const annotations = node?.metadata.annotations ?? {};
-  const said = node?.status?.conditions?.find(({ type }) => type === "Preserved");
+  const preserved = node?.status?.conditions?.find(({ type }) => type === "Preserved");
   return {
     E: machine.status?.currentStatus?.preserveExpiryTime,
     M: machine.metadata.annotations?.[P],
@@ -122,7 +122,8 @@ export function marksOf({ machine, node }: LivingMachine): Readonly<Record<strin
     N: annotations[P],
     autoscaler: annotations[scaleDownDisabled],
     taint: node?.spec?.taints?.some(({ key }) => key === taintKeys.preserved),
-    condition: said === undefined ? undefined : `${said.status} ${said.reason} ${said.message}`.trim(),
+    condition:
+      preserved === undefined ? undefined : `${preserved.status} ${preserved.reason} ${preserved.message}`.trim(),
   };
 }
 
@@ -144,8 +145,8 @@ export const keptFailed = (expiry: string, by = "user") => ({
   condition: `True Preserved by ${by}. Preserved node drained successfully. Machine preserved until ${expiry}.`,
 });
 
-/** The wish on the node. */
+/** The value on the node. */
 export const N = (value: string) => ({ annotations: { [P]: value } });
 
-/** The wish on the machine. */
+/** The value on the machine. */
 export const M = (value: string) => annotated({ [P]: value });

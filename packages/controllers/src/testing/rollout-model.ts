@@ -31,29 +31,29 @@ export interface RolloutModel {
   /** Oldest first. */
   readonly sets: () => readonly MachineSet[];
   readonly machines: () => readonly Machine[];
-  /** One pass of the deployment's controller; what it said. Killed after so many actions, it says nothing and writes no status. */
+  /** One reconcile of the deployment; its messages. Killed after so many actions, it reports nothing and writes no status. */
   decideDeployment(killedAfter?: number, limits?: RolloutGates): readonly string[];
-  /** One pass of every set's controller; what they did: `+1 pool-abcde`, `-1 pool-abcde`. */
+  /** One reconcile of every set; what they did: `+1 pool-abcde`, `-1 pool-abcde`. */
   decideSets(): readonly string[];
-  /** One pass of the machines' controller over every machine that is updated in place. */
+  /** One reconcile of every machine that is updated in place. */
   decideMachines(): void;
   change(patch: Change<MachineDeployment>): void;
   changeMachine(name: string, patch: Change<Machine>): void;
   /** A machine that runs has a node, where there are nodes. */
   setPhase(machine: Machine, phase: "Pending" | "Running" | "Unknown" | "Failed"): void;
-  /** The VM of a machine on its way out is gone. */
+  /** The VM of a terminating machine is deleted. */
   finishDeletion(machine: Machine): void;
 }
 
 const readOrThrow = <T>(read: (raw: unknown) => ReadResult<T>, raw: unknown): T => {
   const result = read(raw);
-  if (!result.ok) throw new TypeError(`a decision made what cannot be: ${JSON.stringify(result.problems)}`);
+  if (!result.ok) throw new TypeError(`a decision made an invalid object: ${JSON.stringify(result.problems)}`);
   return result.value;
 };
 
 /** What a model has besides a deployment. */
 export interface RolloutModelOptions {
-  /** Whether machines have nodes. Default: they have not. */
+  /** Whether machines have nodes. Default: they have none. */
   readonly hasNodes?: boolean;
   readonly disablesScaleDown?: boolean;
 }
@@ -64,8 +64,8 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
   let deployment = initial;
   let sets: readonly MachineSet[] = [];
   let machines: readonly Machine[] = [];
-  let passes = 0;
-  const now = (): Date => new Date(Date.UTC(2026, 0, 1) + passes * 1000);
+  let reconciles = 0;
+  const now = (): Date => new Date(Date.UTC(2026, 0, 1) + reconciles * 1000);
 
   const patchSet = (name: string, patch: object): void => {
     sets = sets.map((set) =>
@@ -86,7 +86,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       case "PatchNodes":
         for (const { name, patch, condition } of action.nodes) {
           if (patch !== undefined && !nodes.patch(name, patch)) continue;
-          if (condition !== undefined) nodes.say(name, condition);
+          if (condition !== undefined) nodes.setCondition(name, condition);
         }
         return;
       case "CreateMachineSet": {
@@ -119,7 +119,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         return undefined;
       case "CreateMachines":
         for (let index = 0; index < action.count; index++) {
-          const name = `${set.metadata.name}-${machines.length}-${passes}`;
+          const name = `${set.metadata.name}-${machines.length}-${reconciles}`;
           machines = [...machines, aMachine(newMachine(set, name), inPhase("Pending"))];
         }
         return `+${action.count} ${set.metadata.name}`;
@@ -157,7 +157,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
     sets: () => sets,
     machines: () => machines,
     decideDeployment(killedAfter = Number.POSITIVE_INFINITY, limits?: RolloutGates) {
-      passes++;
+      reconciles++;
       const claim = claimObjects(deployment, sets, ({ metadata }) =>
         selectorMatches(deployment.spec.selector, metadata.labels),
       );
@@ -183,7 +183,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       return because.map(({ message }) => message);
     },
     decideSets() {
-      passes++;
+      reconciles++;
       return sets.flatMap((set) => {
         const claim = claimObjects(set, ownedBy(set), () => true);
         const { actions, status } = decideMachineSet({ set, claim, problems: [] }, now());
@@ -193,7 +193,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       });
     },
     decideMachines() {
-      passes++;
+      reconciles++;
       for (const machine of machines) updateInPlace(machine);
     },
     change(patch) {

@@ -4,7 +4,7 @@ import { inPlaceReasonOf } from "../model/in-place-state.ts";
 import { isAvailable, isDeleting } from "../model/phase.ts";
 import type { RolloutModel } from "./rollout-model.ts";
 
-/** Everything goes well at once: machines run, those on their way out are gone, and agents update their nodes. */
+/** Everything succeeds at once: machines run, terminating ones are deleted, and agents update their nodes. */
 export function goWell(model: RolloutModel): void {
   for (const machine of model.machines()) {
     if (isDeleting(machine)) model.finishDeletion(machine);
@@ -18,7 +18,7 @@ export function goWell(model: RolloutModel): void {
   model.nodes.catchUp();
 }
 
-/** Everything goes well but for machines of that class, which never serve. */
+/** Everything succeeds but machines of that class, which never become available. */
 export const breaking =
   (className: string) =>
   (model: RolloutModel): void => {
@@ -27,31 +27,31 @@ export const breaking =
     for (const machine of broken) model.setPhase(machine, "Failed");
   };
 
-/** The agent on a node says how its update went. */
+/** The agent on a node reports the result of its update. */
 export function report(model: RolloutModel, { metadata }: Node, result: "successful" | "failed"): void {
   model.nodes.changeUnseen(metadata.name, { metadata: { labels: { [labelKeys.updateResult]: result } } });
 }
 
-/** One pass of every controller; what they said. */
-export function pass(model: RolloutModel): readonly string[] {
-  const said = [...model.decideDeployment(), ...model.decideSets()];
+/** One reconcile by every controller; their messages. */
+export function reconcileAll(model: RolloutModel): readonly string[] {
+  const messages = [...model.decideDeployment(), ...model.decideSets()];
   model.decideMachines();
-  return said;
+  return messages;
 }
 
 /** Everything that a controller could still change. */
 const stateOf = (model: RolloutModel): string =>
   JSON.stringify([model.deployment(), model.sets(), model.machines(), model.nodes.all()]);
 
-/** Passes, and what goes well between them, until nothing changes any more. */
+/** Reconciles, and what succeeds between them, until nothing changes any more. */
 export function settle(model: RolloutModel, live = goWell): void {
   for (let round = 0; round < 400; round++) {
     const before = stateOf(model);
-    pass(model);
+    reconcileAll(model);
     live(model);
     if (stateOf(model) === before) return;
   }
-  throw new Error("the rollout does not come to rest");
+  throw new Error("the rollout does not settle");
 }
 
 /** The class that stands for a set: what differs between templates in tests. */
@@ -94,7 +94,7 @@ function picture(model: RolloutModel): string {
   return [sets.join(", "), ...(marks.length === 0 ? [] : [`nodes: ${marks.join(", ")}`])].join(" | ");
 }
 
-/** What somebody does in a round, in words. */
+/** What a user does in a round; returns its label. */
 export type Interference = (model: RolloutModel) => string;
 
 /** What a transcript is made of. */
@@ -118,9 +118,10 @@ export function transcribe(
   for (let round = 0; round < rounds; round++) {
     const event = at[round];
     if (event !== undefined) lines.push(`* ${event(model)}`);
-    const said = pass(model).map((line) => short(line).replace("machine set ", ""));
+    const messages = reconcileAll(model).map((line) => short(line).replace("machine set ", ""));
     const now = picture(model);
-    if (said.length > 0 || now !== last) lines.push(`${said.length === 0 ? "-" : said.join("; ")} => ${now}`);
+    if (messages.length > 0 || now !== last)
+      lines.push(`${messages.length === 0 ? "-" : messages.join("; ")} => ${now}`);
     live(model);
     last = now;
   }

@@ -16,18 +16,18 @@ import { runControllers, type RunningControllers } from "./running-controllers.t
 /** The deployment of {@link withDeployment}. */
 export const pool = refOf("pool");
 
-/** Starts the controllers of deployments and sets. Nobody lets their machines run: see {@link live}. */
+/** Starts the controllers of deployments and sets. No controller lets their machines run: see {@link live}. */
 export const startDeployments = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
   runControllers(
     (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
     prepare,
   );
 
-/** Them, with one deployment. */
+/** The same, with one deployment. */
 export const withDeployment = (...changes: readonly Change<MachineDeployment>[]): Promise<RunningControllers> =>
   startDeployments((api) => void api.seed(machineDeploymentResource, aMachineDeployment(...changes)));
 
-/** It, as it is now. */
+/** The deployment, as it is now. */
 export const deploymentOf = ({ api }: RunningControllers): MachineDeployment | undefined =>
   api.peek<MachineDeployment>(machineDeploymentResource, pool);
 
@@ -49,7 +49,7 @@ export async function changeDeployment(cluster: RunningControllers, patch: Chang
 const isDue = ({ metadata, status }: Machine): boolean =>
   metadata.deletionTimestamp !== undefined || status?.currentStatus?.phase !== "Running";
 
-/** What machine controllers would do: machines start to run, and those on their way out go. Until nothing changes any more. */
+/** Does what the machine controller would do: machines start to run, terminating ones are deleted. Until nothing changes any more. */
 export async function live(cluster: RunningControllers): Promise<void> {
   for (let round = 0; round < 30; round++) {
     const due = cluster.machines().filter(isDue);
@@ -59,8 +59,8 @@ export async function live(cluster: RunningControllers): Promise<void> {
         cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
       else cluster.api.remove(machineResource, refOf(metadata.name));
     }
-    // In no time at all the controllers would take so many passes for a hot loop.
+    // Without time between them, so many reconciles would look like a hot loop.
     await cluster.settle(1_000);
   }
-  throw new Error("the cluster does not come to rest");
+  throw new Error("the cluster does not settle");
 }

@@ -8,11 +8,11 @@ import { runControllers, type RunningControllers } from "./running-controllers.t
 /** The set of {@link withSet}. */
 export const setRef = refOf("set");
 
-/** Starts the controller of sets. Nobody lets their machines run. */
+/** Starts the controller of sets. No controller lets their machines run. */
 export const startSets = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
   runControllers((context) => [createMachineSetController(context, 2)], prepare);
 
-/** It, with one set. */
+/** The same, with one set. */
 export const withSet = (...changes: readonly Change<MachineSet>[]): Promise<RunningControllers> =>
   startSets((api) => void api.seed(machineSetResource, aMachineSet(...changes)));
 
@@ -20,6 +20,6 @@ export const withSet = (...changes: readonly Change<MachineSet>[]): Promise<Runn
 export const setOf = ({ api }: RunningControllers): MachineSet | undefined =>
   api.peek<MachineSet>(machineSetResource, setRef);
 
-/** What it says of machines that could not be made, or given up. */
+/** Its condition for machines that could not be created or deleted. */
 export const failureOf = (cluster: RunningControllers): Condition | undefined =>
   findCondition(setOf(cluster)?.status?.machineSetCondition, "ReplicaFailure");

@@ -6,17 +6,17 @@ import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { aMachine } from "./builders.ts";
 import { aSnapshot, itsNode, withVm } from "./snapshots.ts";
 
-/** The finalizer by which a machine holds its node. */
+/** The finalizer that machines add to their nodes. */
 export const nodeFinalizer = "node.machine.sapcloud.io/machine-controller";
 
 /** A machine without node template. */
 export const bare = aMachine(withVm);
 
-/** A node that only has what is no template's business. */
+/** A node that has the finalizer, and nothing from a template. */
 export const aHeldNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
   itsNode({ ...change, metadata: { finalizers: [nodeFinalizer], ...change.metadata } });
 
-/** What is decided about the node of a machine. */
+/** The decision about the node of a machine. */
 export const decideNode = (
   node: Node | undefined,
   machine: Machine = bare,

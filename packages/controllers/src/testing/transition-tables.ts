@@ -1,4 +1,4 @@
-/** What a row says that a condition is. */
+/** The condition that a row expects. */
 export type Transition =
   | { readonly kind: "absent" | "unchanged" | "not written" }
   | {
@@ -45,7 +45,7 @@ function readTransition(text: string, hasGeneration: boolean): Transition {
   return { kind: "condition", type, status, reason, message: message.replaceAll("\\n", "\n"), hasGeneration };
 }
 
-/** A guard, the transition below it, and what is done and awaited where there is something. */
+/** A guard, the transition below it, and optional actions and times. */
 function readRow(item: string, hasGeneration: boolean): TransitionRow {
   const [guard = "", transition = "", ...more] = item.split("\n").map((line) => line.trim().replace(/^- /, ""));
   const partOf = (name: string): string => more.find((line) => line.startsWith(name)) ?? "";
@@ -82,7 +82,7 @@ export function readTransitionTables(page: string): readonly TransitionTable[] {
 function valueOf(name: string, values: Values): number | string | boolean {
   if (/^\d+$/.test(name)) return Number(name);
   const value = values[name];
-  if (value === undefined) throw new ReferenceError(`nobody knows ${name}`);
+  if (value === undefined) throw new ReferenceError(`unknown name ${name}`);
   return value;
 }
 

@@ -8,7 +8,7 @@ import { decideInPlace } from "../machine/in-place/decide-in-place.ts";
 /** Labels of a node that may be updated. */
 export const candidate = { [labelKeys.candidateForUpdate]: "true" };
 
-/** Labels of one whose turn it is. */
+/** Labels of a node that is selected for the update. */
 export const selected = { ...candidate, [labelKeys.selectedForUpdate]: "true" };
 
 /** Labels of one whose agent reported success. */
@@ -20,7 +20,7 @@ export const failed = { ...selected, [labelKeys.updateResult]: "failed" };
 /** The condition of a healthy node. */
 export const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
 
-/** The condition that tells how far the update is. */
+/** The condition that shows the progress of the update. */
 export const stage = (reason: string, lastTransitionTime: string | undefined = "2026-01-01T00:05:00Z") => ({
   type: "InPlaceUpdate",
   status: "True",
@@ -52,9 +52,9 @@ export const world = (machine: Machine, node: Node | undefined, ...pods: readonl
   pods,
 });
 
-/** How far the update is. */
+/** The progress of the update. */
 export const reasonOf = ({ node }: LivingMachine): string | undefined =>
   node?.status?.conditions?.find(({ type }) => type === "InPlaceUpdate")?.reason;
 
-/** One pass. */
+/** One reconcile. */
 export const once = (start: LivingMachine, now = testNow) => reconcileOnce(start, decideInPlace, now);

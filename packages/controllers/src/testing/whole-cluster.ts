@@ -51,7 +51,7 @@ export async function aWholeCluster(
     await Promise.all(running);
   });
 
-  /** Lets the controllers work until they have nothing to do at this moment. */
+  /** Lets the controllers work until they have nothing left to do at this moment. */
   const turn = async (): Promise<void> => {
     for (let index = 0; index < TURNS; index++) await clock.advance(0);
   };
@@ -62,10 +62,10 @@ export async function aWholeCluster(
     await turn();
   };
   /**
-   * What nobody has done or will do: looks at every object once more, although nothing has changed, and answers what that led to. A key whose last pass failed is
-   * left alone: its next one is due.
+   * Work that no controller has done or scheduled: reconciles every object again, although nothing has changed, and returns the effects. A key whose last reconcile failed is
+   * left alone, because its retry is scheduled.
    */
-  const leftUndone = async (): Promise<readonly string[]> => {
+  const missedWork = async (): Promise<readonly string[]> => {
     await turn();
     const before = {
       writes: api.writes().length,
@@ -93,5 +93,5 @@ export async function aWholeCluster(
       ),
     ];
   };
-  return { api, clock, driver, pass, leftUndone };
+  return { api, clock, driver, pass, missedWork };
 }

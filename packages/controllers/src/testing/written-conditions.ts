@@ -22,10 +22,10 @@ export const reporting = (...changed: readonly NodeCondition[]): readonly NodeCo
   ...changed,
 ];
 
-/** A machine that runs, as its node says. */
+/** A machine that runs, with the conditions of its node. */
 export const running = aMachine(withVm, inPhase("Running"), { status: { conditions: kubelet } });
 
-/** What is known of a machine: nothing unusual but what is changed. */
+/** The facts about a machine: nothing unusual except the changes. */
 export const facts = (machine: Machine = running, change: Partial<MachineFacts> = {}): MachineFacts => ({
   machine,
   hasTarget: true,
@@ -47,6 +47,6 @@ export const withConditions = (...changed: readonly NodeCondition[]): Partial<Ma
   node: itsNode({ status: { conditions: reporting(...changed) } }),
 });
 
-/** A machine that goes, and says so. */
+/** A machine whose deletion has begun and is recorded. */
 export const going = (description: string, phase: "Terminating" | "Failed" = "Terminating"): Machine =>
   aMachine(running, beingDeleted(), inPhase(phase), lastly("Delete", "Processing", description));

@@ -175,7 +175,7 @@ describe("decideNodes", () => {
     expect(change?.patch).toEqual({ spec: { taints: [avoided] } });
   });
 
-  it("leaves labels that a person has set by hand where the strategy is another", () => {
+  it("keeps labels that a person set by hand under another strategy", () => {
     const node: Partial<Node> = { metadata: { name: "old", labels: { [labelKeys.selectedForUpdate]: "true" } } };
     expect(after({ node }).old).toMatchObject({ metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } });
   });

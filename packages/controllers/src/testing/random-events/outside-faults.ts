@@ -12,7 +12,7 @@ export function outsideFaults({ api, driver, below, oneOf, chance }: Stage): Ran
         1 + below(8),
       ),
     exhaust: () => driver.fail("ensureVm", "ResourceExhausted", 4 + below(20)),
-    mend: () => void (driver.faults.length = 0),
+    fix: () => void (driver.faults.length = 0),
     hold: () => {
       release();
       release = driver.hold();
@@ -23,7 +23,7 @@ export function outsideFaults({ api, driver, below, oneOf, chance }: Stage): Ran
         verb: oneOf(["patch", "create", "delete"] as const) ?? "patch",
         error:
           oneOf([
-            new ApiError({ status: 500, reason: "InternalError", message: "trouble" }),
+            new ApiError({ status: 500, reason: "InternalError", message: "fault" }),
             new ApiError({ status: 409, reason: "Conflict", message: "changed" }),
             new ApiError({ status: 0, reason: "Unreachable", message: "no route" }),
           ]) ?? new Error("none"),
