@@ -206,7 +206,7 @@ spec:
         "jsonpath={.status.lastOperation.description}",
       ]);
       expect(description).toMatch(
-        /^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* budget default\/web can never be met: .* Initiate node drain$/,
+        /^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* PodDisruptionBudget default\/web can never be met: .* Initiate node drain$/,
       );
     });
     await kubectl(["delete", "poddisruptionbudget", "web"]);

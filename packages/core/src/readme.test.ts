@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 it("has a README whose example runs and prints the documented output", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const code = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, each = ""]) => each).at(-1) ?? "";
   const promised = [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => line);
   const { stdout } = await run(
     process.execPath,
