@@ -18,7 +18,7 @@ import type { ServerContext } from "./resources/server-context.ts";
 import { createRequestLog, type RequestRecord } from "./observability/request-log.ts";
 import { type RunningServer, runServer } from "./http/listen.ts";
 import type { Journal } from "./storage/journal.ts";
-import { createObjectStore } from "./storage/object-store.ts";
+import { type Backup, createObjectStore } from "./storage/object-store.ts";
 import {
   type CertificateAuthority,
   type CertificateUser,
@@ -72,6 +72,10 @@ export interface RestartOptions {
    * Default true. With false the server is empty afterwards, like a cluster that lost its etcd, and versions start again.
    */
   readonly keepData?: boolean;
+  /** The server continues from this backup, like a cluster whose etcd was restored. Default: from its own data. */
+  readonly restore?: Backup;
+  /** How much higher than in the backup versions continue, like `--bump-revision` of `etcdutl snapshot restore`. Default 0. */
+  readonly addedRevisions?: number;
   /** How long the port is closed. Default 0. */
   readonly downMs?: number;
 }
@@ -84,6 +88,8 @@ export interface ApiServer {
   close(): Promise<void>;
   /** Forgets the history of changes, like a compaction of etcd: older watches get 410 from here on. */
   compactHistory(): void;
+  /** A copy of all objects, like a snapshot of etcd, for {@link RestartOptions.restore}. */
+  backup(): Backup;
   /** Ends all connections and comes back on the same port, without the history of changes. */
   restart(options?: RestartOptions): Promise<void>;
   /**
@@ -152,10 +158,16 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     await stopping;
   };
 
-  async function restart({ keepData = true, downMs = 0 }: RestartOptions = {}): Promise<void> {
+  async function restart({
+    keepData = true,
+    restore,
+    addedRevisions = 0,
+    downMs = 0,
+  }: RestartOptions = {}): Promise<void> {
     if (closed !== undefined || running === undefined) return;
     await disconnect();
-    if (keepData) store.compactHistory();
+    if (restore !== undefined) store.restore(restore, addedRevisions);
+    else if (keepData) store.compactHistory();
     else store.clear();
     if (downMs > 0) await clock.sleep(downMs);
     if (closed !== undefined) return;
@@ -177,6 +189,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       return closed;
     },
     compactHistory: () => store.compactHistory(),
+    backup: () => store.backup(),
     restart,
     issueClientCertificate: (user) => certificates.ofClient(user),
     faults,

@@ -18,6 +18,12 @@ export interface ObjectStoreOptions {
   readonly historyLimitBytes?: number | undefined;
 }
 
+/** All objects at one version. */
+export interface Backup {
+  readonly resourceVersion: number;
+  readonly objects: readonly { readonly collection: string; readonly key: string; readonly object: StoredObject }[];
+}
+
 /** Objects by collection and key under one resourceVersion sequence, with a bounded history for watches. */
 export interface ObjectStore {
   readonly resourceVersion: number;
@@ -52,6 +58,14 @@ export interface ObjectStore {
    * Deletes all objects and restarts the versions, like an etcd restored from nothing. Subscribers are not notified.
    */
   clear(): void;
+  /** A copy of all objects, like a snapshot of etcd. */
+  backup(): Backup;
+  /**
+   * Replaces all objects by those of a backup, like an etcd restored from a snapshot; earlier versions get 410. Subscribers are not notified.
+   *
+   * @param addedRevisions how much higher than in the backup versions continue, like `--bump-revision` of `etcdutl snapshot restore`
+   */
+  restore(backup: Backup, addedRevisions: number): void;
   /** Forgets the history, like a compaction of etcd: older versions get 410 from here on. */
   compactHistory(): void;
   close(): void;
@@ -120,6 +134,14 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   const keysOf = (collection: Collection): readonly string[] => {
     collection.sortedKeys ??= [...collection.objects.keys()].toSorted(compareKeys);
     return collection.sortedKeys;
+  };
+
+  const clear = (): void => {
+    journal?.clear();
+    collections.clear();
+    uids.clear();
+    resourceVersion = 1;
+    floor = 0;
   };
 
   const live = () => ({
@@ -211,12 +233,24 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     },
     collections: () => [...collections.keys()],
     count: (name) => collections.get(name)?.objects.size ?? 0,
-    clear() {
-      journal?.clear();
-      collections.clear();
-      uids.clear();
-      resourceVersion = 1;
-      floor = 0;
+    clear,
+    backup: () => ({
+      resourceVersion,
+      objects: [...collections].flatMap(([collection, { objects }]) =>
+        [...objects].map(([key, object]) => ({ collection, key, object })),
+      ),
+    }),
+    restore(backup, addedRevisions) {
+      clear();
+      resourceVersion = backup.resourceVersion + addedRevisions;
+      floor = resourceVersion;
+      for (const { collection: name, key, object } of backup.objects) {
+        journal?.append({ resourceVersion, collection: name, key, object });
+        const collection = collectionOf(name);
+        collection.objects.set(key, object);
+        collection.sortedKeys = undefined;
+        uids.set(object.metadata.uid, { collection: name, object });
+      }
     },
     compactHistory() {
       floor = resourceVersion;

@@ -1,5 +1,6 @@
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
@@ -36,24 +37,28 @@ export function readSelectors(
     (name === undefined || object.metadata.name === name) && byLabel(object.metadata.labels) && byField(object);
 }
 
-/** Reads a resourceVersion. Throws 400 (or `error`) for an invalid one, 504 for one in the future, like etcd. */
-export function readVersion(
-  { store }: ServerContext,
-  text: string | null,
-  prefix = "",
-  error = badRequest,
-): number | undefined {
+/** Parses a resourceVersion. Throws 400 (or `error`) for an invalid one. */
+export function parseVersion(text: string | null, prefix = "", error = badRequest): number | undefined {
   if (text === null || text === "") return undefined;
-  if (!/^\d{1,15}$/.test(text)) {
-    throw error(
-      `${prefix}resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
-    );
-  }
-  const version = Number(text);
-  if (version <= store.resourceVersion) return version;
-  const message = `Timeout: Too large resource version: ${version}, current: ${store.resourceVersion}`;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw error(
+    `${prefix}resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+  );
+}
+
+/** Throws 504 for a version in the future, like etcd. */
+export function checkNotInFuture({ resourceVersion: current }: ObjectStore, version = 0): void {
+  if (version <= current) return;
+  const message = `Timeout: Too large resource version: ${version}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   throw new StatusError(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
+}
+
+/** Reads the resourceVersion of a list. Throws 400 for an invalid one, 504 for one in the future. */
+function readVersion({ store }: ServerContext, text: string | null, prefix = ""): number | undefined {
+  const version = parseVersion(text, prefix);
+  checkNotInFuture(store, version);
+  return version;
 }
 
 /** Validates the resourceVersion of a get, where it is only a lower bound. Throws 500 for an invalid one. */

@@ -8,7 +8,7 @@ import { StatusError, isStatusError } from "../errors/status-error.ts";
 import type { StoreEvent } from "../storage/store-event.ts";
 import type { IncludedObject } from "../resources/table.ts";
 import { checkListOptions } from "../request/list-options.ts";
-import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
+import { checkNotInFuture, type ObjectMatcher, parseVersion, readSelectors } from "./list.ts";
 import { createWatchEncoder, lineFor } from "./watch-encoder.ts";
 import { openWatchSession, startInterval, startTimer } from "./watch-session.ts";
 
@@ -51,7 +51,9 @@ export async function serveWatch(
   const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   const encode = createWatchEncoder(context, definition, request.representation, request.include);
-  const requested = readVersion(context, query.get("resourceVersion"), "", withoutReason);
+  // As in kube-apiserver, a watch from a version in the future is silent until then; only initial events of such a version are an error.
+  const requested = parseVersion(query.get("resourceVersion"), "", withoutReason);
+  if (query.get("sendInitialEvents") === "true") checkNotInFuture(store, requested);
 
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   response.flushHeaders();
@@ -59,11 +61,14 @@ export async function serveWatch(
     context.log("warn", "watch client is too slow and was disconnected", { resource: definition.plural }),
   );
   const deliver = (event: StoreEvent): void => {
+    if (event.resourceVersion <= (requested ?? 0)) return;
     const line = lineFor(event, selects, encode);
     if (line !== undefined) session.send(line);
   };
-  const bookmark = (version = store.resourceVersion, annotations?: JsonObject): void =>
+  const bookmark = (version = store.resourceVersion, annotations?: JsonObject): void => {
+    if (version < (requested ?? 0)) return;
     session.send(`${jsonText({ type: "BOOKMARK", object: encode.bookmark(version, annotations) })}\n`);
+  };
 
   if (wantsInitialEvents(query, requested)) {
     const version = store.resourceVersion;
