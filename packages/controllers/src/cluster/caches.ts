@@ -127,7 +127,9 @@ const trimClaim = ({ metadata, spec }: Claim): Claim => {
 };
 
 /** Makes the caches of the target cluster, for all its namespaces. Nothing is read before they run. */
-export function createTargetCaches(options: CacheOptions): TargetCaches {
+export function createTargetCaches(cacheOptions: CacheOptions): TargetCaches {
+  // Machines are also created and deleted while the target cluster is unreachable.
+  const options = { ...cacheOptions, isUsableWhileUnreachable: true };
   return {
     nodes: createInformer({
       ...options,

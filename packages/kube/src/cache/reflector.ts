@@ -47,6 +47,10 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
    * an object is parsed.
    */
   readonly keepManagedFields?: boolean | undefined;
+  /**
+   * Whether {@link Reflector.isCurrent} stays true while the server is unreachable: for a cluster whose outage is something to decide about. Default false.
+   */
+  readonly isUsableWhileUnreachable?: boolean | undefined;
   /** Called with each error that ends a list or watch, before it is retried. Default: errors are only logged. */
   readonly onError?: ((error: unknown) => void) | undefined;
   readonly log?: Log | undefined;
@@ -74,11 +78,11 @@ export interface Reflector {
   /** Whether the store has held a complete list at least once. */
   hasSynced(): boolean;
   /**
-   * Whether the store has held a complete list since the server was last found to have gone back to an earlier state (etcd restored from a backup).
-   * While false, the store may hold objects that do not exist, and nothing should be decided by it.
+   * Whether the store has held a complete list since the server was last found to have gone back to an earlier state (etcd restored from a backup),
+   * and after an outage, whether the server is known not to have. While false, the store may hold objects that do not exist, and nothing should be decided by it.
    */
   isCurrent(): boolean;
-  /** Resolves when {@link Reflector.isCurrent}; rejects with the reason of the signal when that aborts first. */
+  /** Resolves when the store has held a complete list since the server was last found to have gone back; rejects with the reason of the signal when that aborts first. */
   synced(signal?: AbortSignal): Promise<void>;
   /** The version up to which the store is known to be complete. */
   resourceVersion(): string | undefined;
@@ -293,7 +297,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       }
       counts.failures++;
       isUnreachable = isApiError(error) && error.reason === "Unreachable";
-      if (!isAnswered) isUnverified = true;
+      if (!isAnswered && isUnanswered(error)) isUnverified = true;
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
       if (error instanceof IncompleteListError) counts.incompleteLists++;
       if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
@@ -358,7 +362,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   return {
     run,
     hasSynced: () => synced,
-    isCurrent: history.isCurrent,
+    isCurrent: () => history.isCurrent() && (!isUnverified || options.isUsableWhileUnreachable === true),
     synced: history.current,
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),

@@ -154,11 +154,11 @@ export function createController(options: ControllerOptions): Controller {
     }
   }
 
-  /** Waits while a cache is of a history that the server has no longer. Resolves when the signal aborts. */
+  const isOutdated = (): boolean => caches.some((cache) => cache.isCurrent?.() === false);
+
+  /** Waits while a cache may hold objects that the server does not have. Resolves when the signal aborts. */
   async function untilCurrent(signal: AbortSignal): Promise<void> {
-    await Promise.all(caches.map((cache) => cache.synced(signal))).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    while (isOutdated() && !signal.aborted) await clock.sleep(pollMs, signal).catch(() => {});
   }
 
   async function work(signal: AbortSignal): Promise<void> {
@@ -166,7 +166,7 @@ export function createController(options: ControllerOptions): Controller {
       const key = await queue.take(signal).catch(() => undefined);
       if (key === undefined) return;
       try {
-        if (caches.some((cache) => cache.isCurrent?.() === false)) await untilCurrent(signal);
+        if (isOutdated()) await untilCurrent(signal);
         if (!signal.aborted) await reconcileKey(key, signal);
       } finally {
         queue.done(key);
@@ -190,6 +190,9 @@ export function createController(options: ControllerOptions): Controller {
 
   return { name, queue, enqueue: queue.add, start, counts: () => ({ ...counts }) };
 }
+
+/** How often a worker looks whether caches are current again, after the API server was unreachable or restored. */
+const pollMs = 100;
 
 /** `retryAfterMs` of an ApiError, a MachineError or whatever else carries one. */
 function retryAfterOf(error: unknown): number {
