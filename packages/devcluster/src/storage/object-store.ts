@@ -3,7 +3,7 @@ import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } f
 import type { JsonObject } from "../json/json.ts";
 import { expired, internalError } from "../errors/status-error.ts";
 import { createHistory, type History } from "./history.ts";
-import type { Journal, JournalRecord } from "./journal.ts";
+import type { Journal, JournalContent, JournalRecord } from "./journal.ts";
 import { createSharing } from "./sharing.ts";
 
 export type StoreSubscriber = (event: StoreEvent) => void;
@@ -21,7 +21,7 @@ export interface ObjectStoreOptions {
 /** All objects at one version. */
 export interface Backup {
   readonly resourceVersion: number;
-  readonly objects: readonly { readonly collection: string; readonly key: string; readonly object: StoredObject }[];
+  readonly records: readonly JournalRecord[];
 }
 
 /** Objects by collection and key under one resourceVersion sequence, with a bounded history for watches. */
@@ -102,7 +102,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     if (known !== undefined) return known;
     const created: Collection = {
       objects: new Map(),
-      sortedKeys: [],
+      sortedKeys: undefined,
       history: newHistory(),
       subscribers: new Set(),
     };
@@ -110,8 +110,13 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     return created;
   };
 
-  if (journal !== undefined) {
-    const content = journal.load();
+  const compactHistory = (): void => {
+    floor = resourceVersion;
+    for (const collection of collections.values()) collection.history = newHistory();
+  };
+
+  /** Applies records, oldest first, as the state at a version. */
+  const load = (content: JournalContent): void => {
     for (const record of content.records) {
       const { objects } = collectionOf(record.collection);
       const previous = objects.get(record.key);
@@ -124,12 +129,10 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
       }
     }
     resourceVersion = Math.max(1, content.resourceVersion);
-    floor = resourceVersion;
-    for (const collection of collections.values()) {
-      collection.sortedKeys = undefined;
-      collection.history = newHistory();
-    }
-  }
+    compactHistory();
+  };
+
+  if (journal !== undefined) load(journal.load());
 
   const keysOf = (collection: Collection): readonly string[] => {
     collection.sortedKeys ??= [...collection.objects.keys()].toSorted(compareKeys);
@@ -177,12 +180,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     const isWanted = wantedKeys(namespace, after);
     const past = version >= resourceVersion ? [] : since(name, version);
     if (past.length === 0) return scanNow(name, isWanted);
-    const states = new Map(collectionOf(name).objects);
-    for (const event of past.toReversed()) {
-      if (event.previous === undefined) states.delete(event.key);
-      else states.set(event.key, event.previous);
-    }
-    return [...states]
+    return [...statesBefore(past, collectionOf(name).objects)]
       .filter(([key]) => isWanted(key))
       .toSorted(([a], [b]) => compareKeys(a, b))
       .map(([, object]) => object);
@@ -234,36 +232,32 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     collections: () => [...collections.keys()],
     count: (name) => collections.get(name)?.objects.size ?? 0,
     clear,
-    backup: () => ({
-      resourceVersion,
-      objects: [...collections].flatMap(([collection, { objects }]) =>
-        [...objects].map(([key, object]) => ({ collection, key, object })),
-      ),
-    }),
-    restore(backup, addedRevisions) {
+    backup: () => ({ resourceVersion, records: [...live().records] }),
+    restore({ resourceVersion: version, records }, addedRevisions) {
       clear();
-      resourceVersion = backup.resourceVersion + addedRevisions;
-      floor = resourceVersion;
-      for (const { collection: name, key, object } of backup.objects) {
-        journal?.append({ resourceVersion, collection: name, key, object });
-        const collection = collectionOf(name);
-        collection.objects.set(key, object);
-        collection.sortedKeys = undefined;
-        uids.set(object.metadata.uid, { collection: name, object });
-      }
+      load({ resourceVersion: version + addedRevisions, records });
+      for (const record of records) journal?.append({ ...record, resourceVersion });
     },
-    compactHistory() {
-      floor = resourceVersion;
-      for (const collection of collections.values()) {
-        collection.history = newHistory();
-      }
-    },
+    compactHistory,
     close() {
       everySubscriber.clear();
       for (const collection of collections.values()) collection.subscribers.clear();
       journal?.close();
     },
   };
+}
+
+/** Objects as they were before these changes. */
+function statesBefore(
+  changes: readonly StoreEvent[],
+  objects: ReadonlyMap<string, StoredObject>,
+): ReadonlyMap<string, StoredObject> {
+  const states = new Map(objects);
+  for (const { key, previous } of changes.toReversed()) {
+    if (previous === undefined) states.delete(key);
+    else states.set(key, previous);
+  }
+  return states;
 }
 
 /** A filter for the keys of a namespace (of all when none is given) after a key. */

@@ -14,6 +14,7 @@ import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
 import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
+import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
 import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 import type { Replacement, Store } from "./store.ts";
@@ -97,6 +98,14 @@ export interface Reflector {
   readonly connectivity: Connectivity;
 }
 
+/** A list or watch that failed. */
+interface Attempt {
+  readonly isList: boolean;
+  readonly isAnswered: boolean;
+  /** By `Clock.monotonicMs`. */
+  readonly startedMs: number;
+}
+
 /** After so many interrupted streamed lists in a row the next one is paged. */
 const cutsBeforePages = 3;
 
@@ -127,6 +136,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const history = followHistory(api.history ?? createServerHistory());
   const waiters = createVersionWaiters();
   const connectivity = createConnectivityRecord(clock);
+  const failureLog = createFailureLog(log, describeType(type));
   let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;
@@ -139,8 +149,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let fruitless = 0;
   /** Whether the server was unreachable in the last of them. */
   let isUnreachable = false;
-  /** Errors that were logged since the last success, by status and reason: a server may first be unreachable and then not serve the kind. */
-  const logged = new Set<string>();
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -253,8 +261,48 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }, signal);
   }
 
+  /** Decides how the next attempt begins. */
+  function handleFailure(error: unknown, { isList, isAnswered, startedMs }: Attempt): void {
+    options.onError?.(error);
+    if (isApiError(error) && error.reason === "WatchSilent") {
+      counts.silences++;
+      if (isAnswered) return;
+      connectivity.failed(startedMs);
+      isUnverified = true;
+      return;
+    }
+    if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
+      streaming = false;
+      fruitless = 0;
+      const fields = { resource: describeType(type), error: messageOf(error) };
+      log("debug", "The API server does not support streaming lists", fields);
+      return;
+    }
+    counts.failures++;
+    isUnreachable = isApiError(error) && error.reason === "Unreachable";
+    if (!isAnswered && isUnanswered(error)) isUnverified = true;
+    if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
+    if (error instanceof IncompleteListError) counts.incompleteLists++;
+    if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
+    // A kind that is not served may have lost its objects when it is served again: a watch cannot continue, so list again.
+    const isUnserved = isApiError(error) && error.status === 404;
+    if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
+    // Relist at once after a 410 that ended a healthy watch; back off after any other error.
+    if (!isGone(error)) fruitless = Math.max(1, fruitless);
+    failureLog.add(error, fruitless <= 1);
+  }
+
+  async function listOrWatch(signal: AbortSignal, isList: boolean, onAnswer: () => void): Promise<void> {
+    if (isList) return await listAndWatch(signal);
+    if (version === undefined) await list(signal);
+    else if (isUnverified) await verify(signal);
+    const resourceVersion = version;
+    if (resourceVersion === undefined) return;
+    const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
+    await consume(api.watch(type, from, signal));
+  }
+
   async function once(runSignal: AbortSignal): Promise<void> {
-    const signal = history.attempt(runSignal);
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     isUnreachable = false;
@@ -264,57 +312,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       connectivity.answered();
     };
     try {
-      if (isList) return await listAndWatch(signal);
-      if (version === undefined) await list(signal);
-      else if (isUnverified) await verify(signal);
-      const resourceVersion = version;
-      if (resourceVersion === undefined) return;
-      const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
-      await consume(api.watch(type, from, signal));
+      await listOrWatch(history.attempt(runSignal), isList, onAnswer);
     } catch (error) {
       if (runSignal.aborted) return;
-      if (history.isInterrupted()) {
-        version = undefined;
-        fruitless = Math.max(1, fruitless);
-        return;
-      }
-      options.onError?.(error);
-      if (isApiError(error) && error.reason === "WatchSilent") {
-        counts.silences++;
-        if (isAnswered) return;
-        connectivity.failed(startedMs);
-        isUnverified = true;
-        return;
-      }
-      if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
-        streaming = false;
-        fruitless = 0;
-        log("debug", "The API server does not support streaming lists", {
-          resource: describeType(type),
-          error: messageOf(error),
-        });
-        return;
-      }
-      counts.failures++;
-      isUnreachable = isApiError(error) && error.reason === "Unreachable";
-      if (!isAnswered && isUnanswered(error)) isUnverified = true;
-      if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
-      if (error instanceof IncompleteListError) counts.incompleteLists++;
-      if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
-      // A kind that is not served may have lost its objects when it is served again: a watch cannot continue, so list again.
-      const isUnserved = isApiError(error) && error.status === 404;
-      if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
-      // Relist at once after a 410 that ended a healthy watch; back off after any other error.
-      if (!isGone(error)) fruitless = Math.max(1, fruitless);
-      if (fruitless <= 1) logged.clear();
-      const cause = isApiError(error) ? `${error.status} ${error.reason}` : "";
-      const isFirst = !isGone(error) && !logged.has(cause);
-      logged.add(cause);
-      // Warn once for each cause in a series of failures.
-      log(isFirst ? "warn" : "debug", "A list or watch failed and will be retried", {
-        resource: describeType(type),
-        error: messageOf(error),
-      });
+      if (!history.isInterrupted()) return handleFailure(error, { isList, isAnswered, startedMs });
+      version = undefined;
+      fruitless = Math.max(1, fruitless);
     }
   }
 
