@@ -128,16 +128,16 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => {
       const { output } = await run("millwright plan --scale fleet=2");
       expect(output).toMatch(
-        /Expected:\s+\d\S*; .* to join, .*; \d\S* for a drain and deletion, the middle of [1-3] that events tell of/,
+        /Expected:\s+\d\S*; .* to join, .*; \d\S* for a drain and deletion, the median of [1-3] from events/,
       );
     }, 60_000);
     const { output } = await run("millwright plan --scale fleet=2 -o json");
     expect(JSON.parse(output)).toMatchObject({
-      changes: [{ durations: { leaveMs: expect.any(Number), leftMachines: expect.any(Number) } }],
+      changes: [{ durations: { deletionMs: expect.any(Number), finishedDeletions: expect.any(Number) } }],
     });
     await run((await commandsOf("previewing-changes")).get("Without a cluster")?.[0] ?? "");
     const fromFile = await run("millwright plan --state $STATE --scale $POOL=2");
-    expect(fromFile.output).toMatch(/for a drain and deletion, the middle of [1-3] that events tell of/);
+    expect(fromFile.output).toMatch(/for a drain and deletion, the median of [1-3] from events/);
   });
 
   it("replace machines only when they are deleted, and all once the annotation is removed", async () => {

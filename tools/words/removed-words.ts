@@ -73,7 +73,8 @@ export const removedWords: readonly RemovedWord[] = [
   { pattern: /play through|plays through/, write: "simulation" },
   { pattern: /let objects go|awaits machines?|awaited machines?/, write: "allow-crd-deletion, expected-replicas" },
   {
-    pattern: /(?<!resource )definitions?/,
+    // A driver definition is the argument of `defineDriver`.
+    pattern: /(?<!(?:resource|driver) )definitions?/,
     write: "CRD",
     files: /^packages\/(?:controllers|runtime|plan|cli)\//,
   },

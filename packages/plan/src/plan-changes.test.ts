@@ -33,8 +33,8 @@ describe("planChanges", () => {
       apply({ ...small, metadata: { name: "big" } }),
     ]);
     expect(outcomes(result)).toEqual(["MachineDeployment pool completes"]);
-    expect(result).toMatchObject({ namespace, happens: true, notes: [], deletedMachines: [] });
-    expect(result.changes[0]?.durations).toMatchObject({ joinMs: 120_000, joinedMachines: 2 });
+    expect(result).toMatchObject({ namespace, hasEffect: true, notes: [], deletedMachines: [] });
+    expect(result.changes[0]?.durations).toMatchObject({ joinMs: 120_000, finishedJoins: 2 });
     expect(result.drains.map(({ node: name, outcome }) => `${name} ${outcome}`).toSorted()).toEqual([
       "node-a blocked",
       "node-b completes",
@@ -44,12 +44,12 @@ describe("planChanges", () => {
     );
   });
 
-  it("says that nothing would happen", async () => {
-    expect(await plan([apply(pool())])).toMatchObject({ happens: false, drains: [] });
-    expect(await plan([{ kind: "scale", name: "pool", replicas: 2 }])).toMatchObject({ happens: false });
+  it("reports that nothing would happen", async () => {
+    expect(await plan([apply(pool())])).toMatchObject({ hasEffect: false, drains: [] });
+    expect(await plan([{ kind: "scale", name: "pool", replicas: 2 }])).toMatchObject({ hasEffect: false });
   });
 
-  it("takes away what the last manifest had and the new one has not", async () => {
+  it("removes fields that only the last manifest had", async () => {
     const { metadata, ...rest } = pool({ paused: true, template: template("small", { drainTimeout: "1h" }) });
     const text = JSON.stringify({ ...rest, metadata: { name: "pool" } });
     const live = {
@@ -59,7 +59,7 @@ describe("planChanges", () => {
     const bare = { ...pool({ template: template("big") }), metadata: { name: "pool" } };
     const result = await plan([apply(bare)], [live, big, ...world.slice(1)]);
     expect(result.changes[0]?.waitsFor).toEqual([]);
-    // Without the note nobody knows whose the pause is: it stays.
+    // Without the annotation the author of the pause is unknown: it stays.
     const { annotations: _, ...unnoted } = live.metadata;
     const other = await plan([apply(bare)], [{ ...live, metadata: unnoted }, big, ...world.slice(1)]);
     expect(other.changes[0]?.waitsFor).toEqual(["Rollout is paused"]);
@@ -72,7 +72,7 @@ describe("planChanges", () => {
     // The deployment brings its set back to its own size: no machine comes or goes.
     const { changes } = await plan([{ kind: "scale", of: "MachineSet", name: "pool-1", replicas: 5 }]);
     expect(changes).toMatchObject([
-      { name: "pool", steps: [{ machinesCreated: [], says: ["Scaled down machine set pool-1 to 2"] }] },
+      { name: "pool", steps: [{ machinesCreated: [], messages: ["Scaled down machine set pool-1 to 2"] }] },
     ]);
   });
 
@@ -84,38 +84,38 @@ describe("planChanges", () => {
     ]);
     const one = await plan([{ kind: "delete", of: "Machine", name: "a" }]);
     expect(one).toMatchObject({
-      happens: true,
+      hasEffect: true,
       deletedMachines: [{ name: "a", node: "node-a" }],
       drains: [{ node: "node-a", outcome: "blocked" }],
     });
     expect(one.changes[0]?.steps[0]?.machinesCreated).toEqual([{ set: "pool-1", count: 1 }]);
   });
 
-  it("says that nothing takes the place of a machine that belongs to nobody", async () => {
+  it("notes that a machine without MachineSet is not replaced", async () => {
     const { ownerReferences: _, ...free } = { ...machine("x").metadata, labels: {} } as Record<string, unknown>;
     const alone = { ...machine("x"), metadata: { ...free, name: "x" } };
     const result = await plan([{ kind: "delete", of: "Machine", name: "x" }], [alone]);
-    expect(result).toMatchObject({ happens: true, changes: [], deletedMachines: [{ name: "x" }] });
-    expect(result.notes).toEqual(['Machine "x" belongs to no MachineSet: nothing takes its place']);
+    expect(result).toMatchObject({ hasEffect: true, changes: [], deletedMachines: [{ name: "x" }] });
+    expect(result.notes).toEqual(['Machine "x" belongs to no MachineSet: it is not replaced']);
   });
 
-  it("waits for a class that is missing, and only notes it where nothing is made", async () => {
-    const gone = 'MachineClass "gone" of MachineDeployment "pool" does not exist: none of its machines can be made';
+  it("waits for a missing class, and only notes it if no machine is created", async () => {
+    const gone = 'MachineClass "gone" of MachineDeployment "pool" does not exist: none of its machines can be created';
     const rolled = await plan([apply(pool({ template: template("gone") }))]);
     expect(rolled).toMatchObject({ changes: [{ outcome: "waits", waitsFor: [gone] }], notes: [] });
     const paused = await plan([apply(pool({ template: template("gone"), paused: true }))]);
     expect(paused).toMatchObject({ changes: [{ waitsFor: ["Rollout is paused"] }], notes: [gone] });
   });
 
-  it("notes a class that changes, and what it does not look at", async () => {
+  it("notes a changed class and skipped objects", async () => {
     const result = await plan([
       apply(pool()),
       apply({ ...small, providerSpec: { size: 2 } } as ApiObject),
       apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
     ]);
     expect(result.notes).toEqual([
-      expect.stringContaining('MachineClass "small" changes: machines that exist are not replaced'),
-      'new.yaml: Secret "s" is not looked at',
+      expect.stringContaining('MachineClass "small" changes: existing machines are not replaced'),
+      'new.yaml: Secret "s" is skipped',
     ]);
   });
 
@@ -140,19 +140,19 @@ describe("planChanges", () => {
       'new.yaml: MachineDeployment "pool": spec.replicas: must be',
     ],
     [
-      "a field that there is not",
+      "an unknown field",
       apply(pool({ strategy: { rollingUpdate: { maxSruge: 1 } } })),
-      'new.yaml: MachineDeployment "pool": spec.strategy.rollingUpdate.maxSruge: is no field of a MachineDeployment, and the API server refuses it: write spec.strategy.rollingUpdate.maxSurge',
+      'new.yaml: MachineDeployment "pool": spec.strategy.rollingUpdate.maxSruge: is not a field of MachineDeployment, and the API server rejects it: did you mean spec.strategy.rollingUpdate.maxSurge?',
     ],
     [
-      "a name that the API server refuses",
+      "a name that the API server rejects",
       apply({ ...pool(), metadata: { name: "Pool_1" } }),
       'new.yaml: MachineDeployment "Pool_1": metadata.name: is "Pool_1": a lowercase RFC 1123 subdomain must consist of',
     ],
     [
       "all that is wrong at once",
       apply({ ...small, metadata: { name: "b", lables: {} }, provider: 1 } as ApiObject),
-      /metadata\.lables: is no field .*; provider: must be a text/,
+      /metadata\.lables: is not a field .*; provider: must be a text/,
     ],
     [
       "another namespace",
@@ -160,9 +160,9 @@ describe("planChanges", () => {
       'metadata.namespace is "other", the plan is for "machines"; add --namespace other',
     ],
     ["no name", apply({ ...pool(), metadata: {} }), "metadata.name is missing"],
-    ["a kind that is not planned", apply(machine("a")), 'kind is "Machine"; a plan is made for MachineDeployment'],
+    ["a kind that is not planned", apply(machine("a")), 'kind is "Machine"; it must be MachineDeployment'],
     [
-      "a size of what is not there",
+      "a size of an object that does not exist",
       { kind: "scale", name: "x", replicas: 1 },
       'there is no MachineDeployment or MachineSet "x" in namespace "machines": there are pool, pool-1',
     ],
@@ -172,16 +172,20 @@ describe("planChanges", () => {
       { kind: "scale", of: "MachineDeployment", name: "pool-1", replicas: 1 },
       "there are pool",
     ],
-    ["a deletion of what is not there", { kind: "delete", of: "Machine", name: "x" }, 'there is no Machine "x"'],
+    [
+      "a deletion of an object that does not exist",
+      { kind: "delete", of: "Machine", name: "x" },
+      'there is no Machine "x"',
+    ],
     ["a deletion of no deployment", { kind: "delete", of: "MachineDeployment", name: "x" }, "there are pool"],
     ["a deletion of no set", { kind: "delete", of: "MachineSet", name: "x" }, "there are pool-1"],
-  ])("refuses %s and says what to do", async (_, change, message) => {
-    const refused = plan([change]);
-    await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow(message);
+  ])("rejects %s, and names the fix", async (_, change, message) => {
+    const rejected = plan([change]);
+    await expect(rejected).rejects.toThrow(ConfigError);
+    await expect(rejected).rejects.toThrow(message);
   });
 
-  it("takes from events in the files how long deletions took, unless somebody knows better", async () => {
+  it("estimates deletions from events in the files, unless a duration is given", async () => {
     const state = stateOfManifests(
       manifests([...world, ...lastEvents, lastEvent("other", "9h", { namespace: "other" })]),
       undefined,
@@ -189,18 +193,24 @@ describe("planChanges", () => {
     );
     const down: readonly PlannedChange[] = [{ kind: "scale", name: "pool", replicas: 1 }];
     const past = await planChanges(state, down, { now });
-    expect(past.changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
-    const given = await planChanges(state, down, { now, durations: { leaveMs: 60_000 } });
-    expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
+    expect(past.changes[0]).toMatchObject({
+      durations: { deletionMs: 180_000, finishedDeletions: 3 },
+      expectedMs: 180_000,
+    });
+    const given = await planChanges(state, down, { now, durations: { deletionMs: 60_000 } });
+    expect(given.changes[0]).toMatchObject({
+      durations: { deletionMs: 60_000, finishedDeletions: 0 },
+      expectedMs: 60_000,
+    });
   });
 
-  it("notes annotations whose names nobody knows", async () => {
+  it("notes unknown annotations", async () => {
     const misspelt = { annotations: { "machine.millwright.dev/canary-setps": "1/pause" } };
     const { notes } = await plan([apply(pool({}, misspelt))]);
     expect(notes).toEqual([expect.stringContaining("canary-setps, which is unknown")]);
   });
 
-  it("takes manifests that people wrote for a state: nothing of what an API server adds is there", async () => {
+  it("accepts hand-written manifests as a state, without the fields that an API server adds", async () => {
     const { uid: _, creationTimestamp: __, namespace: ___, ...metadata } = meta("pool");
     const written = { ...pool(), metadata };
     const { changes, namespace: planned } = await plan([{ kind: "scale", name: "pool", replicas: 5 }], [written]);
@@ -208,7 +218,7 @@ describe("planChanges", () => {
     expect(changes[0]).toMatchObject({ steps: [{ machinesCreated: [{ count: 5 }] }] });
   });
 
-  it("leaves out what cannot be read of the state, and says so", async () => {
+  it("skips objects that cannot be read, with a note", async () => {
     const { notes } = await plan(
       [apply(pool())],
       [...world, { ...machine("c"), spec: { providerID: 5 } } as ApiObject],

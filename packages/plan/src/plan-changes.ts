@@ -3,38 +3,38 @@ import { labelKeys, type Machine } from "@millwright/core";
 import { drainSourcesOf } from "@millwright/runtime";
 import { applyChanges, type PlannedChange } from "./changes/apply-changes.ts";
 import type { ClusterState } from "./state/cluster-state.ts";
-import { missingClass, misspeltAnnotations, standstills } from "./obstacles.ts";
+import { missingClass, unknownAnnotationNotes, pausesByCrds } from "./unmet-preconditions.ts";
 import { overlaps } from "./changes/overlaps.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./simulation/preview-change.ts";
 
-/** What the drain of one node would do, as things are now. */
+/** What the drain of one node would do if it began now. */
 export interface PlannedDrain {
   readonly machine: string;
   readonly node: string;
   readonly outcome: DrainPreview["outcome"];
-  /** What holds it up until a deadline, line by line. */
+  /** What blocks it until a deadline, line by line. */
   readonly because: readonly string[];
-  /** RFC 3339: when it is forced at the latest, if it began now. */
+  /** RFC 3339: when it would be forced at the latest. */
   readonly deadline: string;
 }
 
-/** What changes would lead to. */
+/** The effects of changes. */
 export interface Plan {
   readonly namespace: string;
   /** Whether anything would happen to sets, machines or nodes. */
-  readonly happens: boolean;
+  readonly hasEffect: boolean;
   readonly changes: readonly ChangePreview[];
   /** Machines that the changes themselves delete, with their nodes. */
   readonly deletedMachines: readonly { readonly name: string; readonly node?: string }[];
-  /** Of nodes that there are now, in the order in which they would be emptied. */
+  /** Of nodes that exist now, in the order in which they would be drained. */
   readonly drains: readonly PlannedDrain[];
-  /** What else is to be known, a sentence each. */
+  /** Further findings, a sentence each. */
   readonly notes: readonly string[];
 }
 
 const nodeOf = ({ metadata }: Machine): string | undefined => metadata.labels?.[labelKeys.node];
 
-/** Machines whose nodes are emptied, each once, in order. */
+/** Machines whose nodes are drained, each once, in order. */
 function drained(
   state: ClusterState,
   changes: readonly ChangePreview[],
@@ -77,14 +77,14 @@ async function rehearseDrains(
   });
 }
 
-/** A change that makes machines of a class that is missing waits for somebody to make the class. */
+/** A change that creates machines of a missing class waits until a user creates the class. */
 const waitingFor = (change: ChangePreview, missing: string): ChangePreview =>
   change.steps.some(({ machinesCreated }) => machinesCreated.length > 0)
     ? { ...change, outcome: "waits", waitsFor: [...change.waitsFor, missing] }
     : change;
 
 /**
- * Says what changes would lead to, in steps. Writes nothing.
+ * Computes the effects of changes, in steps. Writes nothing.
  *
  * @throws ConfigError for a change that cannot be read or does not fit the state
  */
@@ -102,7 +102,7 @@ export async function planChanges(
   });
   return {
     namespace: state.namespace,
-    happens: deletedMachines.length > 0 || changes.some(({ steps }) => steps.length > 0),
+    hasEffect: deletedMachines.length > 0 || changes.some(({ steps }) => steps.length > 0),
     changes,
     deletedMachines: deletedMachines.map((machine) => {
       const node = nodeOf(machine);
@@ -113,8 +113,8 @@ export async function planChanges(
       ...state.notes,
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
-      ...previews.flatMap((each) => [...standstills(after, each), ...misspeltAnnotations(after, each)]),
-      // Two objects of one change tell the same of each other.
+      ...previews.flatMap((each) => [...pausesByCrds(after, each), ...unknownAnnotationNotes(after, each)]),
+      // Two objects of one change have the same overlap with each other.
       ...new Set(previews.flatMap((each) => overlaps(after, each))),
     ].filter((note) => note !== undefined),
   };

@@ -71,7 +71,7 @@ function aCloud(clock: VirtualClock, options: { readonly lagMs: number; readonly
 const stops: AbortController[] = [];
 afterEach(() => stops.splice(0).forEach((stop) => stop.abort(new Error("the test is over"))));
 
-/** A machine is declared; a process looks after it until it dies, and then another one. */
+/** A machine is declared; a process manages it until it dies, and then another one. */
 function aWorld(options: { readonly lagMs?: number; readonly nodeName?: string; readonly finalizer?: boolean } = {}) {
   const clock = createVirtualClock();
   const api = createFakeApi({ clock });

@@ -8,7 +8,7 @@ import {
 } from "@millwright/kube";
 
 /**
- * The Leases of MCM's two processes, in the order in which they are taken. Whoever holds both is alone: neither another Millwright nor a Go
+ * The Leases of MCM's two processes, in the order in which they are taken. The holder of both is alone: neither another Millwright nor a Go
  * installation acts at the same time, which is what makes taking over a running one safe (MCM, `pkg/util/provider/app/app.go` and
  * `cmd/machine-controller-manager/app/controllermanager.go`). The order keeps two candidates from holding one each for ever.
  */

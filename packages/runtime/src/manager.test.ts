@@ -119,7 +119,7 @@ describe("a manager", () => {
     await running;
   });
 
-  it("looks after machines without a target cluster", async () => {
+  it("manages machines without a target cluster", async () => {
     const { api, clock, stop, phases } = aManager();
     const lonely = createManager({
       control: api,

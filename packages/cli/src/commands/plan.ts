@@ -111,14 +111,17 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
 export async function plan(flags: PlanFlags): Promise<number> {
   const changes = await readChanges(flags);
   const { planChanges } = await import("@millwright/plan");
-  const { joinTime: joinMs, drainTime: leaveMs } = flags;
-  const durations = { ...(joinMs === undefined ? {} : { joinMs }), ...(leaveMs === undefined ? {} : { leaveMs }) };
+  const { joinTime: joinMs, drainTime: deletionMs } = flags;
+  const durations = {
+    ...(joinMs === undefined ? {} : { joinMs }),
+    ...(deletionMs === undefined ? {} : { deletionMs }),
+  };
   const result = await withState(flags, (state) => planChanges(state, changes, { now: systemClock.now(), durations }));
-  const refused = result.changes.find(({ outcome }) => outcome === "refused");
-  if (refused !== undefined) {
-    const problems = formatProblems(refused.problems).replaceAll("\n", "; ");
-    throw new ConfigError(`${refused.kind} "${refused.name}" would be rejected: ${problems}`);
+  const rejected = result.changes.find(({ outcome }) => outcome === "rejected");
+  if (rejected !== undefined) {
+    const problems = formatProblems(rejected.problems).replaceAll("\n", "; ");
+    throw new ConfigError(`${rejected.kind} "${rejected.name}" would be rejected: ${problems}`);
   }
   process.stdout.write(flags.output === "json" ? `${JSON.stringify(result, undefined, 2)}\n` : renderPlan(result));
-  return result.happens ? HAPPENS : 0;
+  return result.hasEffect ? HAPPENS : 0;
 }

@@ -14,10 +14,10 @@ const step: Change["steps"][number] = {
   machinesUpdated: [],
   nodesTainted: ["n1", "n2"],
   nodesUntainted: [],
-  says: ["Scaled up machine set pool-2 to 1"],
-  after: { current: 1, old: 2, leaving: 0, serving: 2 },
+  messages: ["Scaled up machine set pool-2 to 1"],
+  after: { current: 1, old: 2, terminating: 0, available: 2 },
 };
-const nothing = { ...step, setsCreated: [], machinesCreated: [], nodesTainted: [], says: [] };
+const nothing = { ...step, setsCreated: [], machinesCreated: [], nodesTainted: [], messages: [] };
 const change: Change = {
   kind: "MachineDeployment",
   name: "pool",
@@ -36,13 +36,13 @@ const change: Change = {
   waitsFor: [],
   problems: [],
   surge: { used: 1, allowed: 1 },
-  fewestServing: 2,
-  durations: { joinMs: 150_000, leaveMs: undefined, joinedMachines: 2, leftMachines: 0 },
+  minAvailable: 2,
+  durations: { joinMs: 150_000, deletionMs: undefined, finishedJoins: 2, finishedDeletions: 0 },
   expectedMs: 150_000,
 };
 const plan: Plan = {
   namespace: "default",
-  happens: true,
+  hasEffect: true,
   changes: [change],
   deletedMachines: [],
   drains: [],
@@ -70,22 +70,22 @@ describe("renderPlan", () => {
       }),
     ).toMatchInlineSnapshot(`
       "MachineDeployment pool: would complete by itself
-        Surge:     1 machine beyond its size at most, of 1 allowed
-        Serving:   never fewer than 2
-        Expected:  at least 2m30s; 2m30s for a machine to join, as the middle one of 2 did; how long drains and deletions take is unknown (--drain-time says it)
+        Surge:      at most 1 machine beyond its size, of 1 allowed
+        Available:  at least 2
+        Expected:   at least 2m30s; 2m30s for a machine to join, the median of 2; the time of a drain and deletion is unknown (set --drain-time)
         Steps:
-              AT      NEW/OLD/LEAVING  SERVING  STEP
-          1.  +0s     1/2/0            2        make MachineSet pool-2 of class big
-                                                create 1 machine in pool-2
-                                                steer pods away from n1, n2
-          2.  +2m30s  1/2/0            2        delete m1 (node n1), m9
+              AT      NEW/OLD/TERMINATING  AVAILABLE  STEP
+          1.  +0s     1/2/0                2          create MachineSet pool-2 of class big
+                                                      create 1 machine in pool-2
+                                                      taint, so that the scheduler avoids n1, n2
+          2.  +2m30s  1/2/0                2          delete m1 (node n1), m9
 
       Deleted by the change itself:
         x
         y (node ny)
-      Drains, each as if it began now:
-        1 of 2 nodes would be drained without anything that blocks them
-        node n1 of machine m1 is held up, if drained now until 2026-01-01T02:00:00.000Z:
+      Drains, as if each began now:
+        1 of 2 nodes can be drained without blockers
+        node n1 of machine m1 would be blocked until 2026-01-01T02:00:00.000Z, if drained now:
           * Pod a/b: PodDisruptionBudget a/b can never be met
       Notes:
         a note  [31m
@@ -96,35 +96,35 @@ describe("renderPlan", () => {
 
   it("shows what is waited for and that nothing would happen", () => {
     const waiting: Change = { ...change, outcome: "waits", steps: [], waitsFor: ["Rollout is paused"] };
-    const shown = renderPlan({ ...plan, happens: false, changes: [waiting] });
+    const shown = renderPlan({ ...plan, hasEffect: false, changes: [waiting] });
     expect(shown).toContain(
       "MachineDeployment pool: would not complete by itself\n  Waits for:\n    Rollout is paused\n",
     );
     expect(shown).toContain("Nothing would happen.");
   });
 
-  it("says that the end is not known", () => {
-    const cutShort: Change = { ...change, outcome: "unknown", waitsFor: ["It takes more than a year"] };
+  it("reports that the end is unknown", () => {
+    const cutShort: Change = { ...change, outcome: "unknown", waitsFor: ["The rollout takes more than a year"] };
     expect(renderPlan({ ...plan, changes: [cutShort] })).toContain(
-      "MachineDeployment pool: would go on for longer than a preview does\n",
+      "MachineDeployment pool: would continue beyond the limits of a preview\n",
     );
   });
 
-  it("says which durations are known, and from where", () => {
+  it("shows which durations are known, and their source", () => {
     const expected = (durations: Change["durations"]): string =>
       /Expected:\s+(.*)/.exec(renderPlan({ ...plan, changes: [{ ...change, durations }] }))?.[1] ?? "";
-    expect(expected({ joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0, leftMachines: 0 })).toBe(
+    expect(expected({ joinMs: 60_000, deletionMs: 60_000, finishedJoins: 0, finishedDeletions: 0 })).toBe(
       "2m30s; 1m0s for a machine to join; 1m0s for a drain and deletion",
     );
-    expect(expected({ joinMs: 60_000, leaveMs: 90_000, joinedMachines: 0, leftMachines: 5 })).toMatch(
-      /; 1m30s for a drain and deletion, the middle of 5 that events tell of$/,
+    expect(expected({ joinMs: 60_000, deletionMs: 90_000, finishedJoins: 0, finishedDeletions: 5 })).toMatch(
+      /; 1m30s for a drain and deletion, the median of 5 from events$/,
     );
-    expect(expected({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0, leftMachines: 0 })).toMatch(
-      /^at least 2m30s; .*unknown \(--join-time.*unknown \(--drain-time/,
+    expect(expected({ joinMs: undefined, deletionMs: undefined, finishedJoins: 0, finishedDeletions: 0 })).toMatch(
+      /^at least 2m30s; .*unknown \(set --join-time.*unknown \(set --drain-time/,
     );
   });
 
-  it("adds up the bursts in which a set makes its machines", () => {
+  it("adds up the bursts in which a set creates its machines", () => {
     const machinesCreated = [
       { set: "a", count: 100 },
       { set: "b", count: 1 },
@@ -134,7 +134,7 @@ describe("renderPlan", () => {
     expect(shown.match(/create .*/g)).toEqual(["create 150 machines in a", "create 1 machine in b"]);
   });
 
-  it("cuts what is too long to read", () => {
+  it("shortens long lists", () => {
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     const shown = renderPlan({
       ...plan,
@@ -144,7 +144,7 @@ describe("renderPlan", () => {
     expect(shown).toContain("and 10 more steps: see -o json");
   });
 
-  it("shows the other things that a step may do", () => {
+  it("shows the other actions of a step", () => {
     const other = {
       ...nothing,
       machinesUpdated: ["u"],
@@ -154,12 +154,12 @@ describe("renderPlan", () => {
     };
     const shown = renderPlan({
       ...plan,
-      changes: [{ ...change, steps: [other, { ...nothing, says: ["Rolled back"] }] }],
+      changes: [{ ...change, steps: [other, { ...nothing, messages: ["Rolled back"] }] }],
     });
     for (const text of [
       "drain and update in place u",
       "change without replacement c",
-      "let pods come again to n",
+      "remove the taint of n",
       "delete MachineSet s",
       "Rolled back",
     ]) {
@@ -167,9 +167,9 @@ describe("renderPlan", () => {
     }
   });
 
-  it("shows the problems of what would be refused", () => {
+  it("shows the problems of a rejected change", () => {
     const problems: Change["problems"] = [{ path: "spec.x", message: "must be y", kind: "invalid" }];
-    expect(renderPlan({ ...plan, changes: [{ ...change, outcome: "refused", problems }] })).toContain(
+    expect(renderPlan({ ...plan, changes: [{ ...change, outcome: "rejected", problems }] })).toContain(
       "  Problems:\n    spec.x: must be y\n",
     );
   });

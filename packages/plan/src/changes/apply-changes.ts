@@ -22,7 +22,7 @@ import { adoptsSet } from "./overlaps.ts";
 import { unknownFields } from "./unknown-fields.ts";
 import type { PreviewRoot } from "../simulation/preview-change.ts";
 
-/** What somebody thinks of doing. */
+/** A change that a user considers. */
 export type PlannedChange =
   | ({ readonly kind: "apply" } & ManifestObject)
   | {
@@ -34,7 +34,7 @@ export type PlannedChange =
     }
   | { readonly kind: "delete"; readonly of: "MachineDeployment" | "MachineSet" | "Machine"; readonly name: string };
 
-/** The state after the changes, and whose future they concern. */
+/** The state after the changes, and the objects that they affect. */
 export interface ChangedState {
   readonly state: ClusterState;
   readonly roots: readonly PreviewRoot[];
@@ -55,7 +55,7 @@ const put = <T extends Named>(objects: readonly T[], object: T): readonly T[] =>
   object,
 ];
 
-/** What kubectl wrote down of the manifest that was applied last, or nothing. */
+/** The manifest that kubectl recorded when it was applied last, or an empty one. */
 function lastApplied(
   live: object | undefined,
   annotations: Readonly<Record<string, string>> | undefined,
@@ -69,21 +69,21 @@ function lastApplied(
   }
 }
 
-/** The object as `kubectl apply` would leave it: what the last manifest had and this one has not goes, what this one has is laid over. */
+/** The object after `kubectl apply`: fields that only the last manifest had are removed, then the fields of this one are merged. */
 function applied(
   live: MachineDeployment | MachineSet | MachineClass | undefined,
   manifest: ManifestObject["object"],
   namespace: string,
 ): unknown {
   const { status: _, ...wanted } = { status: undefined, ...manifest };
-  const gone = createMergePatch(lastApplied(live, live?.metadata.annotations), wanted) ?? {};
+  const removed = createMergePatch(lastApplied(live, live?.metadata.annotations), wanted) ?? {};
   const { name = "" } = manifest.metadata;
   const base = live ?? { metadata: asCreated(manifest.kind ?? "", name) };
-  return applyMergePatch(applyMergePatch(applyMergePatch(base, gone), wanted), { metadata: { namespace } });
+  return applyMergePatch(applyMergePatch(applyMergePatch(base, removed), wanted), { metadata: { namespace } });
 }
 
-/** The object that a manifest makes, unless the API server would refuse it. */
-function readOrRefuse<T extends { readonly metadata: ObjectMeta }>(
+/** The object of a manifest, unless the API server would reject it. */
+function readOrReject<T extends { readonly metadata: ObjectMeta }>(
   { source, object }: ManifestObject,
   kind: MachineKind,
   result: ReadResult<T>,
@@ -97,7 +97,7 @@ function readOrRefuse<T extends { readonly metadata: ObjectMeta }>(
   throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems).replaceAll("\n", "; ")}`);
 }
 
-/** The deployment that a set belongs to, or will as soon as it is seen; else the set itself. */
+/** The deployment that controls a set or will adopt it; else the set itself. */
 function rootOfSet(state: ClusterState, set: MachineSet): PreviewRoot {
   const owner = controllerRefOf(set);
   const deployment = state.deployments.find((each) =>
@@ -133,11 +133,10 @@ function applyManifest(state: ClusterState, manifest: ManifestObject): Step {
   const { kind = "" } = object;
   const { name, namespace = state.namespace } = object.metadata;
   const isOurs = object.apiVersion?.split("/")[0] === machineKinds.Machine.group;
-  if (!isOurs)
-    return { state, note: `${source}: ${kind || "an object without kind"} "${name ?? ""}" is not looked at` };
+  if (!isOurs) return { state, note: `${source}: ${kind || "an object without kind"} "${name ?? ""}" is skipped` };
   if (name === undefined) throw new ConfigError(`${source}: ${kind}: metadata.name is missing; give it a name`);
   if (namespace !== state.namespace) {
-    const remedy = `add --namespace ${namespace}, or take metadata.namespace away`;
+    const remedy = `add --namespace ${namespace}, or remove metadata.namespace`;
     throw new ConfigError(
       `${source}: ${kind} "${name}": metadata.namespace is "${namespace}", the plan is for "${state.namespace}"; ${remedy}`,
     );
@@ -145,26 +144,24 @@ function applyManifest(state: ClusterState, manifest: ManifestObject): Step {
   switch (kind) {
     case "MachineDeployment": {
       const raw = applied(find(state.deployments, name), object, namespace);
-      const deployment = readOrRefuse(manifest, kind, readMachineDeployment(raw));
+      const deployment = readOrReject(manifest, kind, readMachineDeployment(raw));
       return { state: { ...state, deployments: put(state.deployments, deployment) }, roots: [{ kind, name }] };
     }
     case "MachineSet": {
-      const set = readOrRefuse(manifest, kind, readMachineSet(applied(find(state.sets, name), object, namespace)));
+      const set = readOrReject(manifest, kind, readMachineSet(applied(find(state.sets, name), object, namespace)));
       const next = { ...state, sets: put(state.sets, set) };
       return { state: next, roots: [rootOfSet(next, set)] };
     }
     case "MachineClass": {
       const live = find(state.classes, name);
-      const machineClass = readOrRefuse(manifest, kind, readMachineClass(applied(live, object, namespace)));
+      const machineClass = readOrReject(manifest, kind, readMachineClass(applied(live, object, namespace)));
       const next = { ...state, classes: put(state.classes, machineClass) };
       const isChanged = live !== undefined && !equalJson(live.providerSpec, machineClass.providerSpec);
-      const note = `MachineClass "${name}" changes: machines that exist are not replaced for that; give the class a new name, and name that in the template`;
+      const note = `MachineClass "${name}" changes: existing machines are not replaced for that; create a class with a new name and use it in the template`;
       return isChanged ? { state: next, note } : { state: next };
     }
     default:
-      throw new ConfigError(
-        `${source}: kind is "${kind}"; a plan is made for MachineDeployment, MachineSet and MachineClass`,
-      );
+      throw new ConfigError(`${source}: kind is "${kind}"; it must be MachineDeployment, MachineSet or MachineClass`);
   }
 }
 
@@ -191,7 +188,7 @@ function remove(
   name: string,
   now: Date,
 ): Step {
-  const leaving = <T extends Named>(object: T): T => ({
+  const terminating = <T extends Named>(object: T): T => ({
     ...object,
     metadata: { ...object.metadata, deletionTimestamp: now.toISOString() },
   });
@@ -200,32 +197,32 @@ function remove(
       const deployment = find(state.deployments, name);
       if (deployment === undefined) throw missing(state, of, name, state.deployments);
       return {
-        state: { ...state, deployments: put(state.deployments, leaving(deployment)) },
+        state: { ...state, deployments: put(state.deployments, terminating(deployment)) },
         roots: [{ kind: of, name }],
       };
     }
     case "MachineSet": {
       const set = find(state.sets, name);
       if (set === undefined) throw missing(state, of, name, state.sets);
-      return { state: { ...state, sets: put(state.sets, leaving(set)) }, roots: [rootOfSet(state, set)] };
+      return { state: { ...state, sets: put(state.sets, terminating(set)) }, roots: [rootOfSet(state, set)] };
     }
     case "Machine": {
       const machine = find(state.machines, name);
       if (machine === undefined) throw missing(state, of, name, state.machines);
-      const next = { ...state, machines: put(state.machines, leaving(machine)) };
+      const next = { ...state, machines: put(state.machines, terminating(machine)) };
       const owner = controllerRefOf(machine);
       const set = state.sets.find(({ metadata }) => owner !== undefined && metadata.uid === owner.uid);
       return set === undefined
-        ? { state: next, deleted: machine, note: `Machine "${name}" belongs to no MachineSet: nothing takes its place` }
+        ? { state: next, deleted: machine, note: `Machine "${name}" belongs to no MachineSet: it is not replaced` }
         : { state: next, deleted: machine, roots: [rootOfSet(state, set)] };
     }
   }
 }
 
 /**
- * Does to a state what somebody thinks of doing to the cluster.
+ * Applies the changes that a user considers to a state.
  *
- * @throws ConfigError for an object that the API server would refuse, that is for another namespace, or that is not there, with the field and what to do
+ * @throws ConfigError for an object that the API server would reject, that is in another namespace, or that does not exist; it names the field and the fix
  */
 export function applyChanges(state: ClusterState, changes: readonly PlannedChange[], now: Date): ChangedState {
   const roots = new Map<string, PreviewRoot>();

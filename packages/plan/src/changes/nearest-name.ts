@@ -1,11 +1,11 @@
-/** Longer words are nobody's slip of the pen; comparing them costs the product of their lengths. */
+/** Longer names are no typing errors, and comparing them costs the product of their lengths. */
 const LONGEST = 64;
 
 /**
- * Slips that turn one word into another: a letter too many, too few or wrong, or two that changed places (optimal string alignment). The libraries that are kept
- * well do not know the last one, which is the slip in `maxSruge`.
+ * Number of typing errors that turn one name into another: an extra, missing or wrong letter, or two swapped ones (optimal string alignment). The maintained
+ * libraries do not count a swap as one error, as in `maxSruge`.
  */
-function slipsBetween(one: string, other: string): number {
+function typosBetween(one: string, other: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row++) {
@@ -28,10 +28,10 @@ function slipsBetween(one: string, other: string): number {
   return last[other.length] ?? Infinity;
 }
 
-/** The known name that somebody meant who wrote another, if one is near: at most a slip in three letters, capitals aside. The first of those that are as near. */
+/** The known name that was probably meant, if one is near: at most one typing error in three letters, ignoring case. The first of equally near ones. */
 export function nearestName(written: string, known: readonly string[]): string | undefined {
   if (written.length > LONGEST) return undefined;
-  const slips = known.map((name) => slipsBetween(written.toLowerCase(), name.toLowerCase()));
-  const fewest = slips.reduce((least, each) => Math.min(least, each), Infinity);
-  return fewest * 3 <= written.length ? known[slips.indexOf(fewest)] : undefined;
+  const typos = known.map((name) => typosBetween(written.toLowerCase(), name.toLowerCase()));
+  const fewest = typos.reduce((least, each) => Math.min(least, each), Infinity);
+  return fewest * 3 <= written.length ? known[typos.indexOf(fewest)] : undefined;
 }

@@ -19,7 +19,7 @@ const deployment = (name: string, selected: Labels, given: Labels = selected) =>
   metadata: { name, namespace },
 });
 
-/** A set that nobody controls. */
+/** A set without controller. */
 const bareSet = (name: string, labels: Labels, selected: Labels = labels) => ({
   ...set,
   metadata: meta(name, { labels }),
@@ -32,7 +32,7 @@ const bareSet = (name: string, labels: Labels, selected: Labels = labels) => ({
 
 const overlap = (one: string, other: string): unknown =>
   expect.stringMatching(
-    `^The selectors of ${one} and ${other} overlap: what loses its owner at one may be adopted by the other`,
+    `^The selectors of ${one} and ${other} overlap: each may adopt machines that the other releases`,
   );
 const both = overlap('MachineDeployment "new"', 'MachineDeployment "pool"');
 
@@ -45,7 +45,7 @@ describe("the plan of objects whose selectors overlap", () => {
     expect((await plan(deployment("new", selected, given))).notes).toEqual([both]);
   });
 
-  it("says nothing where they do not, or where one of them goes", async () => {
+  it("reports nothing without overlap, or while one of them is being deleted", async () => {
     expect((await plan(deployment("new", { name: "new" }))).notes).toEqual([]);
     const state = stateOfManifests(manifests([...world, deployment("new", { name: "pool" })]), undefined, true);
     expect((await planChanges(state, [{ kind: "scale", name: "pool", replicas: 3 }], { now })).notes).toEqual([both]);
@@ -53,7 +53,7 @@ describe("the plan of objects whose selectors overlap", () => {
     expect(gone.notes).toEqual([]);
   });
 
-  it("says once what concerns two objects of one change", async () => {
+  it("reports an overlap of two objects of one change once", async () => {
     const { notes } = await plan(deployment("new", { name: "x" }), deployment("newer", { name: "x" }));
     expect(notes).toEqual([overlap('MachineDeployment "new"', 'MachineDeployment "newer"')]);
   });
@@ -62,11 +62,11 @@ describe("the plan of objects whose selectors overlap", () => {
     const { changes, notes } = await plan(bareSet("lone", { name: "pool" }, { name: "lone" }));
     expect(changes).toMatchObject([{ kind: "MachineDeployment", name: "pool" }]);
     expect(notes).toEqual([
-      'MachineDeployment "pool" adopts MachineSet "lone", which nobody controls and whose labels its selector matches: the set becomes a part of its rollout',
+      'MachineDeployment "pool" adopts MachineSet "lone", because its selector matches and the set has no controller: the set becomes part of its rollout',
     ]);
   });
 
-  it("names sets that nobody controls, and none that a deployment has", async () => {
+  it("names sets without controller, and none that a deployment controls", async () => {
     expect((await plan(bareSet("lone", {}, { name: "pool" }))).notes).toEqual([
       overlap('MachineDeployment "pool"', 'MachineSet "lone"'),
     ]);

@@ -1,20 +1,20 @@
 import { crds, type FieldProblem, isRecord, joinPath, type MachineKind, type StructuralSchema } from "@millwright/core";
 import { nearestName } from "./nearest-name.ts";
 
-/** Problems that are told of one object: a person mends them one by one. */
-const MOST_PROBLEMS = 20;
+/** Maximum number of problems that are reported for one object. */
+const MAX_PROBLEMS = 20;
 
-/** Places that are told of a field that stands in the wrong one. */
-const MOST_PLACES = 3;
+/** Maximum number of suggested places for a misplaced field. */
+const MAX_PLACES = 3;
 
-/** Names no fields: whatever is in it is not looked at. */
+/** A schema without fields: its contents are not checked. */
 const free: StructuralSchema = {};
 
 const fields = (...names: readonly string[]): StructuralSchema => ({
   properties: Object.fromEntries(names.map((name) => [name, free])),
 });
 
-/** What a CustomResourceDefinition leaves to the API server. Source: Kubernetes API reference, ObjectMeta and OwnerReference. */
+/** The fields that a CustomResourceDefinition leaves to the API server. Source: Kubernetes API reference, ObjectMeta and OwnerReference. */
 const metadataSchema: StructuralSchema = {
   properties: {
     ...fields("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation").properties,
@@ -26,7 +26,7 @@ const metadataSchema: StructuralSchema = {
 
 const schemas = new Map<string, StructuralSchema>();
 
-/** The schema of a kind; made when it is first asked for, which takes a hundredth of a second. */
+/** The schema of a kind; built on first use, which takes about 10 ms. */
 function schemaOf(kind: MachineKind): StructuralSchema {
   if (schemas.size === 0) {
     for (const { spec } of crds()) {
@@ -37,7 +37,7 @@ function schemaOf(kind: MachineKind): StructuralSchema {
   return schemas.get(kind) ?? free;
 }
 
-/** A field that is not there, and the names of those that are. */
+/** An unknown field, and the names of its known siblings. */
 interface Unknown {
   readonly parent: string;
   readonly name: string;
@@ -50,7 +50,7 @@ function* unknownIn(value: unknown, schema: StructuralSchema, path: string): Gen
     const list: readonly unknown[] = value;
     for (const [index, item] of list.entries()) yield* unknownIn(item, items, joinPath(path, index));
   }
-  // A text in whose place there is an object has the wrong type, which whoever reads it says.
+  // A wrong type is reported by the reader of the object.
   if (!isRecord(value) || (properties === undefined && additionalProperties === undefined)) return;
   for (const name of Object.keys(value)) {
     const own = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
@@ -60,7 +60,7 @@ function* unknownIn(value: unknown, schema: StructuralSchema, path: string): Gen
   }
 }
 
-/** Paths of all fields of a name that somebody may write. */
+/** Paths of all writable fields with that name. */
 function* placesOf(name: string, schema: StructuralSchema, path: string): Generator<string> {
   for (const [key, field] of Object.entries(schema.properties ?? {})) {
     if (path === "" && ["metadata", "status"].includes(key)) continue;
@@ -70,27 +70,27 @@ function* placesOf(name: string, schema: StructuralSchema, path: string): Genera
   }
 }
 
-/** Where the field stands that was meant: beside it by a name that is near, or elsewhere by the same name. */
+/** Paths of the field that was probably meant: a sibling with a similar name, or the same name elsewhere. */
 function meantBy({ parent, name, siblings }: Unknown, schema: StructuralSchema): readonly string[] {
   const near = nearestName(name, siblings);
   if (near !== undefined) return [joinPath(parent, near)];
   const places = [...placesOf(name, schema, "")];
-  return places.length <= MOST_PLACES ? places : [];
+  return places.length <= MAX_PLACES ? places : [];
 }
 
 /**
- * The fields of a manifest that its kind does not have, each with the one that was probably meant. `kubectl apply` asks the API server to refuse them, as it does by
- * default (`--validate=true`). What a driver reads, and metadata of templates, may hold any.
+ * The fields of a manifest that its kind does not have, each with the one that was probably meant. `kubectl apply` has the API server reject them by
+ * default (`--validate=true`). Driver specs, and metadata of templates, may have any fields.
  */
 export function unknownFields(kind: MachineKind, manifest: object): readonly FieldProblem[] {
   const schema = schemaOf(kind);
   const problems: FieldProblem[] = [];
   for (const each of unknownIn(manifest, schema, "")) {
     const meant = meantBy(each, schema);
-    const remedy = meant.length === 0 ? "take it away" : `write ${meant.join(" or ")} if that is meant`;
-    const message = `is no field of a ${kind}, and the API server refuses it: ${remedy}`;
+    const remedy = meant.length === 0 ? "remove it" : `did you mean ${meant.join(" or ")}?`;
+    const message = `is not a field of ${kind}, and the API server rejects it: ${remedy}`;
     problems.push({ path: joinPath(each.parent, each.name), message, kind: "forbidden" });
-    if (problems.length === MOST_PROBLEMS) break;
+    if (problems.length === MAX_PROBLEMS) break;
   }
   return problems;
 }

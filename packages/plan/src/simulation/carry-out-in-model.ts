@@ -19,7 +19,7 @@ import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import type { ModelCluster } from "./model-cluster.ts";
 import type { DeletedMachine, PreviewStep } from "./preview-step.ts";
 
-/** What a moment of a preview collects. */
+/** What happens at one moment of a simulation, collected. */
 export type Notes = { -readonly [Key in Exclude<keyof PreviewStep, "afterMs" | "after">]: PreviewStep[Key][number][] };
 
 export const noNotes = (): Notes => ({
@@ -31,14 +31,14 @@ export const noNotes = (): Notes => ({
   machinesUpdated: [],
   nodesTainted: [],
   nodesUntainted: [],
-  says: [],
+  messages: [],
 });
 
-/** The moment in which something is carried out. */
+/** The moment at which actions are carried out. */
 export interface Moment {
   readonly notes: Notes;
   readonly now: Date;
-  /** Whether a node is there before anything happens. */
+  /** Whether a node exists before the simulation. */
   readonly isRealNode: (name: string) => boolean;
 }
 
@@ -58,10 +58,10 @@ function changeNode(
   if (before && !after && isRealNode(name)) notes.nodesUntainted.push(name);
 }
 
-/** Whether a patch of a machine is a change of what it is, and not a mark for controllers. */
+/** Whether a patch changes the spec of a machine, and not only marks for controllers. */
 const changesSpec = (patch: object): boolean => "spec" in patch;
 
-/** Carries out in the model what the controller of deployments would write. */
+/** Carries out an action of the MachineDeployment controller in the model. */
 export function carryOutForDeployment(
   cluster: ModelCluster,
   deployment: MachineDeployment,
@@ -107,7 +107,7 @@ export function carryOutForDeployment(
   }
 }
 
-/** The machine as a preview tells of it; its node only where there is one already. */
+/** The machine as the preview shows it; its node only if it exists already. */
 function deleted(
   cluster: ModelCluster,
   set: MachineSet,
@@ -118,7 +118,7 @@ function deleted(
   return { name, set: set.metadata.name, ...(isReal(node) ? { node } : {}) };
 }
 
-/** Carries out in the model what the controller of sets would write. */
+/** Carries out an action of the MachineSet controller in the model. */
 export function carryOutForSet(
   cluster: ModelCluster,
   set: MachineSet,
@@ -148,13 +148,13 @@ export function carryOutForSet(
       return cluster.patchMachine(action.name, action.patch);
     case "CreateMachines":
       for (let count = 0; count < action.count; count++) {
-        const born = newMachine(set, cluster.nextName(name));
+        const created = newMachine(set, cluster.nextName(name));
         const metadata = {
-          ...born.metadata,
-          uid: `preview-${born.metadata.name}`,
+          ...created.metadata,
+          uid: `preview-${created.metadata.name}`,
           creationTimestamp: now.toISOString(),
         };
-        cluster.addMachine({ ...born, metadata });
+        cluster.addMachine({ ...created, metadata });
       }
       notes.machinesCreated.push({ set: name, count: action.count });
       return;

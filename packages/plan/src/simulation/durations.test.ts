@@ -1,6 +1,6 @@
 import { aMachine } from "@millwright/controllers/testing";
 import { describe, expect, it } from "vitest";
-import { leaveTimes, pastDurations } from "./durations.ts";
+import { deletionTimes, pastDurations } from "./durations.ts";
 
 const SECOND = 1_000;
 const gone = (uid: unknown, after: string, more: object = {}): object => ({
@@ -17,7 +17,7 @@ const gone = (uid: unknown, after: string, more: object = {}): object => ({
   ...more,
 });
 
-describe("leaveTimes", () => {
+describe("deletionTimes", () => {
   it.each<[string, readonly object[], readonly number[]]>([
     ["nothing of no events", [], []],
     ["each machine that is gone, in whatever order they come", [gone("a", "9s"), gone("b", "2s")], [2, 9]],
@@ -54,7 +54,7 @@ describe("leaveTimes", () => {
       [],
     ],
     [
-      "nothing of what is no event, or not as it should be",
+      "nothing from other objects and malformed events",
       [
         {},
         [],
@@ -71,7 +71,7 @@ describe("leaveTimes", () => {
     ],
     ["machines with names out of a prototype", [gone("__proto__", "2s"), gone("constructor", "3s")], [2, 3]],
   ])("counts %s", (_, events, seconds) => {
-    expect(leaveTimes(events)).toEqual(seconds.map((each) => each * SECOND));
+    expect(deletionTimes(events)).toEqual(seconds.map((each) => each * SECOND));
   });
 });
 
@@ -82,28 +82,31 @@ describe("pastDurations", () => {
   it("takes the middle of each, the shorter one of two", () => {
     expect(pastDurations({ machines, events })).toEqual({
       joinMs: 120 * SECOND,
-      leaveMs: 20 * SECOND,
-      joinedMachines: 3,
-      leftMachines: 4,
+      deletionMs: 20 * SECOND,
+      finishedJoins: 3,
+      finishedDeletions: 4,
     });
   });
 
   it("prefers what was given, no time at all included", () => {
-    expect(pastDurations({ machines, events }, { leaveMs: 0 })).toMatchObject({ leaveMs: 0, leftMachines: 0 });
+    expect(pastDurations({ machines, events }, { deletionMs: 0 })).toMatchObject({
+      deletionMs: 0,
+      finishedDeletions: 0,
+    });
     expect(pastDurations({ machines, events }, { joinMs: 0 })).toEqual({
       joinMs: 0,
-      leaveMs: 20 * SECOND,
-      joinedMachines: 0,
-      leftMachines: 4,
+      deletionMs: 20 * SECOND,
+      finishedJoins: 0,
+      finishedDeletions: 4,
     });
   });
 
   it("knows nothing of a past that left no trace", () => {
     expect(pastDurations({ machines: [], events: [] })).toEqual({
       joinMs: undefined,
-      leaveMs: undefined,
-      joinedMachines: 0,
-      leftMachines: 0,
+      deletionMs: undefined,
+      finishedJoins: 0,
+      finishedDeletions: 0,
     });
   });
 });

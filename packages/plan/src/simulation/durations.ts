@@ -1,34 +1,34 @@
 import { deletionTimeIn, isRecord, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
 
-/** How long things take, in milliseconds. */
+/** How long joins and deletions take, in milliseconds. */
 export interface Durations {
-  /** From the creation of a machine to its node; `undefined` when nothing tells. */
+  /** From the creation of a machine to its node; `undefined` when unknown. */
   readonly joinMs: number | undefined;
-  /** From the deletion of a machine, with its drain, to the end of its VM; `undefined` when nothing tells. */
-  readonly leaveMs: number | undefined;
-  /** Machines whose own time `joinMs` is the middle of; 0 when it was given. */
-  readonly joinedMachines: number;
-  /** Machines that are gone, and whose time `leaveMs` is the middle of; 0 when it was given. */
-  readonly leftMachines: number;
+  /** From the deletion of a machine, with its drain, to the end of its VM; `undefined` when unknown. */
+  readonly deletionMs: number | undefined;
+  /** Number of joins that `joinMs` is the median of; 0 when it was given. */
+  readonly finishedJoins: number;
+  /** Number of deletions that `deletionMs` is the median of; 0 when it was given. */
+  readonly finishedDeletions: number;
 }
 
-/** What somebody knows better than the past. */
-export type GivenDurations = Partial<Pick<Durations, "joinMs" | "leaveMs">>;
+/** Durations that the user gives instead. */
+export type GivenDurations = Partial<Pick<Durations, "joinMs" | "deletionMs">>;
 
-/** What tells of the past. */
+/** Records of past joins and deletions. */
 export interface Past {
-  /** Each knows how long it took to join. */
+  /** Their status has how long they took to join. */
   readonly machines: readonly Machine[];
-  /** Events of core/v1: of machines that are gone, the last one says how long that took. API servers forget events, after an hour by default. */
+  /** Events of core/v1: the last one of a deleted machine has the duration of its deletion. API servers keep events for an hour by default. */
   readonly events: readonly object[];
 }
 
 /**
- * How long each machine that is gone took to leave, milliseconds, the shortest first: by the last event about it. Machines that are still on their way out, or that
- * had no node to drain, tell nothing. Whatever else is among the events is passed over.
+ * How long each deletion took, milliseconds, the shortest first: by the last event about the machine. Terminating machines, and machines
+ * without a node to drain, do not count. All other events are skipped.
  */
-export function leaveTimes(events: readonly object[]): readonly number[] {
-  // An event may have been written twice, by a process that took over: the longest counts, so that no order matters.
+export function deletionTimes(events: readonly object[]): readonly number[] {
+  // After a failover an event may have been written twice: the longest counts, so that the order does not matter.
   const byMachine = new Map<string, number>();
   for (const event of events) {
     if (!isRecord(event) || event["reason"] !== machineEventReasons.deleting) continue;
@@ -48,16 +48,16 @@ function joinTimes(machines: readonly Machine[]): readonly number[] {
     .toSorted((a, b) => a - b);
 }
 
-const middleOf = (sorted: readonly number[]): number | undefined => sorted[Math.floor((sorted.length - 1) / 2)];
+const medianOf = (sorted: readonly number[]): number | undefined => sorted[Math.floor((sorted.length - 1) / 2)];
 
-/** What the past tells of how long things take, in the middle, where nobody knows better. */
+/** The medians of past joins and deletions, unless the user gives durations. */
 export function pastDurations({ machines, events }: Past, given: GivenDurations = {}): Durations {
   const joins = given.joinMs === undefined ? joinTimes(machines) : [];
-  const leaves = given.leaveMs === undefined ? leaveTimes(events) : [];
+  const leaves = given.deletionMs === undefined ? deletionTimes(events) : [];
   return {
-    joinMs: given.joinMs ?? middleOf(joins),
-    leaveMs: given.leaveMs ?? middleOf(leaves),
-    joinedMachines: joins.length,
-    leftMachines: leaves.length,
+    joinMs: given.joinMs ?? medianOf(joins),
+    deletionMs: given.deletionMs ?? medianOf(leaves),
+    finishedJoins: joins.length,
+    finishedDeletions: leaves.length,
   };
 }

@@ -20,18 +20,18 @@ import {
 import { type ApiObject, apiTime, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
 import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 
-/** The objects that a preview begins with, all of one namespace. */
+/** The objects that a preview starts from, all of one namespace. */
 export interface PreviewObjects {
   readonly deployments: readonly MachineDeployment[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];
   /** Absent without a target cluster. */
   readonly nodes?: readonly Node[];
-  /** Events of core/v1, which tell how long deletions took. Default none. */
+  /** Events of core/v1, from which the duration of deletions is estimated. Default: none. */
   readonly events?: readonly ApiObject[];
 }
 
-/** Objects as plain values that change by patches alone; nothing of it leaves the process. */
+/** Objects as plain values that change only by patches, inside this process. */
 export interface ModelCluster extends Pick<
   ModelMachines,
   "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "takeChanged"
@@ -39,30 +39,30 @@ export interface ModelCluster extends Pick<
   readonly hasTarget: boolean;
   readonly deployments: ReadonlyMap<string, MachineDeployment>;
   readonly sets: ReadonlyMap<string, MachineSet>;
-  /** A name for a machine to be: the real one is drawn when it is made. */
+  /** A name for a future machine; the real one is random. */
   nextName(set: string): string;
   addSet(set: MachineSet): void;
   addMachine(machine: Machine): void;
-  /** The last finalizer is gone, and with it the object. */
+  /** The last finalizer is removed, and with it the object. */
   removeDeployment(name: string): void;
   removeSet(name: string): void;
   patchDeployment(name: string, patch: object): void;
   patchSet(name: string, patch: object): void;
   patchMachine(name: string, patch: object): void;
   patchNode(name: string, patch: object): void;
-  /** What the node says of its machine, in place of what it said before. */
+  /** Replaces the condition of that type on a node. */
   setNodeCondition(name: string, condition: NodeConditionState, now: Date): void;
-  /** All goes well with a machine that is coming up: it serves. */
+  /** A provisioning machine becomes available. */
   join(name: string, now: Date): void;
-  /** The machine, its VM and its node are gone. */
-  leave(name: string): void;
-  /** The agent on the node of a machine is done. */
-  update(name: string, now: Date): void;
+  /** The machine, its VM and its node are deleted. */
+  finishDeletion(name: string): void;
+  /** The agent on the node of a machine reports success. */
+  finishUpdate(name: string, now: Date): void;
 }
 
 const readOrThrow = <T>(read: (raw: unknown) => ReadResult<T>, raw: unknown): T => {
   const result = read(raw);
-  if (!result.ok) throw new TypeError(`a decision made what cannot be: ${JSON.stringify(result.problems)}`);
+  if (!result.ok) throw new TypeError(`a decision made an invalid object: ${JSON.stringify(result.problems)}`);
   return result.value;
 };
 
@@ -71,8 +71,8 @@ const isNode = (value: unknown): value is Node => isApiObject(value) && value.me
 const byName = <T extends { readonly metadata: { readonly name: string } }>(objects: readonly T[]): Map<string, T> =>
   new Map(objects.map((object) => [object.metadata.name, object]));
 
-/** Whether a machine is on its way up, and nothing stands in its way. */
-export const isComing = (machine: Machine): boolean =>
+/** Whether a machine is being created or waits for its node. */
+export const isProvisioning = (machine: Machine): boolean =>
   !isDeleting(machine) && ["", "Pending"].includes(phaseOf(machine) ?? "");
 
 /** Makes a model of objects, which stay as they are. */
@@ -84,7 +84,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
   const hasTarget = objects.nodes !== undefined;
   let made = 0;
 
-  /** What a patch does not change stays the same object, by which whoever looks again sees that nothing happened. */
+  /** An object that a patch does not change keeps its identity, so that a comparison by identity finds no change. */
   const patched = <T extends object>(object: T, patch: object, read: (raw: unknown) => ReadResult<T>): T => {
     const changed = applyMergePatch(object, patch);
     return equalJson(object, changed) ? object : readOrThrow(read, changed);
@@ -136,11 +136,11 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
       patchMachine(name, { metadata: { labels: { [labelKeys.node]: name } } });
       if (!nodes.has(name)) own.putNode({ metadata: { name } });
     },
-    leave(name) {
+    finishDeletion(name) {
       own.takeNode(nodeNameOf(machines.get(name)));
       own.take(name);
     },
-    update(name, now) {
+    finishUpdate(name, now) {
       const node = nodes.get(nodeNameOf(machines.get(name)));
       if (node === undefined) return;
       const { name: nodeName } = node.metadata;

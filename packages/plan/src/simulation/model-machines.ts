@@ -3,15 +3,15 @@ import { type NodesOfMachines, type TrackedMachines, trackMachines } from "@mill
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 
-/** The machines and nodes of a model, found by what the controllers look for. A change costs the same however many there are. */
+/** The machines and nodes of a model, found by what the controllers look for. The cost of a change does not depend on their number. */
 export interface ModelMachines {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly nodes: ReadonlyMap<string, Node>;
-  /** Machines by the UID of the set that controls them, by the empty one those that nobody does. The same list as long as none of them, and none of their nodes, changes. */
+  /** Machines by the UID of their controlling set; those without one by the empty UID. The same list until one of them, or of their nodes, changes. */
   machinesOf(uid: string): readonly Machine[];
   /** Nodes by name of their machine. Follows the changes. */
   readonly nodesByMachine: NodesOfMachines;
-  /** Names of machines that changed, or whose node did, since this was asked last; at first all. */
+  /** Names of machines that changed, or whose node did, since the last call; at first all. */
   takeChanged(): readonly string[];
   put(machine: Machine): void;
   take(name: string): void;
@@ -24,19 +24,19 @@ const ownerOf = (machine: Machine): string => controllerRefOf(machine)?.uid ?? "
 /** Name of the node of a machine; empty before it has one. */
 export const nodeNameOf = (machine: Machine | undefined): string => machine?.metadata.labels?.[labelKeys.node] ?? "";
 
-/** The group of a key, which is made when it is first asked for. */
+/** The group of a key, created on first use. */
 function groupOf<Group>(groups: Map<string, Group>, key: string, make: () => Group): Group {
   const group = groups.get(key) ?? make();
   groups.set(key, group);
   return group;
 }
 
-/** Makes the machines and nodes of a model, as they are at first. */
+/** Creates the machines and nodes of a model. */
 export function createModelMachines(initial: readonly Machine[], initialNodes: readonly Node[]): ModelMachines {
   const machines = new Map<string, Machine>();
   const nodes = new Map<string, Node>();
   const byOwner = new Map<string, TrackedMachines>();
-  /** Names of machines by the name of the node that they have, or would have if it were there. */
+  /** Names of machines by the name of their node, which may not exist. */
   const onNode = new Map<string, Set<string>>();
   const nodesByMachine = new Map<string, Node>();
   const changed = new Set<string>();

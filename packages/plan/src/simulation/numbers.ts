@@ -1,4 +1,4 @@
-/** The least of numbers, of which there may be more than a function has room for arguments; Infinity of none. */
+/** The minimum, also of more numbers than a function takes arguments; Infinity for none. */
 export const minOf = (numbers: readonly number[]): number =>
   numbers.reduce((least, number) => Math.min(least, number), Infinity);
 

@@ -54,7 +54,7 @@ const lines = ({ steps }: ChangePreview): string =>
         ...(step.nodesTainted.length > 0 ? [`${step.nodesTainted.length} avoided`] : []),
         ...(step.nodesUntainted.length > 0 ? [`${step.nodesUntainted.length} not avoided`] : []),
       ];
-      return `${afterMs / MINUTE}m: ${parts.join(", ")} => ${after.current} new, ${after.old} old, ${after.leaving} leave, ${after.serving} serve`;
+      return `${afterMs / MINUTE}m: ${parts.join(", ")} => ${after.current} new, ${after.old} old, ${after.terminating} terminating, ${after.available} available`;
     })
     .join("\n");
 
@@ -64,39 +64,39 @@ describe("previewChange", () => {
   });
 
   it("shows a rolling update step by step, with its surge and its time", () => {
-    const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE } });
+    const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 3 * MINUTE, deletionMs: 2 * MINUTE } });
     expect(lines(shown)).toMatchInlineSnapshot(`
-      "0m: new set of big, +1, 3 avoided => 1 new, 3 old, 0 leave, 3 serve
-      3m: -1 with node => 1 new, 2 old, 1 leave, 3 serve
-      5m: +1 => 2 new, 2 old, 0 leave, 3 serve
-      8m: -1 with node => 2 new, 1 old, 1 leave, 3 serve
-      10m: +1 => 3 new, 1 old, 0 leave, 3 serve
-      13m: -1 with node => 3 new, 0 old, 1 leave, 3 serve"
+      "0m: new set of big, +1, 3 avoided => 1 new, 3 old, 0 terminating, 3 available
+      3m: -1 with node => 1 new, 2 old, 1 terminating, 3 available
+      5m: +1 => 2 new, 2 old, 0 terminating, 3 available
+      8m: -1 with node => 2 new, 1 old, 1 terminating, 3 available
+      10m: +1 => 3 new, 1 old, 0 terminating, 3 available
+      13m: -1 with node => 3 new, 0 old, 1 terminating, 3 available"
     `);
     expect(shown).toMatchObject({
       outcome: "completes",
       surge: { used: 1, allowed: 1 },
-      fewestServing: 3,
-      durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE },
+      minAvailable: 3,
+      durations: { joinMs: 3 * MINUTE, deletionMs: 2 * MINUTE },
     });
     expect(shown.expectedMs).toBe(15 * MINUTE);
   });
 
-  it("changes nothing of what it is given", () => {
+  it("does not change its input", () => {
     const objects = atRest([], ofClass("big"));
     const before = structuredClone(objects);
     preview(objects);
     expect(objects).toEqual(before);
   });
 
-  it("learns from the machines how long joining takes, and from events about others that are gone how long leaving does", () => {
+  it("estimates joins from the machines, and deletions from events about deleted ones", () => {
     const objects = atRest([], ofClass("big"));
     const joins = ["2m", "10m", "3m"];
     const machines = objects.machines.map((machine, index) =>
       aMachine(machine, { status: { joinDuration: joins[index] ?? "" } }),
     );
     const { durations, expectedMs } = preview({ ...objects, machines });
-    expect(durations).toEqual({ joinMs: 3 * MINUTE, leaveMs: undefined, joinedMachines: 3, leftMachines: 0 });
+    expect(durations).toEqual({ joinMs: 3 * MINUTE, deletionMs: undefined, finishedJoins: 3, finishedDeletions: 0 });
     expect(expectedMs).toBe(9 * MINUTE);
     const events = [
       {
@@ -107,18 +107,18 @@ describe("previewChange", () => {
       },
     ];
     expect(preview({ ...objects, machines, events })).toMatchObject({
-      durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE, leftMachines: 1 },
+      durations: { joinMs: 3 * MINUTE, deletionMs: 2 * MINUTE, finishedDeletions: 1 },
       expectedMs: 15 * MINUTE,
     });
     expect(preview(objects).durations).toEqual({
       joinMs: undefined,
-      leaveMs: undefined,
-      joinedMachines: 0,
-      leftMachines: 0,
+      deletionMs: undefined,
+      finishedJoins: 0,
+      finishedDeletions: 0,
     });
   });
 
-  it("takes for what is on its way only the time that is left", () => {
+  it("counts only the remaining time of what has begun", () => {
     const objects = atRest([]);
     const machines = objects.machines.map((machine, index) =>
       index === 0 ? aMachine(machine, inPhase("Pending"), createdAt("2026-03-01T11:59:00Z")) : machine,
@@ -137,36 +137,36 @@ describe("previewChange", () => {
     expect(steps[0]?.machinesDeleted).toHaveLength(2);
   });
 
-  it("shows the successor of a machine that somebody deletes", () => {
+  it("shows the successor of a machine that a user deletes", () => {
     const objects = atRest([]);
     const machines = objects.machines.map((machine, index) =>
       index === 0 ? aMachine(machine, beingDeleted()) : machine,
     );
-    expect(lines(preview({ ...objects, machines }))).toBe("0m: +1 => 3 new, 0 old, 1 leave, 2 serve");
+    expect(lines(preview({ ...objects, machines }))).toBe("0m: +1 => 3 new, 0 old, 1 terminating, 2 available");
   });
 
   it("shows how a deployment goes with all that it has", () => {
     const shown = preview(atRest([], beingDeleted()));
     expect(lines(shown)).toMatchInlineSnapshot(
-      `"0m: -1 with node, -1 with node, -1 with node, set deleted => 0 new, 0 old, 3 leave, 0 serve"`,
+      `"0m: -1 with node, -1 with node, -1 with node, set deleted => 0 new, 0 old, 3 terminating, 0 available"`,
     );
     expect(shown.outcome).toBe("completes");
   });
 
-  it("shows a deployment that is not there yet", () => {
+  it("shows a new deployment", () => {
     const shown = preview({
       deployments: [aMachineDeployment(named("pool"), { metadata: { finalizers: null } })],
       sets: [],
       machines: [],
       nodes: [],
     });
-    expect(lines(shown)).toBe("0m: new set of small, +3 => 3 new, 0 old, 0 leave, 0 serve");
+    expect(lines(shown)).toBe("0m: new set of small, +3 => 3 new, 0 old, 0 terminating, 0 available");
     expect(shown.outcome).toBe("completes");
   });
 
-  it("tells changes in place from replacements", () => {
+  it("distinguishes changes in place from replacements", () => {
     const shown = preview(atRest([], { spec: { template: { spec: { drainTimeout: "3h" } } } }));
-    expect(lines(shown)).toBe("0m: changed, changed, changed => 3 new, 0 old, 0 leave, 3 serve");
+    expect(lines(shown)).toBe("0m: changed, changed, changed => 3 new, 0 old, 0 terminating, 3 available");
   });
 
   it("shows updates in place on the nodes", () => {
@@ -226,7 +226,7 @@ describe("previewChange", () => {
     expect(shown.waitsFor[0]).toContain("Rollout is paused at canary step 1 of 1");
   });
 
-  it("says that old machines are waited for, that it is paused, and that a machine is broken", () => {
+  it("reports that it waits for old machines, a pause or an unhealthy machine", () => {
     const waits = (...changes: Change<MachineDeployment>[]): readonly string[] =>
       preview(atRest([], ofClass("big"), ...changes)).waitsFor;
     expect(waits(annotated({ [annotationKeys.onDelete]: "true" }))).toEqual([
@@ -238,20 +238,20 @@ describe("previewChange", () => {
       index === 0 ? aMachine(machine, inPhase("CrashLoopBackOff")) : machine,
     );
     expect(preview({ ...objects, machines }).waitsFor).toEqual([
-      `Machine ${machines[0]?.metadata.name} is CrashLoopBackOff, and taken to stay so`,
+      `Machine ${machines[0]?.metadata.name} is CrashLoopBackOff, and is assumed to stay so`,
     ]);
   });
 
-  it("says that it does not know the end where machines take longer than it looks ahead", () => {
+  it("reports that the end is unknown if machines take longer than the limit", () => {
     const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 367 * 24 * 60 * MINUTE } });
     expect(shown).toMatchObject({
       outcome: "unknown",
-      waitsFor: ["It takes more than a year: a preview goes no further"],
+      waitsFor: ["The simulation ends: the rollout takes more than a year"],
     });
     expect(shown.steps).toHaveLength(1);
   });
 
-  it("says that it does not know the end where there is more than it looks at", () => {
+  it("reports that the end is unknown if there are more machines than the limit", () => {
     const set = aMachineSet(named("alone"), { spec: { replicas: 50_001 } });
     const coming = aMachine(ownedBy(set), inPhase("Pending"));
     const machines = Array.from({ length: 50_001 }, (_, index) => ({
@@ -264,23 +264,23 @@ describe("previewChange", () => {
       { now },
     );
     expect(outcome).toBe("unknown");
-    expect(waitsFor).toEqual(["There are 50001 machines: a preview goes no further than 50000"]);
+    expect(waitsFor).toEqual(["The simulation ends: it has 50001 machines, more than the limit of 50000"]);
   });
 
-  it("refuses what the controllers refuse", () => {
+  it("rejects what the controllers reject", () => {
     const shown = preview(atRest([], { spec: { template: { spec: { class: { name: "" } } } } }));
-    expect(shown.outcome).toBe("refused");
+    expect(shown.outcome).toBe("rejected");
     expect(shown.problems.map(({ path }) => path)).toContain("spec.template.spec.class.name");
   });
 
-  it("looks at a set that nobody controls", () => {
+  it("simulates a set without controller", () => {
     const set = aMachineSet(named("alone"));
     const shown = previewChange(
       { deployments: [], sets: [set], machines: [] },
       { kind: "MachineSet", name: "alone" },
       { now },
     );
-    expect(lines(shown)).toBe("0m: +3 => 3 new, 0 old, 0 leave, 0 serve");
+    expect(lines(shown)).toBe("0m: +3 => 3 new, 0 old, 0 terminating, 0 available");
     expect(shown.outcome).toBe("completes");
   });
 

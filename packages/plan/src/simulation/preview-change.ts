@@ -18,65 +18,65 @@ import {
   validateMachineSet,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import { settledAt, type LimitsAt, isStable } from "./came-to-stand.ts";
+import { settledAt, type GatesAt, isStable } from "./stable-rollout.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { minOf, sum } from "./numbers.ts";
-import { observeInModel } from "./model-passes.ts";
-import { type Play, simulate } from "./simulate.ts";
+import { observeInModel } from "./model-controllers.ts";
+import { type Simulation, simulate } from "./simulate.ts";
 import type { PreviewCounts, PreviewStep } from "./preview-step.ts";
 
-/** What becomes of a deployment, or of a set that nobody controls, if all goes well. */
+/** The result of a change for a deployment, or a set without controller, in the best case. */
 export interface ChangePreview {
   readonly kind: "MachineDeployment" | "MachineSet";
   readonly name: string;
   /**
-   * `nothing`: all is as it is to be. `completes`: in the steps given. `waits`: not without somebody, see `waitsFor`. `unknown`: it goes on after the steps given,
-   * see `waitsFor`. `refused`: see `problems`.
+   * `nothing`: no step is needed. `completes`: with these steps. `waits`: a user must act, see `waitsFor`. `unknown`: it continues after these steps,
+   * see `waitsFor`. `rejected`: see `problems`.
    */
-  readonly outcome: "nothing" | "completes" | "waits" | "unknown" | "refused";
+  readonly outcome: "nothing" | "completes" | "waits" | "unknown" | "rejected";
   readonly steps: readonly PreviewStep[];
   /** Clauses, for people. */
   readonly waitsFor: readonly string[];
   readonly problems: readonly FieldProblem[];
-  /** Most machines beyond the replicas at once, and how many the strategy allows. */
+  /** Maximum of machines beyond the replicas, and how many the strategy allows. */
   readonly surge: { readonly used: number; readonly allowed: number };
-  /** Fewest machines that serve at any time. */
-  readonly fewestServing: number;
+  /** Minimum of available machines at any time. */
+  readonly minAvailable: number;
   readonly durations: Durations;
   /** Milliseconds from the change to the end of the last step, as far as durations are known. */
   readonly expectedMs: number;
 }
 
-/** Whose future is asked for. */
+/** The object that is simulated. */
 export interface PreviewRoot {
   readonly kind: ChangePreview["kind"];
   readonly name: string;
 }
 
-/** From when, and with what, a preview is made. */
+/** Options of a preview. */
 export interface PreviewOptions {
   /** When the change would be made. */
   readonly now: Date;
-  /** Default: the cluster-autoscaler is kept from nodes during a rollout. */
+  /** Default: true, nodes are annotated against scale-down by the cluster-autoscaler during a rollout. */
   readonly disablesScaleDown?: boolean;
-  /** What somebody knows better than the past. */
+  /** Durations that the user gives instead of those of the past. */
   readonly durations?: GivenDurations;
 }
 
 const controllerUid = (object: Machine | MachineSet): string | undefined => controllerRefOf(object)?.uid;
 
-/** The part of the objects that a root concerns: its own, and what nobody has, which it may adopt. */
-function concerning(
+/** The objects that matter for a root: its own, and those without controller, which it may adopt. */
+function objectsOf(
   { deployments, sets, machines, nodes }: PreviewObjects,
   { kind, name }: PreviewRoot,
 ): PreviewObjects {
   const root = kind === "MachineDeployment" ? deployments.find(({ metadata }) => metadata.name === name) : undefined;
-  const isIts = (set: MachineSet): boolean =>
+  const isOwnSet = (set: MachineSet): boolean =>
     kind === "MachineSet"
       ? set.metadata.name === name
       : controllerUid(set) === undefined || controllerUid(set) === root?.metadata.uid;
-  const own = sets.filter(isIts);
+  const own = sets.filter(isOwnSet);
   const uids = new Set([undefined, ...own.map(({ metadata }) => metadata.uid)]);
   const theirs = machines.filter((machine) => uids.has(controllerUid(machine)));
   const names = new Set(theirs.map(({ metadata }) => metadata.labels?.[labelKeys.node]));
@@ -88,7 +88,7 @@ function concerning(
   };
 }
 
-/** Counts what the root has; what nobody has is not its own yet. */
+/** Counts the machines of the root, without those that it has not adopted yet. */
 function countAll(
   cluster: ModelCluster,
   { kind, name }: PreviewRoot,
@@ -106,55 +106,55 @@ function countAll(
   return {
     current: total([current], "present"),
     old: total(old, "present"),
-    leaving: sum(lists.map(({ length }) => length)) - total(lists, "present"),
-    serving: total(lists, "available"),
+    terminating: sum(lists.map(({ length }) => length)) - total(lists, "present"),
+    available: total(lists, "available"),
   };
 }
 
-/** What stands between the end of the play and the end of the rollout, seen from when it came to a stand: people, times, and machines that are broken. */
+/** What the rollout still waits for when it became stable: users, times, and unhealthy machines. */
 function waitsOf(
   cluster: ModelCluster,
   { deployment, limits }: MachineDeploymentSnapshot,
-  { current, old, serving }: PreviewCounts,
+  { current, old, available }: PreviewCounts,
 ): readonly string[] {
   const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
-  if (old === 0 && current === replicas && serving === replicas) return [];
+  if (old === 0 && current === replicas && available === replicas) return [];
   const broken = [...cluster.machines.values()].filter((machine) => !isAvailable(machine) && !isDeleting(machine));
   const reasons = [
     ...(limits?.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),
     ...broken.map(
-      (machine) => `Machine ${machine.metadata.name} is ${phaseOf(machine) ?? "new"}, and taken to stay so`,
+      (machine) => `Machine ${machine.metadata.name} is ${phaseOf(machine) ?? "new"}, and is assumed to stay so`,
     ),
   ];
-  return reasons.length > 0 ? reasons : ["It comes to rest before its end"];
+  return reasons.length > 0 ? reasons : ["The rollout stops before its end"];
 }
 
-const outcomeOf = ({ steps }: Play, waitsFor: readonly string[]): ChangePreview["outcome"] =>
+const outcomeOf = ({ steps }: Simulation, waitsFor: readonly string[]): ChangePreview["outcome"] =>
   waitsFor.length > 0 ? "waits" : steps.length > 0 ? "completes" : "nothing";
 
 /**
- * Plays through what the controllers make of a deployment, or of a set that nobody controls, as it stands in `objects`: their own decide functions are asked again and
- * again, in a world where all goes well. Machines join, drains end, agents update; machines that are broken stay so.
+ * Simulates what the controllers do with a deployment, or a set without controller, of `objects`: it calls their own decide functions again and
+ * again, in the best case. Machines join, drains end, agents update; unhealthy machines stay so.
  */
 export function previewChange(
   objects: PreviewObjects,
   root: PreviewRoot,
   { now, disablesScaleDown = true, durations: given = {} }: PreviewOptions,
 ): ChangePreview {
-  const part = concerning(objects, root);
+  const part = objectsOf(objects, root);
   const cluster = createModelCluster(part);
-  // Of a machine that is gone nobody knows whose it was.
+  // The owner of a deleted machine is unknown.
   const { events = [] } = objects;
   const own = pastDurations({ machines: part.machines, events }, given);
-  // What its own machines do not tell those beside them do.
+  // Without data of its own machines, those of others count.
   const durations = own.joinMs === undefined ? pastDurations({ machines: objects.machines, events }, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
-  const see = (each: MachineDeployment, at: Date): MachineDeploymentSnapshot =>
+  const observe = (each: MachineDeployment, at: Date): MachineDeploymentSnapshot =>
     observeInModel(cluster, each, disablesScaleDown, at);
-  const limitsAt: LimitsAt = (each, at) => see(each, at).limits;
-  const count = (at: Date): PreviewCounts => countAll(cluster, root, (each) => see(each, at));
+  const gatesAt: GatesAt = (each, at) => observe(each, at).limits;
+  const count = (at: Date): PreviewCounts => countAll(cluster, root, (each) => observe(each, at));
   const [deployment] = part.deployments;
   const [set] = root.kind === "MachineSet" ? part.sets : [];
   const replicas = deployment?.spec.replicas ?? set?.spec.replicas ?? 0;
@@ -165,7 +165,7 @@ export function previewChange(
         : validateMachineSet(set)
       : deploymentProblems(deployment, cluster.hasTarget);
 
-  const play = simulate(cluster, {
+  const simulation = simulate(cluster, {
     start: now,
     durations,
     disablesScaleDown,
@@ -173,32 +173,33 @@ export function previewChange(
     countNow: () => count(now),
     isStable: (at) => {
       const present = cluster.deployments.get(root.name);
-      return present !== undefined && isStable(present, limitsAt, at);
+      return present !== undefined && isStable(present, gatesAt, at);
     },
   });
-  const last = count(play.end);
+  const last = count(simulation.end);
   const left = cluster.deployments.get(root.name);
-  const lastAt = new Date(now.getTime() + play.lastMs);
-  const stoodFrom = (each: MachineDeployment): Date => settledAt(each, limitsAt, lastAt, play.end);
-  const waitsFor = left === undefined || problems.length > 0 ? [] : waitsOf(cluster, see(left, stoodFrom(left)), last);
-  const { cutShort } = play;
-  const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
-  const surges = play.steps
+  const lastAt = new Date(now.getTime() + simulation.lastMs);
+  const stableSince = (each: MachineDeployment): Date => settledAt(each, gatesAt, lastAt, simulation.end);
+  const waitsFor =
+    left === undefined || problems.length > 0 ? [] : waitsOf(cluster, observe(left, stableSince(left)), last);
+  const { cutShort } = simulation;
+  const isRejected = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
+  const surges = simulation.steps
     .filter(({ machinesCreated }) => machinesCreated.length > 0)
-    .map(({ after }) => after.current + after.old + after.leaving - replicas);
+    .map(({ after }) => after.current + after.old + after.terminating - replicas);
   return {
     ...root,
-    outcome: isRefused ? "refused" : cutShort === undefined ? outcomeOf(play, waitsFor) : "unknown",
-    steps: play.steps,
-    // Nobody knows yet what it would wait for in the end.
+    outcome: isRejected ? "rejected" : cutShort === undefined ? outcomeOf(simulation, waitsFor) : "unknown",
+    steps: simulation.steps,
+    // What it would wait for in the end is unknown.
     waitsFor: cutShort === undefined ? waitsFor : [cutShort],
     problems,
     surge: {
       used: surges.reduce((most, each) => Math.max(most, each), 0),
       allowed: deployment === undefined || problems.length > 0 ? 0 : boundsOf(deployment).maxSurge,
     },
-    fewestServing: minOf(play.counts.map(({ serving }) => serving)),
+    minAvailable: minOf(simulation.counts.map(({ available }) => available)),
     durations,
-    expectedMs: play.lastMs,
+    expectedMs: simulation.lastMs,
   };
 }

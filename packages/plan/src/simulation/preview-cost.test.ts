@@ -15,7 +15,7 @@ import { annotationKeys, type Machine, type MachineDeployment } from "@millwrigh
 import { expect, it } from "vitest";
 import { previewChange } from "./preview-change.ts";
 
-/** An object that tells when its parts are looked at. */
+/** An object that reports when its parts are read. */
 const watched = <T extends object>(object: T, onRead: () => void): T =>
   new Proxy(object, {
     get(target, key, receiver) {
@@ -49,7 +49,7 @@ function readsOf(machineCount: number, change: Change<MachineDeployment>): numbe
       nodes: machines.map(({ metadata: { name } }) => watched(aNode({ metadata: { name } }), onRead)),
     },
     { kind: "MachineDeployment", name: "pool" },
-    { now: new Date("2026-03-01T12:00:00Z"), durations: { joinMs: 60_000, leaveMs: 60_000 } },
+    { now: new Date("2026-03-01T12:00:00Z"), durations: { joinMs: 60_000, deletionMs: 60_000 } },
   );
   expect(outcome).toBe("completes");
   expect(steps.length).toBeGreaterThanOrEqual(machineCount);

@@ -1,23 +1,23 @@
-/** What happens at one moment of a preview. Lists are empty where nothing of the sort happens. */
+/** What happens at one moment of a preview. Unused lists are empty. */
 export interface PreviewStep {
-  /** Milliseconds after the change, as far as durations are known; what is not known takes no time. */
+  /** Milliseconds after the change; unknown durations count as zero. */
   readonly afterMs: number;
-  /** Sets that come to be, and the class of their machines. */
+  /** New sets, and the class of their machines. */
   readonly setsCreated: readonly { readonly name: string; readonly className: string }[];
   readonly setsDeleted: readonly string[];
-  /** In the order in which they are asked for. */
+  /** In the order of creation. */
   readonly machinesCreated: readonly { readonly set: string; readonly count: number }[];
-  /** In the order in which they are given up. */
+  /** In the order of deletion. */
   readonly machinesDeleted: readonly DeletedMachine[];
-  /** Machines that get fields of the template without being replaced. */
+  /** Machines that get fields of the template without replacement. */
   readonly machinesChanged: readonly string[];
   /** Machines that are drained and updated in place. */
   readonly machinesUpdated: readonly string[];
-  /** Nodes from which pods are steered away from now on, and to which they come again. */
+  /** Nodes that the scheduler avoids from now on, and no longer avoids. */
   readonly nodesTainted: readonly string[];
   readonly nodesUntainted: readonly string[];
-  /** What the controllers would say. */
-  readonly says: readonly string[];
+  /** Messages of the controllers. */
+  readonly messages: readonly string[];
   /** The machines after this moment. */
   readonly after: PreviewCounts;
 }
@@ -31,19 +31,19 @@ export interface DeletedMachine {
   readonly node?: string;
 }
 
-/** How many machines there are of each sort. */
+/** Numbers of machines by state. */
 export interface PreviewCounts {
-  /** Of the current template, not on their way out. */
+  /** Of the current template, not terminating. */
   readonly current: number;
-  /** Of older templates, not on their way out. */
+  /** Of older templates, not terminating. */
   readonly old: number;
-  /** On their way out, of whatever template. */
-  readonly leaving: number;
-  /** Of all these, those that serve: Running, or Available without a target cluster. */
-  readonly serving: number;
+  /** Terminating, of any template. */
+  readonly terminating: number;
+  /** Of all these: Running, or Available without a target cluster. */
+  readonly available: number;
 }
 
-/** Whether anybody would notice. */
+/** Whether a step has a visible effect. */
 export const isEventful = (step: PreviewStep): boolean =>
   [
     step.setsCreated,
@@ -54,5 +54,5 @@ export const isEventful = (step: PreviewStep): boolean =>
     step.machinesUpdated,
     step.nodesTainted,
     step.nodesUntainted,
-    step.says,
+    step.messages,
   ].some((list) => list.length > 0);

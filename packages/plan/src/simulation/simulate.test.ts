@@ -13,10 +13,10 @@ import {
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createModelCluster } from "./model-cluster.ts";
-import { type Play, simulate } from "./simulate.ts";
+import { type Simulation, simulate } from "./simulate.ts";
 
 /** A rolling update of so many machines, played through. */
-function play(replicas: number, change: Change<MachineDeployment> = {}): Play {
+function play(replicas: number, change: Change<MachineDeployment> = {}): Simulation {
   const deployment = aMachineDeployment(change, {
     spec: { replicas, template: { spec: { class: { name: "big" } } } },
   });
@@ -31,10 +31,10 @@ function play(replicas: number, change: Change<MachineDeployment> = {}): Play {
   });
   return simulate(cluster, {
     start: new Date("2026-03-01T12:00:00Z"),
-    durations: { joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0, leftMachines: 0 },
+    durations: { joinMs: 60_000, deletionMs: 60_000, finishedJoins: 0, finishedDeletions: 0 },
     disablesScaleDown: true,
     isRealNode: () => true,
-    countNow: () => ({ current: 0, old: 0, leaving: 0, serving: cluster.machines.size }),
+    countNow: () => ({ current: 0, old: 0, terminating: 0, available: cluster.machines.size }),
     isStable: () => false,
   });
 }
@@ -46,7 +46,7 @@ describe("simulate", () => {
       const { steps, decisions } = play(replicas);
       // A machine joins, a machine leaves: two moments each.
       expect(steps).toHaveLength(2 * replicas);
-      // In each both controllers decide, and again about what came of it.
+      // In each both controllers decide, and again about the result.
       expect(decisions).toBeLessThanOrEqual(6 * 2 * replicas + 10);
     },
   );

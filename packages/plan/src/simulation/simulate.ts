@@ -3,39 +3,39 @@ import { isDeleting } from "@millwright/controllers/decisions";
 import { annotationKeys, labelKeys } from "@millwright/core";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
-import { HORIZON_MS, limitReached } from "./play-limits.ts";
+import { HORIZON_MS, limitReached } from "./simulation-limits.ts";
 import { minOf } from "./numbers.ts";
-import { isComing, type ModelCluster } from "./model-cluster.ts";
-import { createModelPasses, type PassOptions } from "./model-passes.ts";
+import { isProvisioning, type ModelCluster } from "./model-cluster.ts";
+import { createModelControllers, type ModelOptions } from "./model-controllers.ts";
 import { isEventful, type PreviewCounts, type PreviewStep } from "./preview-step.ts";
 
-/** What a play needs to know besides the model. */
-export interface PlayOptions extends PassOptions {
+/** What a simulation needs besides the model. */
+export interface SimulationOptions extends ModelOptions {
   readonly start: Date;
   readonly durations: Durations;
   readonly countNow: () => PreviewCounts;
-  /** Whether time alone moves nothing any more; asked when nothing has happened and nothing is on its way. */
+  /** Whether time alone changes nothing any more; called when nothing has happened and nothing is pending. */
   readonly isStable: (now: Date) => boolean;
 }
 
-/** How a play went. */
-export interface Play {
+/** The result of a simulation. */
+export interface Simulation {
   readonly steps: readonly PreviewStep[];
-  /** Machines after each moment, those in which nothing was done as well. */
+  /** Machines after each moment, also after those without a step. */
   readonly counts: readonly PreviewCounts[];
   readonly end: Date;
-  /** From the start until nothing moved any more. */
+  /** From the start to the last change. */
   readonly lastMs: number;
-  /** Why it was cut short, a sentence for people; absent when it came to rest. */
+  /** Why it was cut short, a sentence for people; absent when it settled. */
   readonly cutShort?: string;
-  /** Decisions that it took. */
+  /** Number of decisions. */
   readonly decisions: number;
 }
 
-/** Passes of the controllers at one moment. */
-const MOST_PASSES = 100;
+/** Maximum number of reconciles of each object at one moment. */
+const MAX_ROUNDS = 100;
 
-/** Something that the world does by itself. */
+/** Something that happens without the controllers. */
 interface Ending {
   readonly atMs: number;
   readonly happen: (now: Date) => void;
@@ -47,15 +47,15 @@ const isToBeUpdated = (node: Node | undefined): boolean =>
   node.metadata.annotations?.[annotationKeys.inPlaceUpdate] !== undefined &&
   node.metadata.labels[labelKeys.updateResult] === undefined;
 
-/** Notes how everything that is on its way ends by itself, unless that is noted already. */
-function expectEndings(
+/** Schedules the end of everything that is pending, unless it is scheduled already. */
+function scheduleEndings(
   cluster: ModelCluster,
-  { durations }: PlayOptions,
+  { durations }: SimulationOptions,
   endings: Map<string, Ending>,
   notes: Notes,
   nowMs: number,
 ): void {
-  /** What began before takes only what is left of its time. */
+  /** Something that began earlier takes only the rest of its duration. */
   const add = (key: string, since: string | undefined, ms: number | undefined, happen: Ending["happen"]): boolean => {
     if (endings.has(key)) return false;
     const sinceMs = since === undefined ? nowMs : Date.parse(since) || nowMs;
@@ -65,23 +65,24 @@ function expectEndings(
   const machines = cluster.takeChanged().flatMap((name) => cluster.machines.get(name) ?? []);
   for (const machine of machines) {
     const { name, creationTimestamp, deletionTimestamp } = machine.metadata;
-    if (isDeleting(machine)) add(`leave ${name}`, deletionTimestamp, durations.leaveMs, () => cluster.leave(name));
-    else if (isComing(machine))
+    if (isDeleting(machine))
+      add(`leave ${name}`, deletionTimestamp, durations.deletionMs, () => cluster.finishDeletion(name));
+    else if (isProvisioning(machine))
       add(`join ${name}`, creationTimestamp, durations.joinMs, (now) => cluster.join(name, now));
     else if (isToBeUpdated(cluster.nodesByMachine.get(name))) {
-      if (add(`update ${name}`, undefined, durations.leaveMs, (now) => cluster.update(name, now)))
+      if (add(`update ${name}`, undefined, durations.deletionMs, (now) => cluster.finishUpdate(name, now)))
         notes.machinesUpdated.push(name);
     }
   }
 }
 
 /**
- * Lets the controllers' own decide functions move the model until nothing moves any more. Time jumps from one ending to the next: a machine joins, a drain and its
- * VM end, an agent is done, a window opens.
+ * Runs the controllers' own decide functions over the model until nothing changes any more. Time jumps from one ending to the next: a machine joins, a drain and its
+ * VM deletion end, an agent finishes, a window opens.
  */
-export function simulate(cluster: ModelCluster, options: PlayOptions): Play {
+export function simulate(cluster: ModelCluster, options: SimulationOptions): Simulation {
   const { start, countNow } = options;
-  const passes = createModelPasses(cluster, options);
+  const controllers = createModelControllers(cluster, options);
   const steps: PreviewStep[] = [];
   const counts: PreviewCounts[] = [countNow()];
   const endings = new Map<string, Ending>();
@@ -92,8 +93,8 @@ export function simulate(cluster: ModelCluster, options: PlayOptions): Play {
     const now = new Date(nowMs);
     const notes = noNotes();
     let isBusy = true;
-    for (let round = 0; isBusy && round < MOST_PASSES; round++) isBusy = passes.round(notes, now);
-    expectEndings(cluster, options, endings, notes, nowMs);
+    for (let round = 0; isBusy && round < MAX_ROUNDS; round++) isBusy = controllers.reconcileAll(notes, now);
+    scheduleEndings(cluster, options, endings, notes, nowMs);
     const after = countNow();
     counts.push(after);
     const step = { afterMs: nowMs - start.getTime(), ...notes, after };
@@ -101,9 +102,9 @@ export function simulate(cluster: ModelCluster, options: PlayOptions): Play {
       steps.push(step);
       lastMs = nowMs;
     }
-    const wakes = passes.wakes().map((at) => at.getTime());
-    const next = minOf([...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs)]);
-    // What only a distant window would set in motion again is at rest.
+    const requeues = controllers.requeueTimes().map((at) => at.getTime());
+    const next = minOf([...[...endings.values()].map(({ atMs }) => atMs), ...requeues.filter((atMs) => atMs > nowMs)]);
+    // A rollout that only a distant window would continue is settled.
     if (next === Infinity || (endings.size === 0 && next > start.getTime() + HORIZON_MS)) break;
     if (endings.size === 0 && nowMs > lastMs && options.isStable(now)) break;
     cutShort = limitReached({ moments, machines: cluster.machines.size, aheadMs: next - start.getTime() });
@@ -122,6 +123,6 @@ export function simulate(cluster: ModelCluster, options: PlayOptions): Play {
     end: new Date(nowMs),
     lastMs: lastMs - start.getTime(),
     ...(cutShort === undefined ? {} : { cutShort }),
-    decisions: passes.decisions(),
+    decisions: controllers.decisions(),
   };
 }

@@ -58,7 +58,7 @@ describe("readClusterState", () => {
     const state = await readClusterState({ control: api, namespace });
     expect(state.events).toHaveLength(3);
     const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
-    expect(changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
+    expect(changes[0]).toMatchObject({ durations: { deletionMs: 180_000, finishedDeletions: 3 }, expectedMs: 180_000 });
     expect(notes).toEqual([]);
   });
 
@@ -72,11 +72,13 @@ describe("readClusterState", () => {
     api.inject({ type: eventResource, error });
     const state = await readClusterState({ control: api, namespace });
     const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
-    expect(notes).toEqual([`Events cannot be read, which tell how long drains and deletions took: ${why}`]);
-    expect(changes[0]?.durations).toMatchObject({ leaveMs: undefined, leftMachines: 0 });
+    expect(notes).toEqual([
+      `Cannot estimate how long drains and deletions take, because events cannot be read: ${why}`,
+    ]);
+    expect(changes[0]?.durations).toMatchObject({ deletionMs: undefined, finishedDeletions: 0 });
   });
 
-  it("asks for no events when nobody wants them", async () => {
+  it("reads no events when they are not wanted", async () => {
     const api = aCluster();
     api.inject({ type: eventResource, error: serverError() });
     const { events, notes } = await readClusterState({ control: api, namespace, wantsEvents: false });
@@ -91,7 +93,7 @@ describe("readClusterState", () => {
     });
   });
 
-  it("says that the API server is unreachable", async () => {
+  it("reports that the API server is unreachable", async () => {
     const api = aCluster();
     api.inject({ type: machineResource, error: serverError(), times: 9 });
     await expect(readClusterState({ control: api, namespace })).rejects.toThrow("the API server is unreachable");

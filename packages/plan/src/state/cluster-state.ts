@@ -30,36 +30,36 @@ import {
 import { type DrainLists, explainFailure } from "@millwright/runtime";
 import type { PreviewObjects } from "../simulation/model-cluster.ts";
 
-/** What a plan begins with. */
+/** The state that a plan starts from. */
 export interface ClusterState extends PreviewObjects {
   readonly namespace: string;
   readonly classes: readonly MachineClass[];
-  /** Reads what drains look at, once it is needed. */
+  /** Reads the objects that drains depend on, when they are needed. */
   readonly drainLists: () => Promise<DrainLists>;
-  /** What of it could not be read, and is left out. */
+  /** Objects that cannot be read and are left out, a sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Where a live cluster is read. */
+/** How a live cluster is read. */
 export interface ReadStateOptions {
   /** The cluster in which machines are declared. */
   readonly control: ApiClient;
   /** The cluster that machines join; absent where there is none. */
   readonly target?: ApiClient;
   readonly namespace: string;
-  /** Whether to look for events that tell how long deletions took. Default true. */
+  /** Whether to read events, from which the duration of deletions is estimated. Default true. */
   readonly wantsEvents?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** An object of a file, and where it stands. */
+/** An object of a file, and its place in it. */
 export interface ManifestObject {
   /** File and number of the document, for messages. */
   readonly source: string;
   readonly object: ApiObject;
 }
 
-/** Reads a list, leaving out what has not the shape of its kind, and saying so. */
+/** Reads a list. Objects that cannot be read are left out, with a note. */
 function readAll<T>(
   raws: readonly ApiObject[],
   kind: string,
@@ -76,26 +76,26 @@ function readAll<T>(
   });
 }
 
-/** What a plan reads. */
+/** What a plan lists. */
 const needs =
   "a plan needs to list machinedeployments, machinesets, machines and machineclasses, and in the cluster of the nodes nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes and volumeattachments";
 
-/** Events that are read at most: a middle needs no more. */
-const MOST_EVENTS = 1_000;
+/** Maximum number of events: a median needs no more. */
+const MAX_EVENTS = 1_000;
 
-/** The events that tell how long deletions took. Nothing but a time in the plan hangs on them, so a failure is a note. */
+/** The events from which the duration of deletions is estimated. Only a time in the plan depends on them, so a failure is a note. */
 async function readEvents(
   { control, namespace, wantsEvents = true, signal }: ReadStateOptions,
   notes: string[],
 ): Promise<readonly ApiObject[]> {
   if (!wantsEvents) return [];
   const fieldSelector = `involvedObject.kind=Machine,reason=${machineEventReasons.deleting}`;
-  const scope = { namespace, fieldSelector, limit: MOST_EVENTS, omitManagedFields: true };
+  const scope = { namespace, fieldSelector, limit: MAX_EVENTS, omitManagedFields: true };
   try {
     return (await control.list<ApiObject>(eventResource, scope, signal === undefined ? {} : { signal })).items;
   } catch (error) {
     const why = explainFailure(error, "allow to list events");
-    notes.push(`Events cannot be read, which tell how long drains and deletions took: ${messageOf(why)}`);
+    notes.push(`Cannot estimate how long drains and deletions take, because events cannot be read: ${messageOf(why)}`);
     return [];
   }
 }
@@ -153,7 +153,7 @@ export async function readClusterState(options: ReadStateOptions): Promise<Clust
 
 const noLists: DrainLists = { pods: [], budgets: [], claims: [], volumes: [], attachments: [] };
 
-/** What an API server gives to an object, for one that has never been there: a manifest that people wrote. */
+/** The fields that an API server would add to a hand-written manifest. */
 export const asCreated = (
   kind: string,
   name: string,
@@ -163,8 +163,8 @@ export const asCreated = (
 });
 
 /**
- * Takes the state from objects that were written into files, as `kubectl get -o yaml` writes them. Objects of other kinds are passed over; machine objects
- * of other namespaces are, too.
+ * Takes the state from objects in files, as `kubectl get -o yaml` writes them. Objects of other kinds are skipped, and so are machine objects
+ * of other namespaces.
  *
  * @param namespace absent: that of the first machine object that names one, else `default`
  */
@@ -185,7 +185,7 @@ export function stateOfManifests(
         ...object,
         metadata: { ...asCreated(kind, object.metadata.name ?? ""), namespace: wanted, ...object.metadata },
       }));
-  // Of objects of Kubernetes all fields that are looked at may be missing; only names are relied on.
+  // All fields of core Kubernetes objects may be missing, except names.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the claim is the caller's
   const foreign = <T extends ApiObject>(kind: string): readonly T[] =>
     ofKind(kind).filter((object): object is T => object.metadata.name !== undefined);

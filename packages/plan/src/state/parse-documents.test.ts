@@ -20,9 +20,9 @@ describe("parseDocuments", () => {
     expect(parseDocuments("")).toEqual([]);
   });
 
-  it("says of each document what is wrong with it", () => {
+  it("reports the problem of each document", () => {
     expect(problemsOf("a: 1\n---\nb: [\n")).toEqual([undefined, expect.stringContaining("Flow sequence")]);
-    expect(problemsOf("a: {b: 1, c: 2, b: 3}\n")).toEqual(['the key "b" is there twice in one mapping']);
+    expect(problemsOf("a: {b: 1, c: 2, b: 3}\n")).toEqual(['the key "b" occurs twice in one mapping']);
     expect(problemsOf(aliases)).toEqual([expect.stringContaining("alias")]);
   });
 
@@ -33,9 +33,9 @@ describe("parseDocuments", () => {
     expect(problemsOf(text)).toEqual([expect.stringMatching(/nested deeper|call stack/)]);
   });
 
-  it("finds the one key of thousands that is there twice", () => {
+  it("finds the one key of thousands that occurs twice", () => {
     const text = Array.from({ length: 5_000 }, (_, index) => `k${index}: v\n`).join("");
     expect(problemsOf(text)).toEqual([undefined]);
-    expect(problemsOf(`${text}k7: again\n`)).toEqual(['the key "k7" is there twice in one mapping']);
+    expect(problemsOf(`${text}k7: again\n`)).toEqual(['the key "k7" occurs twice in one mapping']);
   });
 });

@@ -9,19 +9,19 @@ export type ParsedDocument =
 /** Aliases that one document may expand to: a file must not become larger than memory. */
 const MAX_ALIASES = 100;
 
-/** Objects of Kubernetes are a few levels deep; what reads them goes down by recursion. */
+/** Kubernetes objects are a few levels deep; their readers are recursive. */
 const MAX_DEPTH = 200;
 
 /** What is wrong and where, without the excerpt of the file that follows. */
 const firstLineOf = (error: unknown): string => messageOf(error).split("\n")[0]?.replace(/:$/, "") ?? "";
 
-const refuse = (problem: string): ParsedDocument => ({ ok: false, problem });
+const rejectDocument = (problem: string): ParsedDocument => ({ ok: false, problem });
 
-/** Refuses what is nested too deeply, without recursion of its own. */
+/** Rejects a value that is nested too deeply, without recursion. */
 function accept(value: unknown): ParsedDocument {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return refuse(`nested deeper than ${MAX_DEPTH} levels`);
+    if (depth > MAX_DEPTH) return rejectDocument(`nested deeper than ${MAX_DEPTH} levels`);
     level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
   }
   return { ok: true, value };
@@ -35,7 +35,7 @@ function parseJson(content: string): ParsedDocument | undefined {
   }
 }
 
-/** The first key that a mapping has twice. The parser's own search compares every key with every other: a mapping of a megabyte takes it minutes. */
+/** The first key that occurs twice in a mapping. The parser's own search compares every key with every other: a mapping of a megabyte takes it minutes. */
 function repeatedKey(document: Document.Parsed): string | undefined {
   let repeated: string | undefined;
   visit(document, (_, node) => {
@@ -56,14 +56,14 @@ function repeatedKey(document: Document.Parsed): string | undefined {
 
 function readDocument(document: Document.Parsed): ParsedDocument {
   const [problem] = document.errors;
-  if (problem !== undefined) return refuse(firstLineOf(problem));
+  if (problem !== undefined) return rejectDocument(firstLineOf(problem));
   try {
     const repeated = repeatedKey(document);
     return repeated === undefined
       ? accept(document.toJS({ maxAliasCount: MAX_ALIASES }))
-      : refuse(`the key "${repeated}" is there twice in one mapping`);
+      : rejectDocument(`the key "${repeated}" occurs twice in one mapping`);
   } catch (error) {
-    return refuse(firstLineOf(error));
+    return rejectDocument(firstLineOf(error));
   }
 }
 

@@ -5,24 +5,24 @@ import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseManifests, readManifests } from "./read-manifests.ts";
 
-const told = (text: string): readonly string[] =>
+const namesIn = (text: string): readonly string[] =>
   parseManifests("f.yaml", text).map(({ source, object }) => `${source}: ${object.kind} ${object.metadata.name}`);
 
 describe("parseManifests", () => {
   it("reads one document, several, and lists", () => {
-    expect(told("kind: A\nmetadata: {name: a}\n")).toEqual(["f.yaml: A a"]);
-    expect(told("kind: A\nmetadata: {name: a}\n---\n---\nkind: B\nmetadata: {name: b}\n")).toEqual([
+    expect(namesIn("kind: A\nmetadata: {name: a}\n")).toEqual(["f.yaml: A a"]);
+    expect(namesIn("kind: A\nmetadata: {name: a}\n---\n---\nkind: B\nmetadata: {name: b}\n")).toEqual([
       "f.yaml, document 1: A a",
       "f.yaml, document 3: B b",
     ]);
     const items = [{ kind: "A", metadata: { name: "a" } }];
-    expect(told(JSON.stringify({ kind: "List", items }))).toEqual(["f.yaml, item 1: A a"]);
-    expect(told("")).toEqual([]);
-    expect(told("# nothing\n")).toEqual([]);
+    expect(namesIn(JSON.stringify({ kind: "List", items }))).toEqual(["f.yaml, item 1: A a"]);
+    expect(namesIn("")).toEqual([]);
+    expect(namesIn("# nothing\n")).toEqual([]);
   });
 
   it.each([
-    ["what is no YAML", "a: [", "f.yaml: cannot be read: "],
+    ["invalid YAML", "a: [", "f.yaml: cannot be read: "],
     ["a value that is no object", "- 1\n", "f.yaml: not an object"],
     ["an object without metadata", "kind: A\n", "f.yaml: metadata is missing"],
     [
@@ -52,14 +52,14 @@ describe("readManifests", () => {
     expect((await readManifests(folder)).map(({ object }) => object.kind)).toEqual(["A", "B"]);
   });
 
-  it("reads standard input, and says when there is nothing in it", async () => {
+  it("reads standard input, and reports when it is empty", async () => {
     const [read] = await readManifests("-", Readable.from(["kind: A\n", "metadata: {name: a}\n"]));
     expect(read).toMatchObject({ source: "standard input", object: { kind: "A" } });
-    await expect(readManifests("-", Readable.from([]))).rejects.toThrow("standard input: there is no object in it");
+    await expect(readManifests("-", Readable.from([]))).rejects.toThrow("standard input: has no object");
   });
 
   it("names what is not there, and what is empty", async () => {
     await expect(readManifests(join(folder, "x.yaml"))).rejects.toThrow(/x\.yaml: cannot be read: .*ENOENT/);
-    await expect(readManifests(folder)).rejects.toThrow("there is no object in it");
+    await expect(readManifests(folder)).rejects.toThrow("has no object");
   });
 });

@@ -7,7 +7,7 @@ import { isApiObject, messageOf } from "@millwright/kube";
 import type { ManifestObject } from "./cluster-state.ts";
 import { parseDocuments } from "./parse-documents.ts";
 
-/** Endings of files in a folder that are read. */
+/** Extensions of the files in a folder that are read. */
 const endings: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
 
 const hasItems = (value: object): value is { readonly items: readonly unknown[] } =>
@@ -51,9 +51,9 @@ async function readPath(path: string): Promise<readonly ManifestObject[]> {
 }
 
 /**
- * Reads manifests from a file, a folder of files (YAML and JSON, not those of folders inside), or standard input (`-`).
+ * Reads manifests from a file, a folder of files (YAML and JSON, without subfolders), or standard input (`-`).
  *
- * @throws ConfigError that names file, document and what is wrong; also for a path in which there is nothing
+ * @throws ConfigError that names file, document and problem; also for a path without objects
  */
 export async function readManifests(path: string, input: Readable = process.stdin): Promise<readonly ManifestObject[]> {
   const isStandardInput = path === "-";
@@ -65,5 +65,5 @@ export async function readManifests(path: string, input: Readable = process.stdi
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(`${name}: cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  throw new ConfigError(`${name}: there is no object in it; expected manifests in YAML or JSON`);
+  throw new ConfigError(`${name}: has no object; expected manifests in YAML or JSON`);
 }

@@ -9,14 +9,14 @@ export const namespace = "machines";
 /** When the plan is made. */
 export const now = new Date("2026-03-01T00:00:00Z");
 
-/** What a set selects its machines by. */
+/** The labels by which a set selects its machines. */
 export const labels = { name: "pool" };
 
 const owner = (kind: string, name: string) => ({
   ownerReferences: [{ apiVersion: machineApiVersion, kind, name, uid: `uid-${name}`, controller: true }],
 });
 
-/** What machines are made from. */
+/** A machine template. */
 export const template = (className = "small", spec: object = {}) => ({
   metadata: { labels },
   spec: { class: { kind: "MachineClass", name: className }, ...spec },
@@ -66,7 +66,7 @@ export const small = {
   providerSpec: { size: 1 },
 };
 
-/** Another. */
+/** Another class. */
 export const big = { ...small, metadata: meta("big") };
 
 /** A node. */
@@ -94,7 +94,7 @@ const budget = {
   status: { observedGeneration: 1, expectedPods: 1, currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0 },
 };
 
-/** The last words about a machine that is gone. */
+/** The last event about a deleted machine. */
 export const lastEvent = (uid: string, took: string, extra: object = {}) => ({
   apiVersion: "v1",
   kind: "Event",
@@ -104,10 +104,10 @@ export const lastEvent = (uid: string, took: string, extra: object = {}) => ({
   message: `Drain successful. VM deletion was successful; machine deleted after ${took}`,
 });
 
-/** Them of three machines, which took five minutes, one and three. */
+/** Those of three machines, which took five minutes, one and three. */
 export const lastEvents = [lastEvent("x", "5m0s"), lastEvent("y", "1m0s"), lastEvent("z", "3m0s")];
 
-/** Everything that is there: the deployment and what belongs to it, and a pod whose budget holds up a drain. */
+/** All objects: the deployment and what belongs to it, and a pod whose budget blocks a drain. */
 export const world: readonly ApiObject[] = [
   pool(),
   set,
@@ -120,9 +120,9 @@ export const world: readonly ApiObject[] = [
   budget,
 ];
 
-/** Objects as they come out of a file. */
+/** Objects as read from a file. */
 export const manifests = (objects: readonly ApiObject[]): readonly ManifestObject[] =>
   objects.map((object) => ({ source: "state.yaml", object }));
 
-/** Somebody applies a manifest. */
+/** A user applies a manifest. */
 export const apply = (object: ApiObject): PlannedChange => ({ kind: "apply", source: "new.yaml", object });

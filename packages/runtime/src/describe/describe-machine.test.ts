@@ -71,7 +71,7 @@ const ask = (control: FakeApi, target: FakeApi | undefined = control, signal?: A
     ...(signal === undefined ? {} : { signal }),
   });
 
-describe("describeMachine of a machine that goes with its definition", () => {
+describe("describeMachine of a machine that is deleted with its CRD", () => {
   const marked = { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } };
   const declare = (fake: FakeApi, name: string, deletionTimestamp?: string): void =>
     void fake.seed(customResourceDefinitionResource, {

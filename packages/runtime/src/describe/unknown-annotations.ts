@@ -7,8 +7,8 @@ const known: ReadonlySet<string> = new Set(Object.values(annotationKeys));
 const MOST_KEYS = 5;
 
 /**
- * Annotations that look like ours and are not, a sentence each. Controllers pass over them, for another version may know them; but a misspelt name holds no
- * rollout back, and whoever wrote it believes that it does.
+ * Unknown annotations with our prefix, a sentence each. Controllers ignore them, because another version may know them; but a misspelt name has no
+ * effect, and its author relies on it.
  */
 export function unknownAnnotations(
   kind: string,

@@ -6,7 +6,7 @@ import { checkClock } from "./check-clock.ts";
 /** The part of a client that checks of a cluster use. */
 export type CheckedApi = Pick<ApiClient, "get" | "list" | "request">;
 
-/** What became of the first requests to a cluster. */
+/** The result of the first requests to a cluster. */
 export interface ApiCheck {
   /** Whether further checks make sense. */
   readonly isReachable: boolean;

@@ -13,7 +13,7 @@ const version = "v1alpha1";
 const name = "CRDs";
 const apply = 'Apply them: "millwright crds | kubectl apply -f -".';
 
-/** Names of what a cluster serves of our group and version, subresources too. */
+/** Names of the resources and subresources that a cluster serves of the machine group and version. */
 async function servedResources(api: CheckedApi, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
   try {
     const { body } = await api.request({ method: "GET", path: `/apis/${machineGroup}/${version}`, signal });
@@ -29,8 +29,8 @@ async function servedResources(api: CheckedApi, signal: AbortSignal): Promise<Re
   }
 }
 
-/** A definition as it is in the cluster; nothing where it is not there, or may not be read. */
-async function readDefinition(api: CheckedApi, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+/** A CRD of the cluster; undefined if it does not exist, or may not be read. */
+async function readCrd(api: CheckedApi, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
   try {
     return await api.get(customResourceDefinitionResource, { name }, { signal });
   } catch (error) {
@@ -39,7 +39,7 @@ async function readDefinition(api: CheckedApi, name: string, signal: AbortSignal
   }
 }
 
-/** The schema of our version in a definition. */
+/** The schema of our version in a CRD. */
 function schemaOf(spec: unknown): unknown {
   const versions: unknown = isRecord(spec) ? spec["versions"] : undefined;
   const own: unknown = Array.isArray(versions)
@@ -51,7 +51,7 @@ function schemaOf(spec: unknown): unknown {
 /** Fields that every object has, whether its schema names them or not. */
 const ofEveryObject: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-/** Paths of fields that `wanted` has and `found` drops; a field that is missing stands for all below it. */
+/** Paths of fields that `wanted` has and `found` drops; a missing field stands for all below it. */
 function missingFields(wanted: unknown, found: unknown, path = ""): readonly string[] {
   if (!isRecord(wanted) || !isRecord(found) || found["x-kubernetes-preserve-unknown-fields"] === true) return [];
   const properties = isRecord(wanted["properties"]) ? wanted["properties"] : {};
@@ -68,19 +68,19 @@ function missingFields(wanted: unknown, found: unknown, path = ""): readonly str
   ];
 }
 
-/** What keeps a definition from being used, and what it drops. */
-interface DefinitionState {
+/** Problems of a CRD, and the fields that it drops. */
+interface CrdState {
   readonly problems: readonly string[];
   readonly dropped: readonly string[];
 }
 
-function stateOf(definition: KubeObject | undefined, own: ReturnType<typeof crds>[number]): DefinitionState {
-  if (definition === undefined) return { problems: [], dropped: [] };
+function stateOf(found: KubeObject | undefined, own: ReturnType<typeof crds>[number]): CrdState {
+  if (found === undefined) return { problems: [], dropped: [] };
   const { name: crd } = own.metadata;
-  const isDeleted = definition.metadata.deletionTimestamp !== undefined;
-  const status = definition["status"];
+  const isDeleted = found.metadata.deletionTimestamp !== undefined;
+  const status = found["status"];
   const conditions: unknown = isRecord(status) ? status["conditions"] : undefined;
-  const refused = (Array.isArray(conditions) ? conditions : []).filter(
+  const rejections = (Array.isArray(conditions) ? conditions : []).filter(
     (each: unknown) =>
       isRecord(each) &&
       (each["type"] === "NamesAccepted" || each["type"] === "Established") &&
@@ -89,9 +89,9 @@ function stateOf(definition: KubeObject | undefined, own: ReturnType<typeof crds
   return {
     problems: [
       ...(isDeleted ? [`${crd} is being deleted (docs/guides/deleted-crds.md)`] : []),
-      ...refused.map((each) => `${crd} is not ${String(each["type"])}: ${String(each["message"] ?? "")}`),
+      ...rejections.map((each) => `${crd} is not ${String(each["type"])}: ${String(each["message"] ?? "")}`),
     ],
-    dropped: missingFields(schemaOf(own.spec), schemaOf(definition["spec"])).map(
+    dropped: missingFields(schemaOf(own.spec), schemaOf(found["spec"])).map(
       (field) => `${own.spec.names.plural}.${field}`,
     ),
   };
@@ -101,11 +101,11 @@ function stateOf(definition: KubeObject | undefined, own: ReturnType<typeof crds
 export async function checkKinds(api: CheckedApi, signal: AbortSignal): Promise<CheckOutcome> {
   const all = crds();
   try {
-    const [served, ...definitions] = await Promise.all([
+    const [served, ...found] = await Promise.all([
       servedResources(api, signal),
-      ...all.map(({ metadata }) => readDefinition(api, metadata.name, signal)),
+      ...all.map(({ metadata }) => readCrd(api, metadata.name, signal)),
     ]);
-    const states = all.map((own, index) => stateOf(definitions[index], own));
+    const states = all.map((own, index) => stateOf(found[index], own));
     const problems = states.flatMap((state) => state.problems);
     const missing = all
       .flatMap(({ spec: { names, versions } }) => [

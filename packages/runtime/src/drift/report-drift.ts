@@ -13,7 +13,7 @@ import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
 import { type MachineSelection, type MachineSource, selectMachines } from "./select-machines.ts";
 
-/** What became of the comparison of one machine. */
+/** The result of the comparison of one machine. */
 export interface MachineDrift {
   readonly machine: string;
   /** Empty for a machine without class. */

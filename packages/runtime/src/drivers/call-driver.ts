@@ -67,7 +67,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       : drivers.map((driver) => [driver, (exchange: CloudExchange): void => recorder.record(driver.name, exchange)]),
   );
 
-  /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
+  /** Another process may act on the same VM by now. The state is in the objects: the leader continues. */
   const refuseWhenFenced = (): void => {
     try {
       fence?.();

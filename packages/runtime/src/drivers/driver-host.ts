@@ -115,7 +115,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       confidential,
       invoke: (context) => invoke(argument, context),
       signal,
-      // What changes nothing need not be waited for by whoever comes next.
+      // The next call need not wait for a call that changes nothing.
       ...(method === "getVolumeIds" || method === "findDrift"
         ? {}
         : { onAbandoned: (what, running) => abandonedCalls.add(request.machine.uid, what, running) }),

@@ -9,7 +9,7 @@ const buckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_600, 7_200, 21_600, 8
 /** Series of a deployment that is gone are still read for so long: the deletion of the last machine is counted when there is neither any more. */
 const keepMs = 3_600_000;
 
-/** More than any installation has. Whoever may write machines may write any text into what becomes a label. */
+/** More than any installation has. A client that may write machines may write any text into values that become labels. */
 const mostSeries = 1_000;
 
 const ofDeployment = ["namespace", "machine_deployment"] as const;

@@ -11,7 +11,7 @@ export interface LabelSetsOptions<L> {
   readonly monotonicMs: () => number;
   /** How long series of what is gone are kept, milliseconds. */
   readonly keepMs: number;
-  /** So many are known at once; beyond that the one that was used least lately is forgotten, whoever needs it. */
+  /** Maximum number of known sets; beyond it the least recently used one is forgotten, even if it is needed. */
   readonly most: number;
   readonly isNeeded: (labels: L) => boolean;
   readonly onForget: (labels: L) => void;

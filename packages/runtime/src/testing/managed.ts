@@ -14,7 +14,7 @@ import { afterEach } from "vitest";
 import { createManager, type ManagerOptions } from "../manager.ts";
 import { aDriver } from "./fake-driver.ts";
 
-/** Where the managers of tests look after machines. */
+/** The namespace in which the managers of tests manage machines. */
 export const namespace = "shoot";
 
 const template = { metadata: { labels: { name: "pool" } }, spec: { class: { kind: "MachineClass", name: "small" } } };

@@ -10,24 +10,24 @@ import { createMergePatch } from "@millwright/kube";
 import { carryOutForDeployment, carryOutForSet, type Notes } from "./carry-out-in-model.ts";
 import type { ModelCluster } from "./model-cluster.ts";
 
-/** What passes need to know besides the model. */
-export interface PassOptions {
+/** What the controllers need besides the model. */
+export interface ModelOptions {
   readonly disablesScaleDown: boolean;
-  /** Whether a node is there before anything happens. */
+  /** Whether a node exists before the simulation. */
   readonly isRealNode: (name: string) => boolean;
 }
 
-/** The passes of the controllers over the objects of a model. */
-export interface ModelPasses {
-  /** One pass of every controller over what has changed since its last one; whether there was anything. */
-  round(notes: Notes, now: Date): boolean;
-  /** When the limits of a rollout change by themselves, as the last passes saw it. */
-  wakes(): readonly Date[];
-  /** Decisions that were made so far: what a play costs, whatever the computer. */
+/** The decisions of the controllers, run over the objects of a model. */
+export interface ModelControllers {
+  /** Reconciles every object whose inputs changed since its last reconcile; returns whether there was one. */
+  reconcileAll(notes: Notes, now: Date): boolean;
+  /** When the gates of a rollout change by time alone, as of the last reconciles. */
+  requeueTimes(): readonly Date[];
+  /** Number of decisions so far: the cost of a simulation on any computer. */
   decisions(): number;
 }
 
-/** What a pass over a deployment of the model sees. */
+/** The snapshot of a deployment of the model. */
 export function observeInModel(
   cluster: ModelCluster,
   deployment: MachineDeployment,
@@ -43,7 +43,7 @@ export function observeInModel(
   return observeMachineDeployment(deployment, sources, now);
 }
 
-/** What a decision was made from, and when time alone makes another of it. */
+/** The inputs of a decision, and until when it holds if they do not change. */
 interface Decided {
   readonly from: readonly unknown[];
   readonly untilMs: number;
@@ -62,18 +62,21 @@ const statusPatch = (before: object | undefined, after: object | undefined): obj
 };
 
 /**
- * Makes the passes of a play. Whatever decides is the controllers' own; it is asked only when something that it looks at is another object than before, or its time
- * has come: in a rollout of thousands of machines most moments concern one of them.
+ * Creates the controllers of a simulation. They call the decide functions of the real controllers, and only when one of the inputs is a different object than before or
+ * the decision is due again: in a rollout of thousands of machines most moments affect one of them.
  */
-export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, isRealNode }: PassOptions): ModelPasses {
+export function createModelControllers(
+  cluster: ModelCluster,
+  { disablesScaleDown, isRealNode }: ModelOptions,
+): ModelControllers {
   const decided = new Map<string, Decided>();
   let decisions = 0;
 
-  function passOverDeployment(deployment: MachineDeployment, notes: Notes, now: Date): boolean {
+  function reconcileDeployment(deployment: MachineDeployment, notes: Notes, now: Date): boolean {
     const { name } = deployment.metadata;
     const sets = [...cluster.sets.values()];
     const machines = sets.map(({ metadata }) => cluster.machinesOf(metadata.uid ?? ""));
-    // A status is what decisions come to, and nothing that they are made from.
+    // A status is the result of decisions, and no input of them.
     const specs = [deployment, ...sets].flatMap(({ metadata, spec }) => [metadata, spec]);
     const from = [...specs, ...machines];
     if (stillHolds(decided.get(`deployment ${name}`), from, now)) return false;
@@ -85,11 +88,11 @@ export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, is
     for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
     const patch = statusPatch(deployment.status, status);
     if (patch !== undefined) cluster.patchDeployment(name, patch);
-    notes.says.push(...because.map(({ message }) => message));
+    notes.messages.push(...because.map(({ message }) => message));
     return true;
   }
 
-  function passOverSet(set: MachineSet, notes: Notes, now: Date): boolean {
+  function reconcileSet(set: MachineSet, notes: Notes, now: Date): boolean {
     const { name, uid = "" } = set.metadata;
     const own = cluster.machinesOf(uid);
     const free = cluster.machinesOf("");
@@ -108,17 +111,18 @@ export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, is
     for (const action of actions) carryOutForSet(cluster, set, action, { notes, now, isRealNode });
     const patch = statusPatch(set.status, status);
     if (patch !== undefined) cluster.patchSet(name, patch);
-    notes.says.push(...because.map(({ message }) => message));
+    notes.messages.push(...because.map(({ message }) => message));
     return true;
   }
 
   return {
-    round(notes, now) {
-      const deployments = [...cluster.deployments.values()].map((each) => passOverDeployment(each, notes, now));
-      const sets = [...cluster.sets.values()].map((each) => passOverSet(each, notes, now));
+    reconcileAll(notes, now) {
+      const deployments = [...cluster.deployments.values()].map((each) => reconcileDeployment(each, notes, now));
+      const sets = [...cluster.sets.values()].map((each) => reconcileSet(each, notes, now));
       return [...deployments, ...sets].includes(true);
     },
     decisions: () => decisions,
-    wakes: () => [...cluster.deployments.keys()].flatMap((name) => decided.get(`deployment ${name}`)?.requeueAt ?? []),
+    requeueTimes: () =>
+      [...cluster.deployments.keys()].flatMap((name) => decided.get(`deployment ${name}`)?.requeueAt ?? []),
   };
 }
