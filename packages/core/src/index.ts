@@ -190,6 +190,7 @@ export {
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,
+  isInitializeFailed,
   isProvisioningVm,
   provisioningTimedOut,
   provisioningVm,

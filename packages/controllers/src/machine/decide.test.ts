@@ -70,13 +70,13 @@ describe("decideMachine", () => {
     expect(kindsOf(decideMachine(living, testNow))).toEqual(["PatchNode"]);
   });
 
-  it("believes a healthy node more than a driver that fails to initialize its VM (2.5 row 6)", () => {
+  it("trusts a healthy node when the driver fails to report an initialized VM (row 6)", () => {
     const machine = aMachine(withVm, inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "x"));
-    const operation = failed("initialize", "Internal", { isAcknowledged: true });
+    const operation = failed("find", "Internal", { isAcknowledged: true });
     const { status } = decideMachine(aSnapshot({ machine, operation, node: itsNode() }), testNow);
     expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { state: "Successful" } });
     const waits = decideMachine(aSnapshot({ machine, operation }), testNow);
-    expect([waits.actions, waits.requeueAfterMs]).toEqual([[], 5_000]);
+    expect([waits.actions, waits.requeueAfterMs]).toEqual([[], 180_000]);
   });
 
   it("creates no VM for a Failed machine", () => {

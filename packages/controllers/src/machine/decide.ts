@@ -2,6 +2,8 @@ import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millw
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { hasId } from "../model/provisioning.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
+import { decideInitialization } from "./creation/decide-initialization.ts";
+import { isInitializationDue } from "../model/initialization.ts";
 import { intentAnnotation, isStored, readIntent } from "../model/creation-intent.ts";
 import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
@@ -12,7 +14,7 @@ import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./run-steps.ts";
-import type { MachineDecision } from "./state/decision.ts";
+import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
@@ -42,6 +44,9 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
   }
   if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
+  // The VM of a Failed machine that is not replaced, such as one without a set, can still become usable.
+  const isUninitialized = snapshot.hasTarget && isInitializationDue(machine, snapshot.operation);
+  if (isUninitialized) return runSteps(snapshot, now, [decideHealth, decideFailedInitialization, decidePreservation]);
   const decision = runSteps(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
   return withTokenRemoval(snapshot, decision);
 }
@@ -66,7 +71,11 @@ function firstPatch(snapshot: MachineSnapshot): object {
   return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
 }
 
-/** A healthy node proves that its VM is initialized, whatever the driver reports (row 6 of the phase transitions). */
+/** Continues the initialization of a VM that is known to be uninitialized. */
+const decideFailedInitialization = (snapshot: MachineSnapshot, now: Date): MachineDecision =>
+  snapshot.operation?.state === "running" ? nothing : decideInitialization(snapshot, now);
+
+/** The node may be healthy although the driver fails to report its VM (row 6 of the phase transitions), unless the VM is known to be uninitialized. */
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")

@@ -17,6 +17,8 @@ export interface CreationIntent {
   readonly credentialsSecretRef?: string;
   /** Whether the user data contains the placeholder of a bootstrap token: one may exist in the target cluster. */
   readonly bootstrapToken?: true;
+  /** Whether the VM had to be initialized when its id was stored. */
+  readonly needsInitialization?: true;
   /** The existing Node under whose name the VM came up: the VM will be deleted, then the machine is Failed. */
   readonly staleNode?: string;
 }
@@ -62,6 +64,7 @@ export function readIntent(machine: Machine): CreationIntent | undefined {
     ...optional("secretRef"),
     ...optional("credentialsSecretRef"),
     ...(value["bootstrapToken"] === true ? { bootstrapToken: true } : {}),
+    ...(value["needsInitialization"] === true ? { needsInitialization: true } : {}),
     ...optional("staleNode"),
   };
 }

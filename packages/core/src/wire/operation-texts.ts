@@ -155,6 +155,11 @@ export function initializeFailed(error: string): string {
   return `Provider error: ${error}. ${otherMarkers.initializeVm}`;
 }
 
+/** Whether a description is that of {@link initializeFailed}, ours or MCM's. */
+export function isInitializeFailed(description: string | undefined): boolean {
+  return description?.endsWith(otherMarkers.initializeVm) === true;
+}
+
 /**
  * The description that makes a stage of the deletion flow run next: what happened, then the stage's marker, which
  * is always at the end, even if the first part quotes another marker.

@@ -1,5 +1,6 @@
 import { labelKeys } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
+import { isInitializationDue } from "../../model/initialization.ts";
 import type { OperationResult } from "../../model/operation.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
@@ -24,7 +25,7 @@ function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): 
  * which is a no-op for initialized VMs and for drivers without such a step.
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { operation, classView, inputs, settings } = snapshot;
+  const { machine, operation, classView, inputs, settings } = snapshot;
   if (operation?.state === "done" && operation.kind === "find" && operation.result.needsInitialization !== true)
     return settle(snapshot, operation.result, now);
   if (operation?.state === "done" && operation.kind === "initialize") return settle(snapshot, operation.result, now);
@@ -48,5 +49,7 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
     if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
     return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
   }
-  return { actions: [{ kind: "StartOperation", operation: "find" }], because: [] };
+  // What is known to be due, also from an earlier process, needs no question: a driver may not report it.
+  const next = isInitializationDue(machine, operation) ? "initialize" : "find";
+  return { actions: [{ kind: "StartOperation", operation: next }], because: [] };
 }

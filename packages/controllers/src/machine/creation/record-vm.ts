@@ -6,7 +6,7 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 
-/** Pending until the node joins, or Available without a target cluster. */
+/** Pending until the node joins, or Available without a target cluster. A Failed machine stays Failed until its node is healthy. */
 export function statusWithVm(
   { machine, hasTarget }: MachineSnapshot,
   result: OperationResult,
@@ -16,7 +16,8 @@ export function statusWithVm(
   const before = result.lastKnownState === undefined ? rest : { ...rest, lastKnownState: result.lastKnownState };
   if (hasTarget) {
     const operation = { description: creatingMachine(), state: "Processing", type: "Create" } as const;
-    return withPhase(withOperation(before, operation, now), "Pending", now, true);
+    const created = withOperation(before, operation, now);
+    return isProvisioning(machine) ? withPhase(created, "Pending", now, true) : created;
   }
   const operation = { description: createdMachine(), state: "Successful", type: "Create" } as const;
   const status = withPhase(withOperation(before, operation, now), "Available", now);

@@ -10,6 +10,7 @@ import {
 } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { isInitializationDue } from "../../model/initialization.ts";
 import { isSameHealth } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
@@ -45,11 +46,12 @@ function toUnknown(description: string, reason: string): Change {
 
 /** The change of phase for the health of the node, if any. `bad` is empty for a healthy node. */
 function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date): Change | undefined {
-  const { machine, node } = snapshot;
+  const { machine, node, operation } = snapshot;
   const { name, labels } = machine.metadata;
   const phase = phaseOf(machine);
   if (node !== undefined && bad.length === 0) {
     if (!canBecomeRunning.has(phase) || (phase === "Pending" && startupTaintOf(node) !== undefined)) return undefined;
+    if (isInitializationDue(machine, operation)) return undefined;
     return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }
   if (phase !== "Running") return undefined;

@@ -18,7 +18,7 @@ export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): bo
  */
 export function recordIds(known: Known, result: OperationResult): readonly MachineAction[] {
   const { machine, hasTarget } = known;
-  const { providerId = "", nodeName = "" } = result;
+  const { providerId = "", nodeName = "", needsInitialization } = result;
   const { uid, annotations } = machine.metadata;
   const priority = annotations?.[annotationKeys.machinePriority];
   const isStale = isVmOfStaleNode(known);
@@ -32,7 +32,13 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
     ...(priority === undefined || priority === ""
       ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) }
       : {}),
-    ...(isStale ? intentAnnotation({ ...intent, staleNode: nodeName }) : {}),
+    ...(isStale || needsInitialization === true
+      ? intentAnnotation({
+          ...intent,
+          ...(needsInitialization === true ? { needsInitialization } : {}),
+          ...(isStale ? { staleNode: nodeName } : {}),
+        })
+      : {}),
   };
   const patch = {
     metadata: {

@@ -1,0 +1,31 @@
+import { isInitializeFailed, type Machine, phaseOf } from "@millwright/core";
+import { readIntent } from "./creation-intent.ts";
+import type { OperationView } from "./operation.ts";
+import { hasId, isProvisioning } from "./provisioning.ts";
+
+/** Whether the last operation is a failed initialization, also one that MCM recorded. */
+const hasFailedToInitialize = ({ status }: Machine): boolean =>
+  status?.lastOperation?.type === "Create" &&
+  status.lastOperation.state === "Failed" &&
+  isInitializeFailed(status.lastOperation.description);
+
+/** Whether the creation was given up with a failed driver call. A node that did not join in time leaves no code. */
+const hasFailedToCreate = ({ status }: Machine): boolean =>
+  status?.lastOperation?.type === "Create" && (status.lastOperation.errorCode ?? "") !== "";
+
+/**
+ * Whether the VM must still be initialized: then its node may be Ready while its pods cannot be reached, as on AWS before the source/destination check is
+ * disabled. The intent records it together with the id of the VM, so that it survives a restart; the phase after the creation shows that it is done. Unlike
+ * here, MCM makes such a machine Running as soon as its node joins (`pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth).
+ */
+export function isInitializationDue(machine: Machine, operation: OperationView | undefined): boolean {
+  const phase = phaseOf(machine);
+  const isCreating = isProvisioning(machine);
+  const intent = readIntent(machine);
+  if (!hasId(machine) || !(isCreating || phase === "Failed") || intent?.staleNode !== undefined) return false;
+  if (hasFailedToInitialize(machine)) return true;
+  if (operation?.kind === "initialize" && operation.state !== "done") return true;
+  if (operation?.state === "done" && operation.kind !== "initialize" && operation.result.needsInitialization === true)
+    return true;
+  return intent?.needsInitialization === true && (isCreating || hasFailedToCreate(machine));
+}
