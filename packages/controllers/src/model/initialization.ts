@@ -13,19 +13,22 @@ const hasFailedToInitialize = ({ status }: Machine): boolean =>
 const hasFailedToCreate = ({ status }: Machine): boolean =>
   status?.lastOperation?.type === "Create" && (status.lastOperation.errorCode ?? "") !== "";
 
+/** Whether the driver call of the machine shows that its VM is uninitialized. */
+function isReportedBy(operation: OperationView | undefined): boolean {
+  if (operation?.kind === "initialize") return operation.state !== "done";
+  return operation?.state === "done" && operation.result.needsInitialization === true;
+}
+
 /**
  * Whether the VM must still be initialized: then its node may be Ready while its pods cannot be reached, as on AWS before the source/destination check is
  * disabled. The intent records it together with the id of the VM, so that it survives a restart; the phase after the creation shows that it is done. Unlike
  * here, MCM makes such a machine Running as soon as its node joins (`pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth).
  */
 export function isInitializationDue(machine: Machine, operation: OperationView | undefined): boolean {
-  const phase = phaseOf(machine);
   const isCreating = isProvisioning(machine);
   const intent = readIntent(machine);
-  if (!hasId(machine) || !(isCreating || phase === "Failed") || intent?.staleNode !== undefined) return false;
-  if (hasFailedToInitialize(machine)) return true;
-  if (operation?.kind === "initialize" && operation.state !== "done") return true;
-  if (operation?.state === "done" && operation.kind !== "initialize" && operation.result.needsInitialization === true)
-    return true;
+  if (!hasId(machine) || !(isCreating || phaseOf(machine) === "Failed") || intent?.staleNode !== undefined)
+    return false;
+  if (hasFailedToInitialize(machine) || isReportedBy(operation)) return true;
   return intent?.needsInitialization === true && (isCreating || hasFailedToCreate(machine));
 }

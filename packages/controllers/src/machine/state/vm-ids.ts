@@ -1,5 +1,5 @@
-import { annotationKeys, defaultMachinePriority, labelKeys } from "@millwright/core";
-import { intentAnnotation, readIntent } from "../../model/creation-intent.ts";
+import { annotationKeys, defaultMachinePriority, labelKeys, type Machine } from "@millwright/core";
+import { type CreationIntent, intentAnnotation, readIntent } from "../../model/creation-intent.ts";
 import { isStaleNode } from "../../model/stale-node.ts";
 import type { MachineAction } from "./decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
@@ -12,6 +12,21 @@ type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
 export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
   hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
+/** The annotations that are written with the id of a VM. */
+function annotationsFor({ metadata, spec }: Machine, marks: Pick<CreationIntent, "needsInitialization" | "staleNode">) {
+  const intent = readIntent({ metadata, spec }) ?? {
+    attempt: 1,
+    class: spec.class?.name ?? "",
+    provider: "",
+    token: metadata.uid ?? "",
+  };
+  const priority = metadata.annotations?.[annotationKeys.machinePriority] ?? "";
+  return {
+    ...(priority === "" ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) } : {}),
+    ...(Object.keys(marks).length === 0 ? {} : intentAnnotation({ ...intent, ...marks })),
+  };
+}
+
 /**
  * Stores the id of a VM and the name of its node on the machine, and acknowledges the call that returned them. The UID makes the patch
  * conditional: another machine of the same name never gets this VM. The name of another VM's node is not stored as the machine's node, but as the reason to delete the VM.
@@ -19,32 +34,17 @@ export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): bo
 export function recordIds(known: Known, result: OperationResult): readonly MachineAction[] {
   const { machine, hasTarget } = known;
   const { providerId = "", nodeName = "", needsInitialization } = result;
-  const { uid, annotations } = machine.metadata;
-  const priority = annotations?.[annotationKeys.machinePriority];
+  const { uid } = machine.metadata;
   const isStale = isVmOfStaleNode(known);
-  const intent = readIntent(machine) ?? {
-    attempt: 1,
-    class: machine.spec.class?.name ?? "",
-    provider: "",
-    token: uid ?? "",
-  };
-  const own = {
-    ...(priority === undefined || priority === ""
-      ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) }
-      : {}),
-    ...(isStale || needsInitialization === true
-      ? intentAnnotation({
-          ...intent,
-          ...(needsInitialization === true ? { needsInitialization } : {}),
-          ...(isStale ? { staleNode: nodeName } : {}),
-        })
-      : {}),
-  };
+  const annotations = annotationsFor(machine, {
+    ...(needsInitialization === true ? { needsInitialization } : {}),
+    ...(isStale ? { staleNode: nodeName } : {}),
+  });
   const patch = {
     metadata: {
       ...(uid === undefined ? {} : { uid }),
       ...(hasTarget && !isStale ? { labels: { [labelKeys.node]: nodeName } } : {}),
-      ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     spec: { providerID: providerId },
   };
