@@ -173,7 +173,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.fillNode(node, 1, aDeployment("web", 1));
     await fleet.workloads.forbidEvictions("web");
     await fleet.deleteMachine(machine);
-    await fleet.untilLastOperation(machine, "budget default/web");
+    await fleet.untilLastOperation(machine, "Budget default/web");
     // The kubelet, which would register the node again, stops with it.
     fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     await fleet.kubectl(["delete", "node", node, "--wait=false"]);
@@ -213,13 +213,29 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
+  it("evicts a pod that was bound just before the cordon, although the cache of pods has not got it yet", async () => {
+    await begin();
+    // Each event of a pod reaches the controllers late.
+    const late = fleet.server.faults.add({
+      match: { verbs: ["watch"], resources: ["pods"], userAgent: controllersAgent },
+      effect: { kind: "slow", ms: 6_000 },
+    });
+    const pod = aBarePod("late", node, { spec: { terminationGracePeriodSeconds: 1 } });
+    await fleet.kubectl(["apply", "-f", "-"], JSON.stringify(pod));
+    await fleet.deleteMachine(machine);
+    await eventually(async () => expect(fleet.evicted()).toEqual(["late"]), 5_000);
+    late.remove();
+    await fleet.untilMachineDeleted(machine);
+    await fleet.invariants.check();
+  });
+
   it("keeps a cordon that a user set", async () => {
     await begin();
     await fleet.fillNode(node, 1, aDeployment("web", 1));
     const allow = await fleet.workloads.forbidEvictions("web");
     await fleet.kubectl(["cordon", node]);
     await fleet.deleteMachine(machine);
-    await fleet.untilLastOperation(machine, "budget default/web");
+    await fleet.untilLastOperation(machine, "Budget default/web");
     const patches = () =>
       fleet.requests().filter(({ verb, resource, name }) => verb === "patch" && resource === "nodes" && name === node);
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");

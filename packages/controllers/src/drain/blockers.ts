@@ -101,11 +101,17 @@ export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
   return more > 0 ? [...lines.slice(0, MAX_LINES), `* and ${more} more`] : lines;
 }
 
+const headingOf = (startedAt: Date): string =>
+  `Drain not completed yet (started at ${startedAt.toISOString().slice(0, 19)}Z):`;
+
+/** Describes a drain that knows of no pod to evict, while the API server cannot be asked whether there is one. */
+export const describeUnknownPods = (startedAt: Date): string =>
+  `${headingOf(startedAt)}\n* Cannot read the pods of the Node: the API server is unreachable`;
+
 /**
  * Describes what blocks a drain, in the format and with the phrases of Cluster API, which its conditions and other tools match. Absent when nothing does.
  */
 export function describeBlockers(blockers: readonly Blocker[], startedAt: Date): string | undefined {
   if (blockers.length === 0) return undefined;
-  const start = `${startedAt.toISOString().slice(0, 19)}Z`;
-  return [`Drain not completed yet (started at ${start}):`, ...blockerLines(blockers)].join("\n");
+  return [headingOf(startedAt), ...blockerLines(blockers)].join("\n");
 }

@@ -37,6 +37,27 @@ describe("a node", () => {
     expect(linesOf({})).toEqual(["drained"]);
   });
 
+  it("is empty only when its pods are known to be newer than the cordon; otherwise they are read", () => {
+    const view = { knownPods: "unconfirmed" } as const;
+    expect(linesOf(view)).toEqual(["ReadPods node", ""]);
+    expect(requeueAfter(view)).toBe(5_000);
+    // Its own pods are evicted first, so that there is one read at the end.
+    expect(linesOf({ ...view, pods: [aPod("a")] })).toEqual(["EvictPod a", "leaving a"]);
+    expect(linesOf({ ...view, node: open })).toEqual(['PatchNode {"spec":{"unschedulable":true}}', ""]);
+    expect(linesOf({ ...view, node: open }, { cordon: false })).toEqual(["drained"]);
+    expect(linesOf(view, {}, later(120 * MINUTE + 1))).toEqual(["forced"]);
+  });
+
+  it("is not regarded as empty while the cache of pods is disconnected, and nothing is read", () => {
+    const view = aDrainView({ knownPods: "disconnected" });
+    expect(decideDrain(view, drainTerms(), testNow)).toMatchObject({
+      state: "draining",
+      actions: [],
+      message:
+        "Drain not completed yet (started at 2026-01-01T00:10:00Z):\n* Cannot read the pods of the Node: the API server is unreachable",
+    });
+  });
+
   it("is empty although pods stay that are none of a drain's business", () => {
     expect(linesOf({ pods: [aPod("m", mirror), aPod("c", { status: { phase: "Succeeded" } })] })).toEqual(["drained"]);
   });

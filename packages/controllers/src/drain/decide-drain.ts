@@ -1,5 +1,5 @@
 import type { Pod } from "../model/node-objects.ts";
-import { type Blocker, describeBlockers } from "./blockers.ts";
+import { type Blocker, describeBlockers, describeUnknownPods } from "./blockers.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
@@ -25,8 +25,8 @@ export type DrainProgress =
       readonly requeueAfterMs: number;
     };
 
-/** An empty node is checked once more after its cordon was written; that write enqueues the machine, this is the fallback. */
-const CORDON_CHECK_MS = 5_000;
+/** An empty node is checked once more after its cordon was written, and after its pods were read; both enqueue the machine, this is the fallback. */
+const CHECK_MS = 5_000;
 
 /** Pods with volumes are evicted one after another: while one is being replaced, the others are in service. */
 const MOVES_AT_ONCE = 1;
@@ -54,6 +54,24 @@ function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[
   });
   const cordon = cordonOf(view, terms).map((action): DrainAction => ({ ...action, mayFail: true }));
   return { state: "drained", isForced: true, actions: [...cordon, ...record(view, []), ...deletions] };
+}
+
+/** Nothing is left to evict, as far as is known: waits until it is certain that no pod was bound before the cordon and is missing in the cache. */
+function confirmEmpty({ node, knownPods }: DrainView, { startedAt }: DrainTerms): DrainProgress {
+  return knownPods === "disconnected"
+    ? {
+        state: "draining",
+        blockers: [],
+        message: describeUnknownPods(new Date(startedAt)),
+        actions: [],
+        requeueAfterMs: CHECK_MS,
+      }
+    : {
+        state: "draining",
+        blockers: [],
+        actions: [{ kind: "ReadPods", nodeName: node.metadata.name }],
+        requeueAfterMs: CHECK_MS,
+      };
 }
 
 /** Whether the pod uses its volumes. */
@@ -133,9 +151,10 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {
     // A pod may have been bound meanwhile: the node must be empty after its cordon.
-    return cordon.length === 0
-      ? { state: "drained", isForced: false, actions: record(view, []) }
-      : { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CORDON_CHECK_MS };
+    if (cordon.length > 0) return { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CHECK_MS };
+    return terms.cordon && view.knownPods !== "complete"
+      ? confirmEmpty(view, terms)
+      : { state: "drained", isForced: false, actions: record(view, []) };
   }
 
   const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);

@@ -13,6 +13,8 @@ export type DrainAction =
   | { readonly kind: "PatchNode"; readonly name: string; readonly patch: object; readonly mayFail?: boolean }
   /** Stores the state of the drain on the machine. */
   | { readonly kind: "RecordDrain"; readonly record: DrainRecord }
+  /** Reads the pods of a node from the API server: the cache may not have all that were bound before the cordon. */
+  | { readonly kind: "ReadPods"; readonly nodeName: string }
   /** Requests from the driver which of these PersistentVolumes are its own, and under which ids nodes report them. */
   | { readonly kind: "LookUpVolumeIds"; readonly volumes: readonly string[] }
   /** Requests the eviction of a pod; a budget may reject it. */

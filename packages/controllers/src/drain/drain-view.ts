@@ -2,6 +2,7 @@ import type { DrainRule } from "@millwright/core";
 import type { Budget, Node, Pod } from "../model/node-objects.ts";
 import type { DrainRecord } from "./drain-record.ts";
 import type { EvictionView } from "./eviction-view.ts";
+import type { KnownPods } from "./known-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 import type { VolumeLimits, VolumeView } from "./volume-moves.ts";
 
@@ -10,6 +11,7 @@ export interface DrainView {
   readonly node: Node;
   /** Pods on the node. */
   readonly pods: readonly Pod[];
+  readonly knownPods: KnownPods;
   readonly rules: readonly DrainRule[];
   /** Budgets of the pods' namespaces. */
   readonly budgets: readonly Budget[];

@@ -3,11 +3,14 @@ import type { Budget, Node, Pod, VolumeAttachment } from "../model/node-objects.
 import { readDrainRecord } from "./drain-record.ts";
 import type { DrainView } from "./drain-view.ts";
 import type { EvictionView } from "./eviction-view.ts";
+import type { KnownPods } from "./known-pods.ts";
 import { createAttachments, type TrackedVolume, type VolumeLookup, volumesOf } from "./volume-accounting.ts";
 
 /** Sources of a drain's view: the caches of a controller, or lists of a command. */
 export interface DrainSources extends VolumeLookup {
   readonly podsOn: (nodeName: string) => readonly Pod[];
+  /** Default: complete, as the lists of a command are. */
+  readonly knownPods?: (node: Node) => KnownPods;
   readonly budgetsIn: (namespace: string) => readonly Budget[];
   /** VolumeAttachments of a PersistentVolume, on any node. */
   readonly attachmentsOf: (volumeName: string) => readonly VolumeAttachment[];
@@ -72,6 +75,7 @@ export function observeDrain(
   return {
     node,
     pods,
+    knownPods: sources.knownPods?.(node) ?? "complete",
     rules,
     budgets: [...namespaces].flatMap((namespace) => sources.budgetsIn(namespace)),
     volumes,

@@ -45,13 +45,28 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
       ? undefined
       : createEvictionQueue({ api: target.api, clock, random: context.random, perSecond: 1_000 });
   const volumeIds = createVolumeIds(clock);
+  const podKnowledge = { confirm: vi.fn<(machine: string) => void>() };
   const log = vi.fn<(level: string, message: string) => void>();
   const executor = createMachineExecutor(
     { ...context, log },
-    { operations, driver, settings: defaultMachineSettings, remediations, evictions, volumeIds, enqueue },
+    { operations, driver, settings: defaultMachineSettings, remediations, evictions, volumeIds, podKnowledge, enqueue },
   );
   const act = (action: MachineAction, resolved = usable) => executor.act(aMachine(), resolved, action);
-  return { api, clock, target, driver, operations, remediations, evictions, volumeIds, enqueue, log, act, context };
+  return {
+    api,
+    clock,
+    target,
+    driver,
+    operations,
+    remediations,
+    evictions,
+    volumeIds,
+    podKnowledge,
+    enqueue,
+    log,
+    act,
+    context,
+  };
 }
 
 describe("driver calls", () => {
@@ -171,6 +186,29 @@ describe("the state of a drain", () => {
     expect(readDrainRecord(stored?.metadata ?? { name: "" })).toEqual({ moves: [aMove("db")] });
     await act({ kind: "RecordDrain", record: { moves: [] } });
     expect(context.caches.machines.store.getByRef(ref)?.metadata.annotations).toEqual({});
+  });
+});
+
+describe("a read of the pods of a node", () => {
+  it("puts them into the cache, then counts as a confirmation and enqueues the machine", async () => {
+    const { act, api, target, podKnowledge, enqueue } = await setUp();
+    for (const nodeName of ["node", "other"])
+      api.seed(podResource, { metadata: { name: `on-${nodeName}`, namespace: "x" }, spec: { nodeName } } as never);
+    // The watch has not delivered them yet.
+    const cached = () => target.caches.pods.store.list().map(({ metadata }) => metadata.name);
+    expect(cached()).toEqual(["web"]);
+    await act({ kind: "ReadPods", nodeName: "node" });
+    expect(cached()).toEqual(["web", "on-node"]);
+    expect(podKnowledge.confirm.mock.calls).toEqual([[`${testNamespace}/machine`]]);
+    expect(enqueue).toHaveBeenCalledOnce();
+  });
+
+  it("that fails confirms nothing", async () => {
+    const { act, api, podKnowledge, enqueue } = await setUp();
+    vi.spyOn(api, "list").mockRejectedValue(new Error("no"));
+    await expect(act({ kind: "ReadPods", nodeName: "node" })).rejects.toThrow("no");
+    expect(podKnowledge.confirm).not.toHaveBeenCalled();
+    expect(enqueue).not.toHaveBeenCalled();
   });
 });
 

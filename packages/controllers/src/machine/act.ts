@@ -5,6 +5,7 @@ import type { Node } from "../model/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { EvictionOrder, EvictionQueue } from "../drain/eviction-queue.ts";
+import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import type { ResolvedClass } from "../cluster/class-view.ts";
 import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
@@ -14,6 +15,7 @@ import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
+import { readPodsOf } from "./drain/pod-list.ts";
 import { createVolumeIdLookup } from "./drain/volume-id-lookup.ts";
 
 /** Carries out the actions of machines. */
@@ -31,6 +33,8 @@ export interface MachineExecutorOptions {
   /** Evictions and deletions of pods; absent without a target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
   readonly volumeIds: Pick<VolumeIds, "lookUp">;
+  /** Absent without a target cluster. */
+  readonly podKnowledge: Pick<PodKnowledge, "confirm"> | undefined;
   /** Enqueues a machine. */
   readonly enqueue: (machine: Machine) => void;
 }
@@ -38,7 +42,7 @@ export interface MachineExecutorOptions {
 /** Makes the executor of machine actions. */
 export function createMachineExecutor(
   context: ControllerContext,
-  { operations, driver, settings, remediations, evictions, volumeIds, enqueue }: MachineExecutorOptions,
+  { operations, driver, settings, remediations, evictions, volumeIds, podKnowledge, enqueue }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target, crdGuard } = context;
   const store = caches.machines.store;
@@ -133,6 +137,10 @@ export function createMachineExecutor(
           return order(machine, action.atOnce ? "kill" : "delete", action);
         case "RecordDrain":
           return machines.patch(ref, drainRecordPatch(action.record));
+        case "ReadPods":
+          await readPodsOf(action.nodeName, onTarget());
+          podKnowledge?.confirm(`${context.namespace}/${machine.metadata.name}`);
+          return enqueue(machine);
         case "LookUpVolumeIds":
           return lookUpVolumeIds(machine, resolved, action.volumes, () => enqueue(machine));
         case "DeleteVolumeAttachment":

@@ -12,6 +12,7 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
 import { createEvictionQueue } from "../drain/eviction-queue.ts";
+import { createPodKnowledge } from "../drain/known-pods.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
@@ -68,6 +69,7 @@ export function createMachineController(
   const volumeIds = createVolumeIds(clock);
   const evictions =
     target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random: context.random });
+  const podKnowledge = target === undefined ? undefined : createPodKnowledge(target.caches.pods);
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const executor = createMachineExecutor(context, {
     operations,
@@ -76,6 +78,7 @@ export function createMachineController(
     remediations: { start: (uid, group) => remediations.start(uid, group), cancel: (uid) => remediations.cancel(uid) },
     evictions,
     volumeIds,
+    podKnowledge,
     enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
@@ -92,6 +95,7 @@ export function createMachineController(
           settings,
           evictions: evictions ?? noEvictions,
           volumeIds,
+          podKnowledge,
         });
   };
 
@@ -122,6 +126,7 @@ export function createMachineController(
         seen = observe(key);
       }
       interests.note(key, seen?.snapshot.drain);
+      podKnowledge?.note(key, seen?.snapshot.drain?.node);
       if (seen === undefined) return { done: true };
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;

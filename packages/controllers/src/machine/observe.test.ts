@@ -1,6 +1,8 @@
 import { machineClassResource, machineResource } from "@millwright/core";
 import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
+import type { ControllerContext } from "../cluster/context.ts";
+import { createPodKnowledge } from "../drain/known-pods.ts";
 import type { MatchVm } from "../model/node-match.ts";
 import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
@@ -38,7 +40,7 @@ async function observe(
   }
   const { matchVm } = options;
   const { target, ...rest } = { ...newContext(), ...(matchVm === undefined ? {} : { matchVm }) };
-  const context = options.hasTarget === false ? rest : { ...rest, target };
+  const context: ControllerContext = options.hasTarget === false ? rest : { ...rest, target };
   await run(context, stop.signal);
   await context.caches.secrets.read(["small"]);
   const cached = context.caches.machines.store.get(`${testNamespace}/${stored.metadata.name}`) ?? stored;
@@ -53,6 +55,7 @@ async function observe(
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },
       volumeIds: createVolumeIds(clock),
+      podKnowledge: context.target === undefined ? undefined : createPodKnowledge(context.target.caches.pods),
     }),
     operations,
   };

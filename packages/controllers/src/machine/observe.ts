@@ -17,6 +17,7 @@ import type { DeletionVerdict } from "../model/crd-guard.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { observeDrain } from "../drain/observe-drain.ts";
+import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
@@ -48,6 +49,8 @@ export interface MachineSources {
   /** State of drains that is kept in memory. */
   readonly evictions: Pick<EvictionQueue, "view">;
   readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
+  /** Absent without a target cluster. */
+  readonly podKnowledge: Pick<PodKnowledge, "of"> | undefined;
 }
 
 /** Whether ids prove that the node belongs to another machine, while only names link it to this one. */
@@ -93,6 +96,8 @@ const noRules: DrainRulesView = { rules: [] };
 const classOf = ({ spec }: Machine, { caches, namespace }: ControllerContext): ObjectMeta | undefined =>
   caches.classes.store.getByRef({ namespace, name: spec.class?.name ?? "" })?.metadata;
 
+type DrainMemory = Pick<MachineSources, "context" | "evictions" | "volumeIds" | "podKnowledge">;
+
 /** Reads the inputs of a drain. Without a driver there is no wait for volume ids. */
 function drainOf(
   machine: Machine,
@@ -100,10 +105,12 @@ function drainOf(
   { pods, budgets, claims, volumes, attachments }: TargetCaches,
   classView: ClassView,
   rules: DrainRulesView["rules"],
-  { evictions, volumeIds }: Pick<MachineSources, "evictions" | "volumeIds">,
+  { context, evictions, volumeIds, podKnowledge }: DrainMemory,
 ): DrainView {
   const provider = classView.state === "usable" ? classView.machineClass.provider : undefined;
+  const key = `${context.namespace}/${machine.metadata.name}`;
   return observeDrain(node, machine, rules, {
+    ...(podKnowledge === undefined ? {} : { knownPods: (drained: Node) => podKnowledge.of(key, drained) }),
     podsOn: (name) => pods.store.byIndex("node", name),
     budgetsIn: (namespace) => budgets.store.byIndex("namespace", namespace),
     claim: (namespace, name) => claims.store.getByRef({ namespace, name }),
@@ -122,7 +129,7 @@ const asksForToken = (secret: SecretData): boolean =>
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` is unknown. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, reported, remediations, driver, settings, evictions, volumeIds }: MachineSources,
+  { context, operations, reported, remediations, driver, settings, evictions, volumeIds, podKnowledge }: MachineSources,
 ): {
   readonly snapshot: MachineSnapshot;
   readonly resolved: ResolvedClass;
@@ -168,7 +175,7 @@ export function observeMachine(
     drain:
       target === undefined || drained === undefined
         ? undefined
-        : drainOf(machine, drained, target, resolved.view, rules, { evictions, volumeIds }),
+        : drainOf(machine, drained, target, resolved.view, rules, { context, evictions, volumeIds, podKnowledge }),
     drainRulesProblem: problem,
     pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
     attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),

@@ -13,6 +13,7 @@ export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {
   const actions = progress.actions.map((action) => {
     if (action.kind === "PatchNode") return `PatchNode ${JSON.stringify(action.patch)}`;
     if (action.kind === "LookUpVolumeIds") return `AskVolumeIds ${action.volumes.join()}`;
+    if (action.kind === "ReadPods") return `ReadPods ${action.nodeName}`;
     if (action.kind === "RecordDrain")
       return `RecordDrain ${action.record.moves.map(({ pod, detachedAt }) => `${pod}${detachedAt === undefined ? "" : " away"}`).join()}`;
     return `${action.kind}${action.kind === "DeletePod" && action.atOnce ? " at once" : ""} ${action.name}`;

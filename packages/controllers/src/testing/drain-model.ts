@@ -150,7 +150,7 @@ export function runDrainModel(
     const seen = view();
     const progress = decideDrain(seen, terms, new Date(nowMs));
     for (const action of progress.actions) {
-      if (action.kind === "LookUpVolumeIds") continue;
+      if (action.kind === "LookUpVolumeIds" || action.kind === "ReadPods") continue;
       const index = action.kind === "PatchNode" || action.kind === "RecordDrain" ? -1 : Number(action.name.slice(1));
       if (action.kind === "PatchNode") node = { ...node, spec: { ...node.spec, unschedulable: true } };
       else if (action.kind === "RecordDrain") ({ record } = action);

@@ -21,6 +21,7 @@ export function volumePlaces(
 export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   node: aNode({ spec: { unschedulable: true } }),
   pods: [],
+  knownPods: "complete",
   rules: [],
   budgets: [],
   volumes: new Map(),

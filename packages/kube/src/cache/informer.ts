@@ -11,10 +11,7 @@ export interface InformerOptions<T extends ApiObject, Index extends string>
 }
 
 /** A cache of the objects of one type, kept up to date while it runs. */
-export interface Informer<T extends ApiObject, Index extends string = never> extends Omit<
-  Reflector,
-  "resourceVersion"
-> {
+export interface Informer<T extends ApiObject, Index extends string = never> extends Reflector {
   readonly store: ReadonlyStore<T, Index>;
 }
 

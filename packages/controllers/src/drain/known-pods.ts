@@ -1,0 +1,58 @@
+import { compareResourceVersions, type Informer } from "@millwright/kube";
+import type { Node, Pod } from "../model/node-objects.ts";
+
+/**
+ * How far the known pods of a node may be trusted. `complete`: they include every pod that was bound before the cordon. `unconfirmed`: a pod that was bound just before the
+ * cordon may be missing. `disconnected`: as long as the cache of pods has no connection with the API server.
+ */
+export type KnownPods = "complete" | "unconfirmed" | "disconnected";
+
+/** What is read of the cache of pods. */
+export type PodCache = Pick<Informer<Pod>, "resourceVersion" | "isCurrent" | "connectivity">;
+
+/**
+ * Knows of each drain whether the cache of pods is newer than the cordon. The resource versions of Nodes and Pods are compared, which are revisions of the same etcd; where they are not
+ * numbers, only a list of the node's pods confirms it. Kept in memory only: after a restart the cache is new.
+ */
+export interface PodKnowledge {
+  of(machine: string, node: Node): KnownPods;
+  /** Records the node of a machine's drain; `undefined`: it is not draining. */
+  note(machine: string, node: Node | undefined): void;
+  /** A list of the node's pods that was requested after the cordon is in the cache. */
+  confirm(machine: string): void;
+}
+
+/** A cordoned node that is being drained. */
+interface Cordon {
+  readonly nodeUid: string | undefined;
+  /** Of the node, when it was first seen cordoned. Its later versions would delay the comparison. */
+  readonly resourceVersion: string | undefined;
+  isConfirmed: boolean;
+}
+
+/** Makes a {@link PodKnowledge} of no drain. */
+export function createPodKnowledge(pods: PodCache): PodKnowledge {
+  const cordons = new Map<string, Cordon>();
+  return {
+    of(machine, { metadata, spec }) {
+      if (pods.connectivity.lostForMs() > 0 || !pods.isCurrent()) return "disconnected";
+      if (spec?.unschedulable !== true) return "unconfirmed";
+      const known = cordons.get(machine);
+      const cordon = known?.nodeUid === metadata.uid ? known : undefined;
+      if (cordon?.isConfirmed === true) return "complete";
+      const since = (cordon ?? metadata).resourceVersion;
+      return (compareResourceVersions(pods.resourceVersion(), since) ?? -1) >= 0 ? "complete" : "unconfirmed";
+    },
+    note(machine, node) {
+      if (node?.spec?.unschedulable !== true) cordons.delete(machine);
+      else if (cordons.get(machine)?.nodeUid !== node.metadata.uid || !cordons.has(machine)) {
+        const { uid, resourceVersion } = node.metadata;
+        cordons.set(machine, { nodeUid: uid, resourceVersion, isConfirmed: false });
+      }
+    },
+    confirm(machine) {
+      const cordon = cordons.get(machine);
+      if (cordon !== undefined) cordon.isConfirmed = true;
+    },
+  };
+}
