@@ -1,6 +1,7 @@
 import {
   type ControllerContext,
   createCapacityController,
+  createClassChecks,
   createControlCaches,
   createCrdGuard,
   createMachineClassController,
@@ -108,19 +109,6 @@ export function createManager(options: ManagerOptions): Manager {
     { api: control, clock, random, log },
     guarded.map(({ store }) => store),
   );
-  const context: ControllerContext = {
-    namespace,
-    control,
-    caches,
-    ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
-    matchVm: createMatchVm(options.drivers, log),
-    crdGuard,
-    events,
-    clock,
-    random,
-    log,
-    conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
-  };
   const registry = new Registry();
   const driver = createDriverHost({
     drivers: options.drivers,
@@ -131,6 +119,20 @@ export function createManager(options: ManagerOptions): Manager {
     ...(leadership === undefined ? {} : { fence: leadership.fence }),
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
+  const context: ControllerContext = {
+    namespace,
+    control,
+    caches,
+    ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
+    matchVm: createMatchVm(options.drivers, log),
+    classChecks: createClassChecks(driver),
+    crdGuard,
+    events,
+    clock,
+    random,
+    log,
+    conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
+  };
   const machine = createMachineController(context, {
     driver,
     settings,

@@ -14,7 +14,7 @@ import type { SecretObject } from "../model/node-objects.ts";
 import { shapeProblemsOf } from "./readable.ts";
 import type { SecretValues } from "./secret-cache.ts";
 import { secretNamesOf } from "../model/class-references.ts";
-import type { MachineDriver } from "../model/driver-port.ts";
+import type { ClassProblem, MachineDriver } from "../model/driver-port.ts";
 
 /** A class with its secrets as they were looked up for one machine. */
 export interface ResolvedClass {
@@ -135,14 +135,6 @@ export const isClassChange = (old: MachineClass | undefined, current: MachineCla
 /** Whether a secret was created, deleted, or has other values. */
 export const isSecretChange = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
   old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;
-
-/** Why machines of a class cannot be created. */
-export interface ClassProblem {
-  /** Stable reason in CamelCase. */
-  readonly reason: string;
-  /** One sentence that names object, field and what is expected. */
-  readonly problem: string;
-}
 
 /** The class of a machine as far as it could be read. */
 export type ClassView =

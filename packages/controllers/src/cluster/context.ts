@@ -3,6 +3,7 @@ import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import type { ConditionOptions } from "../model/machine-settings.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
+import type { ClassChecks } from "./class-checks.ts";
 import type { MatchVm } from "../model/node-match.ts";
 
 /** The cluster that machines join. */
@@ -24,6 +25,8 @@ export interface ControllerContext {
   readonly log: Log;
   /** Whether a Node is that of a VM. Default: `matchNodeByProviderId`. */
   readonly matchVm?: MatchVm;
+  /** What drivers accept. Absent: the driver checks a class in each of its calls, and not before a creation is recorded. */
+  readonly classChecks?: ClassChecks;
   /** Absent: objects that are deleted with their CustomResourceDefinition are deleted, VMs too. */
   readonly crdGuard?: CrdGuard;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */

@@ -3,8 +3,9 @@ import { secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated, testNamespace } from "../testing/builders.ts";
+import { type ClassChecks, createClassChecks } from "../cluster/class-checks.ts";
 import { createTestCluster } from "../testing/cluster.ts";
-import { intentFor, isStored } from "../model/creation-intent.ts";
+import { intentFor, isStored, isWithoutRequest } from "../model/creation-intent.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 
 const encode = (text: string) => Buffer.from(text).toString("base64");
@@ -12,13 +13,16 @@ const machineClass = aMachineClass({ credentialsSecretRef: { name: "cloud" } });
 
 async function atBirth(
   userData: Readonly<Record<string, string>>,
-  options: { readonly hasTarget?: boolean; readonly isBroken?: boolean } = {},
+  options: { readonly hasTarget?: boolean; readonly isBroken?: boolean; readonly classChecks?: ClassChecks } = {},
 ) {
   const { api, newContext, run } = createTestCluster();
   api.seed(machineClassResource, machineClass);
   for (const [name, text] of Object.entries(userData))
     api.seed(secretResource, { metadata: { namespace: testNamespace, name }, data: { userData: encode(text) } });
-  const { target, ...context } = newContext();
+  if (userData["small"] !== undefined && userData["cloud"] === undefined)
+    api.seed(secretResource, { metadata: { namespace: testNamespace, name: "cloud" }, data: {} });
+  const { target, ...rest } = newContext();
+  const context = { ...rest, ...(options.classChecks === undefined ? {} : { classChecks: options.classChecks }) };
   const stop = new AbortController();
   await run({ ...context, target }, stop.signal);
   stop.abort();
@@ -36,15 +40,30 @@ it("writes at birth what the machine controller would write later, so that it ne
   expect(
     isWhatWillBeAsked(await (await atBirth({ small: "<<BOOTSTRAP_TOKEN>>" }, { hasTarget: false }))(), false),
   ).toBe(true);
-  expect(isWhatWillBeAsked(await (await atBirth({}))(), false)).toBe(true);
 });
 
-it("writes nothing while the secrets of the class cannot be read: the machine controller reports that", async () => {
-  expect(await (await atBirth({ small: "boot" }, { isBroken: true }))()).toEqual({});
+const isDeletable = (annotations: Readonly<Record<string, string>>): boolean =>
+  isWithoutRequest(aMachine(annotated(annotations)));
+
+it("records that no VM was requested while the secrets of the class do not exist, or cannot be read", async () => {
+  expect(isDeletable(await (await atBirth({}))())).toBe(true);
+  expect(isDeletable(await (await atBirth({ small: "boot" }, { isBroken: true }))())).toBe(true);
 });
 
-it("writes nothing for a class that is not known yet", async () => {
-  const of = await atBirth({});
-  expect(await of(aMachine({ spec: { class: { name: "later" } } }))).toEqual({});
-  expect(await of(aMachine({ spec: { class: null } }))).toEqual({});
+it("records the same for a class that is not known yet, or whose driver is not loaded or rejects it", async () => {
+  const of = await atBirth({ small: "boot" });
+  expect(isDeletable(await of(aMachine({ spec: { class: { name: "later" } } })))).toBe(true);
+  expect(isDeletable(await of(aMachine({ spec: { class: null } })))).toBe(true);
+  for (const answers of [
+    { refusalOf: () => "provider: no driver" },
+    { rejectionOf: async () => ({ reason: "InvalidSecret", problem: "secret: no" }) },
+  ]) {
+    const classChecks = createClassChecks({
+      refusalOf: () => undefined,
+      rejectionOf: async () => undefined,
+      ...answers,
+    });
+    const rejected = await atBirth({ small: "boot" }, { classChecks });
+    expect(isDeletable(await rejected())).toBe(true);
+  }
 });

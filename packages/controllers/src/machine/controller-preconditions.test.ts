@@ -1,8 +1,8 @@
-import { type MachineClass, machineClassResource, machineResource } from "@millwright/core";
+import { isRecord, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
+import { aMachine, aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
 import { aSecret, ref, secretRef, setUp } from "../testing/machine-process.ts";
 
 describe("failure", () => {
@@ -52,7 +52,15 @@ describe("failure", () => {
 describe("what cannot work", () => {
   type Setup = ReturnType<typeof setUp>;
   const breakClass = ({ api }: Setup) => api.change(machineClassResource, secretRef, { provider: null });
-  it.each<[string, (setup: Setup) => unknown, (setup: Setup) => unknown, string]>([
+  const setUpStrict = () =>
+    setUp({
+      rejects: ({ providerSpec }, secret) => {
+        if (isRecord(providerSpec) && "colour" in providerSpec)
+          return { reason: "InvalidMachineClass", problem: "providerSpec.colour: is unknown" };
+        return "token" in secret ? { reason: "InvalidSecret", problem: "secret.token: is unknown" } : undefined;
+      },
+    });
+  const causes: readonly [string, (setup: Setup) => unknown, (setup: Setup) => unknown, string][] = [
     [
       "a missing class",
       ({ api }) => api.remove(machineClassResource, secretRef),
@@ -83,10 +91,23 @@ describe("what cannot work", () => {
       ({ api }) => api.change(secretResource, secretRef, { data: aSecret({ userData: "x" }).data }),
       'key "userData" is missing in Secret "small"',
     ],
-  ])(
+    [
+      "a spec that the driver rejects",
+      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { colour: "red" } }),
+      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { colour: null } }),
+      "providerSpec.colour: is unknown",
+    ],
+    [
+      "a secret that the driver rejects",
+      ({ api }) => api.change(secretResource, secretRef, aSecret({ token: "x" })),
+      ({ api }) => api.change(secretResource, secretRef, { data: { token: null } }),
+      "secret.token: is unknown",
+    ],
+  ];
+  it.each(causes)(
     "because of %s is reported in one line and one write, costs no reconcile, and continues when fixed",
     async (_, harm, fix, text) => {
-      const setup = setUp();
+      const setup = setUpStrict();
       const { api, clock, driver, start, create, machine, phase } = setup;
       harm(setup);
       create();
@@ -103,6 +124,32 @@ describe("what cannot work", () => {
       expect(phase()).toBe("Pending");
     },
   );
+
+  it.each(causes)("because of %s keeps no machine from being deleted", async (_, harm) => {
+    const setup = setUpStrict();
+    const { api, clock, driver, start, create, machine, phase } = setup;
+    harm(setup);
+    create({ metadata: { finalizers: null } });
+    await start();
+    await clock.advance(10);
+    expect([phase(), machine()?.metadata.finalizers?.length]).toEqual(["CrashLoopBackOff", 1]);
+    await api.delete(machineResource, ref);
+    await clock.advance(10);
+    expect([machine(), driver.calls]).toEqual([undefined, []]);
+  });
+
+  it("is checked once for a version of the class and its secrets", async () => {
+    let checks = 0;
+    const { api, clock, start } = setUp({ rejects: () => void checks++ });
+    for (const name of ["a", "b", "c"]) api.seed(machineResource, aMachine(named(name)));
+    await start();
+    await clock.advance(10);
+    expect(checks).toBe(1);
+    api.change(secretResource, secretRef, { data: aSecret({ userData: "y" }).data });
+    api.seed(machineResource, aMachine(named("d")));
+    await clock.advance(10);
+    expect(checks).toBe(2);
+  });
 
   it("because of one class enqueues no machine of another", async () => {
     const { api, clock, start, create } = setUp();

@@ -47,8 +47,8 @@ export interface MachineControllerOptions {
 }
 
 /** Whether more has to be read before a decision. */
-const isIncomplete = ({ resolved, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
-  resolved.unread.length > 0 || deletionVerdict?.verdict === "unknown";
+const isIncomplete = ({ resolved, isClassUnchecked, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
+  resolved.unread.length > 0 || isClassUnchecked || deletionVerdict?.verdict === "unknown";
 
 /** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
@@ -120,6 +120,7 @@ export function createMachineController(
             "Secrets of the MachineClass, or CustomResourceDefinitions, change faster than they can be read",
           );
         await caches.secrets.read(seen.resolved.unread);
+        if (seen.isClassUnchecked) await context.classChecks?.check(seen.resolved);
         if (seen.deletionVerdict?.verdict === "unknown")
           await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
         // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.

@@ -1,6 +1,7 @@
 import { finalizers, readMachine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aMachine, beingDeleted, inPhase } from "../testing/builders.ts";
+import { intentAnnotation, intentFor, noRequestAnnotation } from "../model/creation-intent.ts";
+import { aMachine, aMachineClass, annotated, beingDeleted, inPhase } from "../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -45,9 +46,34 @@ describe("decideMachine", () => {
     expect(kindsOf(decideMachine(aSnapshot({ machine }), testNow))).toEqual(["StartOperation"]);
   });
 
+  const noClass = { classView: unusable("MachineClassNotFound", "no class", true) };
   it.each([
-    ["whose class cannot be used", { classView: unusable("MachineClassNotFound", "no class", true) }, {}],
-    ["that is wrong itself", { problems: [{ path: "spec", message: "is wrong", kind: "invalid" as const }] }, {}],
+    ["whose class cannot be used", noClass],
+    ["that is wrong itself", { problems: [{ path: "spec", message: "is wrong", kind: "invalid" as const }] }],
+  ])("records with the finalizer that no VM was requested for a machine %s", (_, change) => {
+    const snapshot = aSnapshot({ machine: aMachine(withoutFinalizer), ...change });
+    const decision = decideMachine(snapshot, testNow);
+    expect(decision.actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { ...finalized, annotations: noRequestAnnotation } } },
+    ]);
+    const machine = machineAfter(snapshot, decision);
+    expect(decideMachine(aSnapshot({ machine }), testNow).actions).toMatchObject([
+      {
+        patch: {
+          metadata: { annotations: { "machine.millwright.dev/creation-intent": expect.stringContaining("small") } },
+        },
+      },
+      { kind: "StartOperation", operation: "create" },
+    ]);
+  });
+
+  it.each([
+    ["that failed before without a record, whose VM may exist", noClass, inPhase("CrashLoopBackOff")],
+    [
+      "with an intent",
+      noClass,
+      annotated(intentAnnotation(intentFor(aMachine(), aMachineClass(), { wantsToken: false }))),
+    ],
     ["that has its VM", {}, withVm],
     ["that is Failed", {}, inPhase("Failed")],
   ])("puts the finalizer alone on a machine %s", (_, change, own) => {

@@ -4,7 +4,7 @@ import { hasId } from "../model/provisioning.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
 import { decideInitialization } from "./creation/decide-initialization.ts";
 import { isInitializationDue } from "../model/initialization.ts";
-import { intentAnnotation, isStored, readIntent } from "../model/creation-intent.ts";
+import { intentAnnotation, isStored, noRequestAnnotation, readIntent } from "../model/creation-intent.ts";
 import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
@@ -62,13 +62,18 @@ function mayStillBeMade(snapshot: MachineSnapshot): boolean {
   );
 }
 
-/** Adds the finalizer and, where the machine can be created, the intent in the same write. */
+/** Adds the finalizer and, in the same write, the intent of the creation, or the record that no VM was requested. */
 function firstPatch(snapshot: MachineSnapshot): object {
   const { machine } = snapshot;
   const patch = addFinalizerPatch(machine, finalizers.machine);
-  const intent = needsCreation(snapshot) && !hasId(machine) ? plannedIntent(snapshot) : undefined;
-  if (intent === undefined || unmetPrecondition(snapshot) !== undefined || isStored(machine, intent)) return patch;
-  return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
+  if (!needsCreation(snapshot) || hasId(machine)) return patch;
+  const withAnnotations = (annotations: Readonly<Record<string, string>>): object => ({
+    metadata: { ...patch.metadata, annotations },
+  });
+  const intent = unmetPrecondition(snapshot) === undefined ? plannedIntent(snapshot) : undefined;
+  if (intent !== undefined) return isStored(machine, intent) ? patch : withAnnotations(intentAnnotation(intent));
+  // A machine with a phase lost its finalizer: a VM may have been requested.
+  return phaseOf(machine) === "" && readIntent(machine) === undefined ? withAnnotations(noRequestAnnotation) : patch;
 }
 
 /** Continues the initialization of a VM that is known to be uninitialized. */

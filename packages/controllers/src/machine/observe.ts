@@ -20,6 +20,7 @@ import { observeDrain } from "../drain/observe-drain.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
+import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
 import { remedyFor, fallbackClassFor } from "./creation/fallback-class.ts";
@@ -60,9 +61,17 @@ const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCach
     (other) => other.metadata.uid !== machine.metadata.uid && match(other, node) === "same",
   );
 
+/** Whether the driver must have accepted the class before anything is decided: an existing VM is worked on with any class. */
+const needsVerdict = (machine: Machine): boolean => !hasId(machine) && machine.metadata.deletionTimestamp == null;
+
 /** The class of a machine; for a terminating machine without a usable class, a fallback class. */
-function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
+function resolveFor(
+  machine: Machine,
+  { caches, namespace, classChecks }: ControllerContext,
+  driver: MachineDriver,
+): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
+  if (needsVerdict(machine)) return withVerdict(own, classChecks);
   if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
   const fallback = fallbackClassFor(machine, caches, namespace, driver);
   if (fallback !== undefined) return fallback;
@@ -133,6 +142,8 @@ export function observeMachine(
 ): {
   readonly snapshot: MachineSnapshot;
   readonly resolved: ResolvedClass;
+  /** Whether the driver has to check the class before a decision. */
+  readonly isClassUnchecked: boolean;
   readonly deletionVerdict: DeletionVerdict | undefined;
 } {
   const target = context.target?.caches;
@@ -183,5 +194,6 @@ export function observeMachine(
     operation,
     settings,
   };
-  return { snapshot, resolved, deletionVerdict };
+  const isClassUnchecked = needsVerdict(machine) && isUnchecked(resolved, context.classChecks);
+  return { snapshot, resolved, isClassUnchecked, deletionVerdict };
 }

@@ -101,6 +101,15 @@ export const intentAnnotation = (intent: CreationIntent): Readonly<Record<string
   [annotationKeys.creationIntent]: textOfIntent(intent),
 });
 
+const noRequestText = JSON.stringify({ attempt: 0 });
+
+/** The annotation of a machine for which no driver was asked yet: there is no VM. It is replaced by an intent before the first call. */
+export const noRequestAnnotation: Readonly<Record<string, string>> = { [annotationKeys.creationIntent]: noRequestText };
+
+/** Whether it is recorded that no VM was requested for the machine. A machine without any record may have one: MCM records nothing. */
+export const isWithoutRequest = ({ metadata, spec }: Machine): boolean =>
+  (spec.providerID ?? "") === "" && metadata.annotations?.[annotationKeys.creationIntent] === noRequestText;
+
 /** Whether the machine has this intent already. */
 export const isStored = (machine: Machine, intent: CreationIntent): boolean =>
   machine.metadata.annotations?.[annotationKeys.creationIntent] === textOfIntent(intent);

@@ -1,6 +1,14 @@
 import type { Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
 import type { OperationResult, PendingOperation } from "./operation.ts";
 
+/** Why machines of a class cannot be created. */
+export interface ClassProblem {
+  /** Stable reason in CamelCase. */
+  readonly reason: string;
+  /** One sentence that names object, field and what is expected. */
+  readonly problem: string;
+}
+
 /** The objects of a driver call, from the caches. */
 export interface VmCall {
   readonly machine: Machine;
@@ -49,4 +57,6 @@ export interface MachineDriver {
   ): Promise<DriverOutcome<readonly (string | null)[]>>;
   /** Why no driver can create machines of this class, as one sentence; `undefined` when one can. Makes no calls. */
   refusalOf(machineClass: MachineClass): string | undefined;
+  /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both, or does not answer within seconds. Makes no calls to a cloud. */
+  rejectionOf(machineClass: MachineClass, secret: SecretData): Promise<ClassProblem | undefined>;
 }

@@ -1,5 +1,11 @@
-import { type Machine, MachineError, type MachineErrorCode } from "@millwright/core";
-import type { DriverOutcome, MachineDriver, VmCall } from "../model/driver-port.ts";
+import {
+  type Machine,
+  type MachineClass,
+  MachineError,
+  type MachineErrorCode,
+  type SecretData,
+} from "@millwright/core";
+import type { ClassProblem, DriverOutcome, MachineDriver, VmCall } from "../model/driver-port.ts";
 import type { OperationResult, PendingOperation } from "../model/operation.ts";
 
 /** The calls of the port that reach the cloud. */
@@ -34,6 +40,8 @@ export interface FakeDriverOptions {
   readonly initializes?: boolean;
   /** What the ids of VMs begin with. Default: nothing, `vm-1` and so on. */
   readonly idPrefix?: string;
+  /** What the driver rejects. Default: nothing. */
+  readonly rejects?: (machineClass: MachineClass, secret: SecretData) => ClassProblem | undefined;
   /** The name of a VM's node. Default `node-of-<machine>`. */
   readonly nodeName?: (machine: Machine) => string;
 }
@@ -123,6 +131,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       return {};
     }),
     volumeIds: async (_, specs) => ({ ok: true, value: specs.map((spec) => handleOf(spec)) }),
+    rejectionOf: async (machineClass, secret) => options.rejects?.(machineClass, secret),
     refusalOf: ({ provider = "" }) =>
       provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,
     fail(name, code, times = 1, after) {

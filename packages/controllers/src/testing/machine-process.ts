@@ -3,8 +3,9 @@ import { nodeResource, secretResource } from "@millwright/kube";
 import { type FakeCall } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import { aMachine, aMachineClass, aNode, type Change, testNamespace } from "./builders.ts";
+import { createClassChecks } from "../cluster/class-checks.ts";
 import { createTestCluster } from "./cluster.ts";
-import { createFakeDriver } from "./fake-driver.ts";
+import { createFakeDriver, type FakeDriverOptions } from "./fake-driver.ts";
 import { createMachineController } from "../machine/controller.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 
@@ -33,9 +34,12 @@ interface Process {
 }
 
 /** A fake API server with a class, a cloud, and controllers of machines that are started one after the other; all end with the test. */
-export function setUp(options: { readonly hasTarget?: boolean; readonly idPrefix?: string } = {}) {
+export function setUp(
+  options: { readonly hasTarget?: boolean } & Pick<FakeDriverOptions, "idPrefix" | "rejects"> = {},
+) {
   const { api, clock, newContext, run } = createTestCluster();
-  const driver = createFakeDriver(options.idPrefix === undefined ? {} : { idPrefix: options.idPrefix });
+  const { hasTarget, ...driverOptions } = options;
+  const driver = createFakeDriver(driverOptions);
   const processes: Process[] = [];
   /** Ends every process that was started. */
   const stopAll = async (): Promise<void> => {
@@ -48,7 +52,8 @@ export function setUp(options: { readonly hasTarget?: boolean; readonly idPrefix
   const start = async (): Promise<Process> => {
     const stop = new AbortController();
     const { target, ...rest } = newContext();
-    const context = options.hasTarget === false ? rest : { ...rest, target };
+    const checked = { ...rest, classChecks: createClassChecks(driver) };
+    const context = hasTarget === false ? checked : { ...checked, target };
     const { controller, operations } = createMachineController(context, {
       driver,
       settings: defaultMachineSettings,

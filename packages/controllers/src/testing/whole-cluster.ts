@@ -1,6 +1,7 @@
 import { machineClassResource, seededRandom } from "@millwright/core";
 import { type Controller, keyOf, secretResource } from "@millwright/kube";
 import { onTestFinished } from "vitest";
+import { createClassChecks } from "../cluster/class-checks.ts";
 import { createMachineController } from "../machine/controller.ts";
 import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { createMachineClassController } from "../machine-class/controller.ts";
@@ -25,7 +26,7 @@ export async function aWholeCluster(
   const driver = createFakeDriver(driverOptions);
   api.seed(machineClassResource, aMachineClass());
   api.seed(secretResource, aSecret({ userData: "#cloud-config" }));
-  const context = newContext();
+  const context = { ...newContext(), classChecks: createClassChecks(driver) };
   const machine = createMachineController(context, {
     driver,
     settings: { ...defaultMachineSettings, ...settings },

@@ -33,7 +33,7 @@ export const annotationKeys = {
 
   /**
    * Machine: JSON of the next creation request to the driver, written before the call: attempt (with the UID it makes the idempotency token), class, provider, region, zone, names of the
-   * secrets; also the stale node under whose name the VM came up. Never credentials. Written by the MachineSet controller with the Machine and by the machine controller, read by the latter.
+   * secrets; also the stale node under whose name the VM came up. `{"attempt":0}`: class, Secret or driver prevent a VM, and none was requested. Never credentials. Written by the MachineSet controller with the Machine and by the machine controller, read by the latter.
    */
   creationIntent: "machine.millwright.dev/creation-intent",
   /** Secret of a bootstrap token: UID of the Machine that owns it. Written and read by the machine controller. */

@@ -184,6 +184,7 @@ export const deletionEvents = {
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",
+  vmNeverRequested: () => "No VM was requested for the machine, skipping node drain and VM deletion",
   vmDeleted: () => "VM deletion was successful",
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,

@@ -1,4 +1,4 @@
-import { type DriverContext } from "@millwright/core";
+import { type DriverContext, Secret, type StandardSchemaV1 } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import {
@@ -52,6 +52,43 @@ describe("choosing the driver", () => {
         message: expect.stringContaining('MachineClass "small": provider: no driver ""'),
       },
     });
+  });
+});
+
+describe("the check before a creation", () => {
+  const secretOf = (password: string) => ({ ...aCall().secret, password: Secret.of(password) });
+  const schemaOf = (validate: StandardSchemaV1["~standard"]["validate"]): StandardSchemaV1 => ({
+    "~standard": { version: 1, vendor: "test", validate },
+  });
+
+  it("accepts what the driver can read, and makes no call", async () => {
+    const createMachine = vi.fn<() => Promise<never>>();
+    const { rejectionOf } = host({ createMachine });
+    expect(await rejectionOf(machineClass, aCall().secret)).toBeUndefined();
+    expect(createMachine).not.toHaveBeenCalled();
+  });
+
+  it("names what is wrong with class or Secret, without the values of the Secret", async () => {
+    const { rejectionOf } = host({
+      secret: schemaOf(() => ({ issues: [{ message: "hunter2 is too short", path: ["password"] }] })),
+    });
+    expect(await rejectionOf(machineClass, secretOf("hunter2"))).toEqual({
+      reason: "InvalidSecret",
+      problem: expect.stringMatching(/^Secret of MachineClass "small": secret.password: \[redacted\] is too short/),
+    });
+    expect(await rejectionOf({ ...machineClass, providerSpec: { ["__proto__"]: 1 } }, aCall().secret)).toMatchObject({
+      reason: "InvalidMachineClass",
+    });
+    expect(await rejectionOf({ ...machineClass, provider: "aws" }, aCall().secret)).toMatchObject({
+      reason: "DriverNotFound",
+    });
+  });
+
+  it("leaves a schema that does not answer to the call, and holds no reconcile for long", async () => {
+    const { clock, rejectionOf } = host({ secret: schemaOf(() => new Promise(() => {})) });
+    const rejection = rejectionOf(machineClass, aCall().secret);
+    await clock.advance(5_000);
+    expect(await rejection).toBeUndefined();
   });
 });
 

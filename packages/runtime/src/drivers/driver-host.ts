@@ -16,6 +16,7 @@ import {
 } from "@millwright/core";
 import {
   type CapacityDriver,
+  type ClassProblem,
   type CreateVmCall,
   type DriverOutcome,
   isPending,
@@ -37,7 +38,7 @@ import {
   readVmReply,
   readVolumeReply,
 } from "./check-reply.ts";
-import { toMachineError } from "./driver-failure.ts";
+import { cleanText, toMachineError } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
@@ -62,6 +63,9 @@ export interface DriverHostOptions {
 }
 
 const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
+
+/** Longest time for reading a class before a machine is created; a schema that takes longer is left to the call. A reconcile waits for it. */
+const READ_TIMEOUT_MS = 5_000;
 
 /** Drivers as controllers and commands see them. */
 export interface DriverHost extends MachineDriver, CapacityDriver {
@@ -96,6 +100,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
+  const readLimit = createCallLimit(clock, READ_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
   const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, clock, log });
@@ -248,6 +253,15 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
 
   return {
     refusalOf: (machineClass) => classes.refusalOf(machineClass),
+    async rejectionOf(machineClass, secret) {
+      const read = (): Promise<ClassProblem | undefined> => classes.rejectionOf(machineClass, secret);
+      try {
+        const rejection = await readLimit("reading the MachineClass", new AbortController().signal, read);
+        return rejection === undefined ? undefined : { ...rejection, problem: cleanText(rejection.problem, secret) };
+      } catch {
+        return undefined;
+      }
+    },
     ensureVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);

@@ -7,10 +7,12 @@ import {
   type Machine,
   type MachineClass,
   MachineError,
+  machineEventReasons,
   type MachineIdentity,
   readProviderSpec,
   type SecretData,
 } from "@millwright/core";
+import type { ClassProblem } from "@millwright/controllers";
 
 /** A class as its driver understands it. */
 export interface ReadClass {
@@ -24,6 +26,8 @@ export interface ClassReader {
   driverOf(machineClass: MachineClass): Driver | undefined;
   /** Why no driver can make machines of this class, as one sentence; `undefined` when one can. */
   refusalOf(machineClass: MachineClass): string | undefined;
+  /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. */
+  rejectionOf(machineClass: MachineClass, secret: SecretData): Promise<ClassProblem | undefined>;
   /**
    * Picks the driver, and has it read spec and secret.
    *
@@ -41,26 +45,42 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     const known = drivers.map(({ name }) => `"${name}"`).join(", ");
     return `provider: no driver "${machineClass.provider ?? ""}" is loaded; expected ${known}`;
   };
+  const inspect = async (machineClass: MachineClass, secret: SecretData): Promise<ReadClass | ClassProblem> => {
+    const { name } = machineClass.metadata;
+    const subject = `MachineClass "${name}"`;
+    const driver = driverOf(machineClass);
+    if (driver === undefined) {
+      const problem = `${subject}: ${refusalOf(machineClass) ?? ""}`;
+      return { reason: machineEventReasons.driverNotFound, problem };
+    }
+    const spec = await readProviderSpec(driver, machineClass);
+    if (!spec.ok) {
+      const problem = `${subject}: ${formatProblems(spec.problems)}`;
+      return { reason: machineEventReasons.invalidMachineClass, problem };
+    }
+    const checked = await checkDriverSecret(driver, secret);
+    if (!checked.ok) {
+      const problem = `Secret of ${subject}: ${formatProblems(checked.problems)}`;
+      return { reason: machineEventReasons.invalidSecret, problem };
+    }
+    const { nodeTemplate } = machineClass;
+    return {
+      driver,
+      machineClass: { name, spec: spec.spec, ...(nodeTemplate === undefined ? {} : { nodeTemplate }) },
+      secret,
+    };
+  };
   return {
     driverOf,
     refusalOf,
+    async rejectionOf(machineClass, secret) {
+      const result = await inspect(machineClass, secret);
+      return "problem" in result ? result : undefined;
+    },
     async read(machineClass, secret) {
-      const { name } = machineClass.metadata;
-      const subject = `MachineClass "${name}"`;
-      const driver = driverOf(machineClass);
-      if (driver === undefined)
-        throw new MachineError("InvalidArgument", `${subject}: ${refusalOf(machineClass) ?? ""}`);
-      const spec = await readProviderSpec(driver, machineClass);
-      if (!spec.ok) throw new MachineError("InvalidArgument", `${subject}: ${formatProblems(spec.problems)}`);
-      const checked = await checkDriverSecret(driver, secret);
-      if (!checked.ok)
-        throw new MachineError("InvalidArgument", `Secret of ${subject}: ${formatProblems(checked.problems)}`);
-      const { nodeTemplate } = machineClass;
-      return {
-        driver,
-        machineClass: { name, spec: spec.spec, ...(nodeTemplate === undefined ? {} : { nodeTemplate }) },
-        secret,
-      };
+      const result = await inspect(machineClass, secret);
+      if ("problem" in result) throw new MachineError("InvalidArgument", result.problem);
+      return result;
     },
   };
 }

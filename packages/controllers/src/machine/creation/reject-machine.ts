@@ -1,7 +1,7 @@
 import { formatProblems, machineEventReasons } from "@millwright/core";
 import type { MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import type { ClassProblem } from "../../cluster/class-view.ts";
+import type { ClassProblem } from "../../model/driver-port.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 

@@ -1,7 +1,8 @@
 import { type Machine, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
+import { noRequestAnnotation } from "../../model/creation-intent.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, annotated, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -118,10 +119,21 @@ describe("deleting the VM", () => {
     ]);
   });
 
+  it("releases a machine for which no VM was requested, whatever is wrong with its class, and calls no driver", () => {
+    const machine = idless(annotated(noRequestAnnotation));
+    for (const classView of [aSnapshot().classView, unusable("SecretNotFound", "no secret")])
+      expect(decide({ machine, classView })).toMatchObject({
+        actions: [{ kind: "PatchMachine" }],
+        because: [{ message: expect.stringMatching(/^No VM was requested for the machine, skipping node drain/) }],
+      });
+    const withId = aMachine(beingDeleted("2026-01-01T00:10:00Z"), withVm, annotated(noRequestAnnotation));
+    expect(kindsOf(decide({ machine: withId }))).toEqual(["StartOperation"]);
+  });
+
   it("keeps a machine that may have a VM when its class cannot be used, unless deletion is forced", () => {
     const classView = unusable("SecretNotFound", "no secret");
     expect(textOf({ machine: idless(), classView })).toBe(
-      'Delete Failed: Cannot delete a VM that may exist: no secret; if there is no VM, set the label force-deletion to "True". Initiate VM deletion',
+      "Delete Failed: Cannot delete a VM that may exist: no secret. Initiate VM deletion",
     );
     const forced = idless(labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);
@@ -135,9 +147,7 @@ describe("a machine without a VM whose class the driver rejects", () => {
 
   it("is kept, since the VM cannot be looked up, and reports what to do", () => {
     const operation = failed("find", "InvalidArgument");
-    expect(textOf({ machine: machine(), operation })).toContain(
-      'Fix the MachineClass, or if there is no VM, set the label force-deletion to "True"',
-    );
+    expect(textOf({ machine: machine(), operation })).toContain("Fix the MachineClass or its Secret");
   });
 
   it("is deleted with force-deletion, which confirms that there is no VM", () => {

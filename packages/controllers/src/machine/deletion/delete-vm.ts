@@ -1,13 +1,29 @@
-import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
-import { readIntent } from "../../model/creation-intent.ts";
+import { deletionEvents, encodeMachineError, type Machine, retryClassOf } from "@millwright/core";
+import type { ClassView } from "../../cluster/class-view.ts";
+import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import { bounded } from "../creation/record-failure.ts";
 import { msUntilRetry } from "../../model/retry.ts";
-import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
-import type { Stage } from "./stage.ts";
+import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import type { Stage, StageResult } from "./stage.ts";
+
+/** Without a class no driver can be called: only a machine that has no VM goes on. */
+function withoutClass(
+  machine: Machine,
+  { isMissing, problem }: ClassView & { readonly state: "unusable" },
+): StageResult {
+  const { providerID = "" } = machine.spec;
+  // A class is kept while machines refer to it: one that does not exist never existed, and without an intent no VM was requested.
+  const wasAsked = readIntent(machine) !== undefined;
+  const neverHadVm = providerID === "" && ((isMissing && !wasAsked) || isForceDeletion(machine));
+  if (neverHadVm) return { next: "DeleteNode", happened: problem };
+  const vm = providerID === "" ? "a VM that may exist" : `VM ${providerID}`;
+  return { next: "stay", happened: `Cannot delete ${vm}: ${problem}`, state: "Failed" };
+}
 
 /** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
 export const deleteVm: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
+  if (isWithoutRequest(machine)) return { next: "DeleteNode" };
   if (operation?.state === "running") return { next: "stay" };
   if (operation?.kind === "delete" && operation.state === "done")
     return { next: "DeleteNode", happened: deletionEvents.vmDeleted() };
@@ -31,17 +47,6 @@ export const deleteVm: Stage = (snapshot, now) => {
     const because = isReported ? { because: [] } : {};
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
-  if (classView.state === "unusable") {
-    const { providerID = "" } = machine.spec;
-    // Without an intent no VM was ever requested from a driver.
-    const wasAsked = readIntent(machine) !== undefined;
-    const neverHadVm = providerID === "" && ((classView.isMissing && !wasAsked) || isForceDeletion(machine));
-    if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
-    const happened =
-      providerID === ""
-        ? `Cannot delete a VM that may exist: ${classView.problem}; ${forceWhereNoVm}`
-        : `Cannot delete VM ${providerID}: ${classView.problem}`;
-    return { next: "stay", happened, state: "Failed" };
-  }
+  if (classView.state === "unusable") return withoutClass(machine, classView);
   return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };
 };

@@ -7,12 +7,9 @@ const goTrue: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "Tru
 export const isForceDeletion = ({ metadata }: Machine): boolean =>
   goTrue.has(metadata.labels?.[labelKeys.forceDeletion] ?? "");
 
-/** What a user can do when the existence of a VM is unknown. */
-export const forceWhereNoVm = `if there is no VM, set the label ${labelKeys.forceDeletion} to "True"`;
-
 /**
- * Whether a driver that rejects the class cannot delete the machine at all: no id of a VM is known to it. A user has to fix the class, or
- * to confirm by the label that there is no VM.
+ * Whether a driver that rejects the class cannot delete the machine at all: no id of a VM is known to it. A user has to fix the class or its
+ * Secret. The label releases the machine too, which no message recommends: a VM could be orphaned.
  */
 export const isBeyondDriver = ({ spec }: Machine, code: MachineErrorCode): boolean =>
   code === "InvalidArgument" && (spec.providerID ?? "") === "";

@@ -1,8 +1,8 @@
 import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeText } from "@millwright/core";
-import { readIntent } from "../../model/creation-intent.ts";
+import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { recordIds } from "../state/vm-ids.ts";
-import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
 /** Finds the node of the machine: from the objects, else from the driver. */
@@ -13,6 +13,7 @@ export const getVmStatus: Stage = (snapshot, now) => {
   const { staleNode } = readIntent(machine) ?? {};
   if (staleNode !== undefined) return { next: "DeleteVm", happened: staleNodeText(staleNode) };
   if (node !== undefined || (machine.metadata.labels?.[labelKeys.node] ?? "") !== "") return { next: "Drain" };
+  if (isWithoutRequest(machine)) return { next: "DeleteVm", happened: deletionEvents.vmNeverRequested() };
   // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
   if (operation?.state === "running") return { next: "stay" };
@@ -29,7 +30,7 @@ export const getVmStatus: Stage = (snapshot, now) => {
     const isBeyond = isBeyondDriver(machine, operation.code);
     const failure = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
     if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
-    const happened = isBeyond ? `${failure}. Fix the MachineClass, or ${forceWhereNoVm}` : failure;
+    const happened = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
