@@ -1,4 +1,4 @@
-import type { RightsRole } from "@millwright/core";
+import type { PermissionsRole } from "@millwright/core";
 import type { ApiClient } from "@millwright/kube";
 
 const group = "rbac.authorization.k8s.io";
@@ -11,7 +11,7 @@ const resourceOf = (kind: string) => ({
 });
 
 /** Creates roles, and binds a user to each of them. */
-export async function grantRoles(api: ApiClient, user: string, roles: readonly RightsRole[]): Promise<void> {
+export async function grantRoles(api: ApiClient, user: string, roles: readonly PermissionsRole[]): Promise<void> {
   for (const role of roles) {
     const { kind, metadata } = role;
     await api.create(resourceOf(kind), { ...role });

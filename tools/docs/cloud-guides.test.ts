@@ -44,12 +44,12 @@ const filledIn = (text: string): string =>
   });
 
 const guides = [
-  { name: "aws", problemsOf: (spec: unknown) => specProblems(createAwsDriver(), spec), rights: "policy.json" },
-  { name: "gcp", problemsOf: (spec: unknown) => specProblems(createGcpDriver(), spec), rights: "role.yaml" },
-  { name: "azure", problemsOf: (spec: unknown) => specProblems(createAzureDriver(), spec), rights: "role.json" },
+  { name: "aws", problemsOf: (spec: unknown) => specProblems(createAwsDriver(), spec), permissions: "policy.json" },
+  { name: "gcp", problemsOf: (spec: unknown) => specProblems(createGcpDriver(), spec), permissions: "role.yaml" },
+  { name: "azure", problemsOf: (spec: unknown) => specProblems(createAzureDriver(), spec), permissions: "role.json" },
 ] as const;
 
-describe.each(guides)("the guide of $name", ({ name, problemsOf, rights }) => {
+describe.each(guides)("the guide of $name", ({ name, problemsOf, permissions }) => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millwright-guide-"));
@@ -89,17 +89,17 @@ describe.each(guides)("the guide of $name", ({ name, problemsOf, rights }) => {
     expect(planned).toMatchObject({ code: 2, stdout: expect.stringContaining("pool") });
   });
 
-  it("takes the rights from the page of the driver", async () => {
+  it("takes the permissions from the page of the driver", async () => {
     const command = blocksOf(await guide(name), "sh")
       .map((block) => /^sed -n .*?> \S+$/ms.exec(block)?.[0])
       .find((found) => found !== undefined);
-    await run("bash", ["-euo", "pipefail", "-c", (command ?? "").replace(rights, join(folder, rights))], {
+    await run("bash", ["-euo", "pipefail", "-c", (command ?? "").replace(permissions, join(folder, permissions))], {
       cwd: root,
       env: { ...process.env, ...variables },
     });
-    const made = await readFile(join(folder, rights), "utf8");
+    const made = await readFile(join(folder, permissions), "utf8");
     const page = await readFile(join(root, "providers", name, "README.md"), "utf8");
-    const [, published = ""] = /^## What it needs to be allowed\n.*?^```\w+\n(.*?)^```/ms.exec(page) ?? [];
+    const [, published = ""] = /^## Permissions\n.*?^```\w+\n(.*?)^```/ms.exec(page) ?? [];
     expect(parse(made)).toEqual(parse(asInGuide[name](published)));
   });
 
@@ -119,7 +119,7 @@ describe.each(guides)("the guide of $name", ({ name, problemsOf, rights }) => {
   });
 });
 
-/** What a guide changes of the rights that the page of the driver shows. */
+/** What a guide changes of the permissions that the page of the driver shows. */
 const asInGuide = {
   aws: (text: string) => text.replace("123456789012", "210987654321").replaceAll("cluster/shoot", "cluster/garden"),
   gcp: (text: string) => text,

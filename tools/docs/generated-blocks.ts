@@ -18,8 +18,8 @@ import {
   phases,
   phaseTransitions,
   processMetricNames,
-  type RequiredRight,
-  requiredRights,
+  type RequiredPermission,
+  requiredPermissions,
   taintKeys,
 } from "@millwright/core";
 import { awsSpecSchema } from "@millwright/provider-aws";
@@ -75,8 +75,8 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     ["error-codes", errorList()],
     ["retry-delays", retryTable()],
-    ["control-rights", rightsTable("control")],
-    ["target-rights", rightsTable("target")],
+    ["control-permissions", permissionsTable("control")],
+    ["target-permissions", permissionsTable("target")],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
     ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
     ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
@@ -126,23 +126,28 @@ function retryTable(): string {
   );
 }
 
-/** Where a right holds, as a table shows it. */
-const scopes: Readonly<Record<RequiredRight["scope"], string>> = {
+/** Where a permission holds, as a table shows it. */
+const scopes: Readonly<Record<RequiredPermission["scope"], string>> = {
   machines: "machines",
   "kube-system": "`kube-system`",
   cluster: "the cluster",
 };
 
-function rightsTable(cluster: RequiredRight["cluster"]): string {
-  const rights = requiredRights.filter((right) => right.cluster === cluster);
-  const resourceOf = ({ group, resource }: RequiredRight): string =>
+function permissionsTable(cluster: RequiredPermission["cluster"]): string {
+  const permissions = requiredPermissions.filter((permission) => permission.cluster === cluster);
+  const resourceOf = ({ group, resource }: RequiredPermission): string =>
     code(`${group === "" ? "" : `${group}/`}${resource}`);
   const table = markdownTable(
     ["resource", "in", "verbs", "for"],
-    rights.map((right) => [resourceOf(right), scopes[right.scope], right.verbs.join(", "), right.purpose]),
+    permissions.map((permission) => [
+      resourceOf(permission),
+      scopes[permission.scope],
+      permission.verbs.join(", "),
+      permission.purpose,
+    ]),
   );
-  const optional = rights.flatMap((right) =>
-    right.without === undefined ? [] : [listItem([`${resourceOf(right)}: ${right.without}`])],
+  const optional = permissions.flatMap((permission) =>
+    permission.without === undefined ? [] : [listItem([`${resourceOf(permission)}: ${permission.without}`])],
   );
   return optional.length === 0
     ? table

@@ -119,7 +119,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("doctor [class...]")
     .description(
-      "check clusters, rights, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something prevents that",
+      "check clusters, permissions, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something prevents that",
     )
     .option(
       "--provider <name...>",
@@ -185,7 +185,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
 
   program
     .command("roles")
-    .description("print the RBAC roles with the rights that the controllers need")
+    .description("print the RBAC roles with the permissions that the controllers need")
     .addOption(
       new Option("--cluster <cluster>", "cluster of the roles").choices(["control", "target", "both"]).default("both"),
     )

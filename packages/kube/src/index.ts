@@ -54,7 +54,7 @@ export {
   isAlreadyExists,
   isApiError,
   isConflict,
-  isDisruptionBudgetRefusal,
+  isDisruptionBudgetError,
   isForbidden,
   isGone,
   isVersionTooLarge,

@@ -12,7 +12,7 @@ const REMINDER_MS = 10_000;
 
 /**
  * Logs when all caches have their first list, and until then, every ten seconds, which have not: an API server that cannot be reached, a kind that it does
- * not serve or a right that is missing would else look like a manager with nothing to do. Resolves when all are there or the signal aborts; never rejects.
+ * not serve or a permission that is missing would else look like a manager with nothing to do. Resolves when all are there or the signal aborts; never rejects.
  */
 export async function reportReadiness(
   caches: Readonly<Record<string, Syncing>>,

@@ -100,7 +100,7 @@ describe("the checks of a class", () => {
     ["TerminateInstances", "Right TerminateInstances"],
     ["DescribeImages", "Image"],
     ["DescribeSubnets", "Subnets"],
-  ])("fail in one line without the right to %s, which the driver needs", async (operation, name) => {
+  ])("fail in one line without the permission to %s, which the driver needs", async (operation, name) => {
     const cloud = await aCloud();
     await cloud.driver.createMachine(aRequest(), aContext());
     cloud.ec2.faults.add({ operation, times: 100, end: refuse("UnauthorizedOperation") });
@@ -111,7 +111,7 @@ describe("the checks of a class", () => {
   it.each([
     ["DescribeSecurityGroups", "Security groups"],
     ["DescribeInstanceTypeOfferings", "Machine type"],
-  ])("are skipped without the right to %s, which only they need", async (operation, name) => {
+  ])("are skipped without the permission to %s, which only they need", async (operation, name) => {
     const cloud = await aCloud();
     cloud.ec2.faults.add({ operation, times: 100, end: refuse("UnauthorizedOperation") });
     const checks = await check(cloud);
@@ -122,7 +122,7 @@ describe("the checks of a class", () => {
     expect(those(checks, "ok")).toContainEqual(expect.stringMatching(/^Launch: /));
   });
 
-  it("skip the right to terminate while there is no VM to ask with", async () => {
+  it("skip the permission to terminate while there is no VM to ask with", async () => {
     const cloud = await aCloud();
     expect(those(await check(cloud), "skipped")).toContainEqual(expect.stringMatching(/^Right TerminateInstances: /));
   });

@@ -40,8 +40,8 @@ export function checkClass(request: CheckClassRequest<AwsSpec>, call: MethodCall
       listing,
       { name: "Image", run: () => checkImage(spec, call) },
       { name: "Subnets", run: () => checkSubnets(spec, call) },
-      { name: "Security groups", hasOwnRight: true, run: () => checkSecurityGroups(spec, call) },
-      { name: "Machine type", hasOwnRight: true, run: () => checkMachineType(spec, call) },
+      { name: "Security groups", hasOwnPermission: true, run: () => checkSecurityGroups(spec, call) },
+      { name: "Machine type", hasOwnPermission: true, run: () => checkMachineType(spec, call) },
       { name: "Right TerminateInstances", run: () => checkTermination(call) },
       {
         name: "Quota",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isGranted } from "./checks/rights.ts";
+import { isGranted } from "./checks/permissions.ts";
 import {
   aCloud,
   aContext,
@@ -40,7 +40,7 @@ describe("the checks of a class", () => {
     const checks = await check({ arm, ...cloud }, { properties, spec });
     expect(checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
       "Credentials ok",
-      "Rights ok",
+      "Permissions ok",
       "Image ok",
       "Subnet ok",
       "Machine type ok",
@@ -133,7 +133,7 @@ describe("the checks of a class", () => {
     const spec = { subnetInfo: { vnetName: "shared", subnetName: "nodes", vnetResourceGroup: "net" } };
     const properties = imageWith({ urn: "canonical:ubuntu:24_04:latest" });
     expect(those(await check(cloud, { spec, properties }), "failed")).toEqual([
-      'Rights: providerSpec.resourceGroup: there is no resource group "shoot".',
+      'Permissions: providerSpec.resourceGroup: there is no resource group "shoot".',
     ]);
   });
 
@@ -145,7 +145,7 @@ describe("the checks of a class", () => {
     ["Microsoft.Network/virtualNetworks/subnets/join/action", /at the subnet: .*subnets\/join\/action\.$/],
   ])("fail in one line without %s", async (action, line) => {
     expect(those(await check(await aCloud(without(action))), "failed")).toEqual([
-      expect.stringMatching(new RegExp(`^Rights: Not allowed ${line.source}`)),
+      expect.stringMatching(new RegExp(`^Permissions: Not allowed ${line.source}`)),
     ]);
   });
 

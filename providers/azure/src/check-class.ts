@@ -3,7 +3,7 @@ import { runChecks } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { checkImage } from "./checks/image.ts";
 import { checkQuota } from "./checks/quota.ts";
-import { checkRights } from "./checks/rights.ts";
+import { checkPermissions } from "./checks/permissions.ts";
 import { checkSize } from "./checks/size.ts";
 import { checkSubnet } from "./checks/subnet.ts";
 import type { AzureSpec } from "./spec/spec.ts";
@@ -31,11 +31,11 @@ export function checkClass(
       },
     },
     others: [
-      { name: "Rights", hasOwnRight: true, run: () => checkRights(spec, call) },
-      { name: "Image", hasOwnRight: true, run: () => checkImage(spec, call) },
-      { name: "Subnet", hasOwnRight: true, run: () => checkSubnet(spec, call) },
-      { name: "Machine type", hasOwnRight: true, run: () => checkSize(spec, call) },
-      { name: "Quota", hasOwnRight: true, run: () => checkQuota(spec, call) },
+      { name: "Permissions", hasOwnPermission: true, run: () => checkPermissions(spec, call) },
+      { name: "Image", hasOwnPermission: true, run: () => checkImage(spec, call) },
+      { name: "Subnet", hasOwnPermission: true, run: () => checkSubnet(spec, call) },
+      { name: "Machine type", hasOwnPermission: true, run: () => checkSize(spec, call) },
+      { name: "Quota", hasOwnPermission: true, run: () => checkQuota(spec, call) },
     ],
     toError: (thrown, what) => toMachineError(thrown, signal, what),
     signal,

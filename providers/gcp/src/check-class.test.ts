@@ -39,7 +39,7 @@ describe("the checks of a class", () => {
     });
     expect(checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
       "Credentials ok",
-      "Rights ok",
+      "Permissions ok",
       "Images ok",
       "Networks ok",
       "Machine type ok",
@@ -110,7 +110,7 @@ describe("the checks of a class", () => {
     "fail in one line without the permission %s",
     async (permission) => {
       expect(those(await check(await aCloud(without(permission))), "failed")).toEqual([
-        `Rights: Not allowed in project "my-project": ${permission}.`,
+        `Permissions: Not allowed in project "my-project": ${permission}.`,
       ]);
     },
   );
@@ -120,7 +120,7 @@ describe("the checks of a class", () => {
     const cloud = await aCloud(without(...unneeded));
     expect(those(await check(cloud), "failed")).toEqual([]);
     const failed = those(await check(cloud, { networkInterfaces: [{ network: "shoot" }] }), "failed");
-    expect(failed).toEqual(['Rights: Not allowed in project "my-project": compute.networks.use.']);
+    expect(failed).toEqual(['Permissions: Not allowed in project "my-project": compute.networks.use.']);
   });
 
   it.each(doctorRoleOfReadme)("are never failed by the lack of %s, which only they need", async (permission) => {
@@ -133,12 +133,12 @@ describe("the checks of a class", () => {
     expect(those(checks, "skipped")).toEqual([expect.stringContaining(`Required '${permission}' permission`)]);
   });
 
-  it("skip the rights where Resource Manager is switched off", async () => {
+  it("skip the permissions where Resource Manager is switched off", async () => {
     const cloud = await aCloud({ permissions });
     const end = refuse("accessNotConfigured", { message: "Cloud Resource Manager API has not been used in project 1" });
     cloud.gce.faults.add({ operation: "cloudresourcemanager.projects.testIamPermissions", times: 9, end });
     const checks = await check(cloud);
     expect(those(checks, "failed")).toEqual([]);
-    expect(those(checks, "skipped")).toEqual([expect.stringMatching(/^Rights: .*Cloud Resource Manager API/)]);
+    expect(those(checks, "skipped")).toEqual([expect.stringMatching(/^Permissions: .*Cloud Resource Manager API/)]);
   });
 });

@@ -5,7 +5,7 @@ import { checkImages } from "./checks/images.ts";
 import { checkMachineType } from "./checks/machine-type.ts";
 import { checkNetworks } from "./checks/networks.ts";
 import { checkQuota } from "./checks/quota.ts";
-import { checkRights } from "./checks/rights.ts";
+import { checkPermissions } from "./checks/permissions.ts";
 import type { GcpSpec } from "./spec/spec.ts";
 import type { MethodCall } from "./vm/method-call.ts";
 
@@ -31,11 +31,11 @@ export function checkClass(
       },
     },
     others: [
-      { name: "Rights", hasOwnRight: true, run: () => checkRights(spec, call) },
-      { name: "Images", hasOwnRight: true, run: () => checkImages(spec, call) },
-      { name: "Networks", hasOwnRight: true, run: () => checkNetworks(spec, call) },
-      { name: "Machine type", hasOwnRight: true, run: () => checkMachineType(spec, call) },
-      { name: "Quota", hasOwnRight: true, run: () => checkQuota(spec, call) },
+      { name: "Permissions", hasOwnPermission: true, run: () => checkPermissions(spec, call) },
+      { name: "Images", hasOwnPermission: true, run: () => checkImages(spec, call) },
+      { name: "Networks", hasOwnPermission: true, run: () => checkNetworks(spec, call) },
+      { name: "Machine type", hasOwnPermission: true, run: () => checkMachineType(spec, call) },
+      { name: "Quota", hasOwnPermission: true, run: () => checkQuota(spec, call) },
     ],
     toError: (thrown, what) => toMachineError(thrown, signal, what),
     signal,

@@ -55,14 +55,14 @@ export const access = subject("access", [
     "Impersonate-Uid": "1234",
     "Impersonate-Extra-Scopes": "view",
   }),
-  get("without rights", "/api/v1/namespaces/{ns}/pods", asJane),
-  get("one without rights", "/api/v1/namespaces/{ns}/pods/p", asJane),
-  get("a subresource without rights", "/api/v1/nodes/n/status", asJane),
-  get("a path without rights", "/metrics", asJane),
-  get("discovery needs no rights", "/apis/rbac.authorization.k8s.io", asJane),
-  post("a role without rights", roles, role("early", pods), asJane),
+  get("without permissions", "/api/v1/namespaces/{ns}/pods", asJane),
+  get("one without permissions", "/api/v1/namespaces/{ns}/pods/p", asJane),
+  get("a subresource without permissions", "/api/v1/nodes/n/status", asJane),
+  get("a path without permissions", "/metrics", asJane),
+  get("discovery needs no permissions", "/apis/rbac.authorization.k8s.io", asJane),
+  post("a role without permissions", roles, role("early", pods), asJane),
   post(
-    "rights to make roles, and to see pods",
+    "permissions to make roles, and to see pods",
     roles,
     role(
       "janes",
@@ -119,7 +119,7 @@ export const access = subject("access", [
     spec: { user: "compat-jane", ...attributes("get", "pods") },
   }),
   post(
-    "the review of another user without rights",
+    "the review of another user without permissions",
     "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     {
       apiVersion: "authorization.k8s.io/v1",

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineClassResource, requiredRoles, type RightsRole, systemClock } from "@millwright/core";
+import { crds, machineClassResource, requiredRoles, type PermissionsRole, systemClock } from "@millwright/core";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,
@@ -39,7 +39,7 @@ const tokens = {
 // Each run of the command listens for signals until its process ends; here all runs have one process.
 process.setMaxListeners(100);
 
-/** Every test has an API server with RBAC, a user who has the rights of the controllers and nothing else, a simulated cloud and a class. */
+/** Every test has an API server with RBAC, a user who has the permissions of the controllers and nothing else, a simulated cloud and a class. */
 describe("millwright doctor", () => {
   let folder: string;
   let server: ApiServer;
@@ -53,7 +53,7 @@ describe("millwright doctor", () => {
     await writeFile(file, kubeconfigFor(server, { token }));
     return file;
   };
-  const grant = async (user: string, roles: readonly RightsRole[]): Promise<void> => {
+  const grant = async (user: string, roles: readonly PermissionsRole[]): Promise<void> => {
     for (const role of roles) {
       const binding = resources[`${role.kind}Binding`];
       await api.create(resources[role.kind], role);
@@ -125,11 +125,11 @@ describe("millwright doctor", () => {
   };
   const quota = "MachineClass small: skipped Quota: This cloud reports its quota only when a VM is created.";
 
-  it("finds nothing wrong with the rights of the printed roles, and writes nothing", async () => {
+  it("finds nothing wrong with the permissions of the printed roles, and writes nothing", async () => {
     const before = server.requests.length;
     const { status, output } = await doctor();
     expect(output).toMatch(
-      /^Control and target cluster:\n {2}ok {7}API server: It answers with v\S+ to user "controllers"\.\n {2}ok {7}Clock: .*\n {2}ok {7}CRDs: .*\n {2}ok {7}Rights: All \d\d rights/,
+      /^Control and target cluster:\n {2}ok {7}API server: It answers with v\S+ to user "controllers"\.\n {2}ok {7}Clock: .*\n {2}ok {7}CRDs: .*\n {2}ok {7}Permissions: All \d\d permissions/,
     );
     expect(output).toContain("MachineClass small:\n  ok       MachineClass: ");
     expect(output).toMatch(/Namespace shop: 9 checks: 1 skipped\.\n$/);
@@ -144,7 +144,7 @@ describe("millwright doctor", () => {
     expect(await findings()).toEqual({ status: 0, lines: [quota] });
   });
 
-  it("names each resource of which a right is missing, with its consequence", async () => {
+  it("names each resource with missing permissions, and the consequence", async () => {
     const [role] = requiredRoles("control", namespace);
     const rules = role?.rules.map((rule) =>
       rule.resources.includes("machines/status")
@@ -155,12 +155,12 @@ describe("millwright doctor", () => {
     const { status, lines } = await findings("--clusters-only");
     expect(status).toBe(1);
     expect(lines.map((line) => line.split(";")[0])).toEqual([
-      "Control and target cluster: failed Right machines.machine.sapcloud.io: Not allowed in namespace shop: watch",
-      "Control and target cluster: failed Right machines.machine.sapcloud.io/status: Not allowed in namespace shop: patch",
-      "Control and target cluster: failed Right machinesets.machine.sapcloud.io: Not allowed in namespace shop: watch",
-      "Control and target cluster: failed Right machinedeployments.machine.sapcloud.io: Not allowed in namespace shop: watch",
-      "Control and target cluster: failed Right machineclasses.machine.sapcloud.io: Not allowed in namespace shop: watch",
-      "Control and target cluster: failed Right secrets: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Permission machines.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Permission machines.machine.sapcloud.io/status: Not allowed in namespace shop: patch",
+      "Control and target cluster: failed Permission machinesets.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Permission machinedeployments.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Permission machineclasses.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Permission secrets: Not allowed in namespace shop: watch",
     ]);
   });
 
@@ -171,17 +171,17 @@ describe("millwright doctor", () => {
       status: 0,
       lines: [
         expect.stringMatching(
-          /warning Right customresourcedefinitions.*: Not allowed in the whole cluster: get, list, watch; deleting a CustomResourceDefinition deletes all VMs/,
+          /warning Permission customresourcedefinitions.*: Not allowed in the whole cluster: get, list, watch; deleting a CustomResourceDefinition deletes all VMs/,
         ),
       ],
     });
   });
 
-  it("asks each cluster for its own rights", async () => {
+  it("asks each cluster for its own permissions", async () => {
     const target = await kubeconfigOf("kubelets");
     const { lines } = await findings("--clusters-only", "--target-kubeconfig", target);
     expect(lines.length).toBeGreaterThan(5);
-    expect(lines.filter((line) => !line.startsWith("Target cluster: failed Right "))).toEqual([]);
+    expect(lines.filter((line) => !line.startsWith("Target cluster: failed Permission "))).toEqual([]);
     expect(lines.at(-1)).toContain("secrets: Not allowed in namespace kube-system: create, get, delete;");
     expect(await findings("--clusters-only", "--target-kubeconfig", "none")).toEqual({ status: 0, lines: [] });
   });
@@ -222,7 +222,7 @@ describe("millwright doctor", () => {
   });
 
   it("fails at the API server alone when it cannot be reached or refuses the credentials", async () => {
-    const wrong = await findings("--control-kubeconfig", await kubeconfigOf("no-rights"));
+    const wrong = await findings("--control-kubeconfig", await kubeconfigOf("no-permissions"));
     expect(wrong).toEqual({
       status: 1,
       lines: [expect.stringMatching(/failed API server: the API server does not accept/)],

@@ -1,8 +1,8 @@
-import { type RequiredRight, requiredRoles } from "@millwright/core";
+import { type RequiredPermission, requiredRoles } from "@millwright/core";
 
 /** Flags of `millwright roles`. */
 export interface RolesFlags {
-  readonly cluster: RequiredRight["cluster"] | "both";
+  readonly cluster: RequiredPermission["cluster"] | "both";
   readonly namespace: string;
 }
 

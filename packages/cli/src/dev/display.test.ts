@@ -58,7 +58,7 @@ it("reports why a machine is in its phase, and each failure once", () => {
   see("a", "Running", "joined in 3s");
   expect(lines()).toEqual([
     "09:00:00 machine a: new -> CrashLoopBackOff: no quota",
-    "09:00:00 machine a: CrashLoopBackOff: no rights",
+    "09:00:00 machine a: CrashLoopBackOff: no permissions",
     "09:00:00 machine a: CrashLoopBackOff -> Pending: waits for its node",
     "09:00:00 machine a: Pending -> Running: joined in 3s",
   ]);

@@ -8,7 +8,7 @@ export type ClassVerdict =
   | { readonly state: "rejected"; readonly problem: ClassProblem };
 
 /** The verdicts of drivers about classes, in memory: each version of a class and its Secrets is checked once, whatever the number of its machines. */
-export interface ClassChecks extends Pick<MachineDriver, "refusalOf"> {
+export interface ClassChecks extends Pick<MachineDriver, "missingDriver"> {
   /** The verdict about a usable class; `undefined` while it is not known. */
   verdictOf(resolved: ResolvedClass): ClassVerdict | undefined;
   /** Checks the class of `resolved`, if it is usable. Makes no call to a cloud; never rejects. */
@@ -24,7 +24,7 @@ interface Entry {
 const accepted: ClassVerdict = { state: "accepted" };
 
 /** Makes the record of checks by a driver. */
-export function createClassChecks(driver: Pick<MachineDriver, "refusalOf" | "rejectionOf">): ClassChecks {
+export function createClassChecks(driver: Pick<MachineDriver, "missingDriver" | "rejectionOf">): ClassChecks {
   /** By object: an obsolete version is forgotten with it. */
   const entries = new WeakMap<MachineClass, Entry>();
 
@@ -43,7 +43,7 @@ export function createClassChecks(driver: Pick<MachineDriver, "refusalOf" | "rej
   };
 
   return {
-    refusalOf: (machineClass) => driver.refusalOf(machineClass),
+    missingDriver: (machineClass) => driver.missingDriver(machineClass),
     verdictOf: (resolved) => entryOf(resolved)?.verdict,
     async check(resolved) {
       const known = entryOf(resolved);

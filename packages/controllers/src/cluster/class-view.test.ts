@@ -20,7 +20,11 @@ const booting = aSecret("small", { userData: "#cloud-config", key: "old" }, "11"
 function resolve(
   classes: readonly MachineClass[],
   secrets: readonly SecretObject[],
-  options: { readonly refusal?: string; readonly unread?: string; readonly machine?: ReturnType<typeof aMachine> } = {},
+  options: {
+    readonly rejection?: string;
+    readonly unread?: string;
+    readonly machine?: ReturnType<typeof aMachine>;
+  } = {},
 ) {
   const trim = readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} }));
   const classStore = createStore<MachineClass>({ trim });
@@ -33,7 +37,7 @@ function resolve(
     classes: { store: classStore },
     secrets: { store: secretStore, valuesOf },
   } as unknown as ControlCaches;
-  return resolveClass(options.machine ?? aMachine(), caches, testNamespace, { refusalOf: () => options.refusal });
+  return resolveClass(options.machine ?? aMachine(), caches, testNamespace, { missingDriver: () => options.rejection });
 }
 
 describe("resolveClass", () => {
@@ -94,7 +98,7 @@ describe("resolveClass", () => {
     ],
     [
       "no driver creates its machines",
-      () => resolve([small], [booting], { refusal: 'provider: no driver "mock" is loaded; expected "aws"' }),
+      () => resolve([small], [booting], { rejection: 'provider: no driver "mock" is loaded; expected "aws"' }),
       "DriverNotFound",
       'MachineClass "small": provider: no driver "mock" is loaded; expected "aws"',
     ],

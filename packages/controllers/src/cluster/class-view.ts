@@ -46,7 +46,7 @@ export const resolveClass = (
   machine: Machine,
   caches: ControlCaches,
   namespace: string,
-  driver: Pick<MachineDriver, "refusalOf">,
+  driver: Pick<MachineDriver, "missingDriver">,
 ): ResolvedClass => resolveNamedClass(machine.spec.class?.name ?? "", caches, namespace, driver);
 
 /**
@@ -57,7 +57,7 @@ export function resolveNamedClass(
   name: string,
   caches: ControlCaches,
   namespace: string,
-  driver: Pick<MachineDriver, "refusalOf">,
+  driver: Pick<MachineDriver, "missingDriver">,
 ): ResolvedClass {
   const found = caches.classes.store.getByRef({ namespace, name });
   if (found === undefined) {
@@ -83,14 +83,14 @@ function resolveContent(
     readonly values: SecretValues | undefined;
   }[],
   inputs: string,
-  driver: Pick<MachineDriver, "refusalOf">,
+  driver: Pick<MachineDriver, "missingDriver">,
 ): ResolvedClass {
   const subject = `MachineClass "${machineClass.metadata.name}"`;
   const problems = [...shapeProblemsOf(machineClass), ...validateMachineClass(machineClass)];
   if (problems.length > 0)
     return unusable(machineEventReasons.invalidMachineClass, `${subject}: ${formatProblems(problems)}`, inputs);
-  const refusal = driver.refusalOf(machineClass);
-  if (refusal !== undefined) return unusable(machineEventReasons.driverNotFound, `${subject}: ${refusal}`, inputs);
+  const rejection = driver.missingDriver(machineClass);
+  if (rejection !== undefined) return unusable(machineEventReasons.driverNotFound, `${subject}: ${rejection}`, inputs);
   const missing = secrets.find(({ object }) => object === undefined);
   if (missing !== undefined) {
     return unusable(

@@ -22,7 +22,7 @@ import {
   theFreeze,
   theHold,
   theProblem,
-  theRefusal,
+  creationFailure,
 } from "../testing/condition-states.ts";
 import { filled, holds, readTransitionTables, type TransitionRow, type Values } from "../testing/transition-tables.ts";
 import { aggregate } from "./aggregate.ts";
@@ -94,7 +94,7 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
     paused: state.isPaused,
     problems: state.isInvalid ? 1 : 0,
     problemLines: `* ${theProblem.path}: ${theProblem.message}`,
-    failureText: theRefusal,
+    failureText: creationFailure,
     freezeText: theFreeze,
     outdated: outdated.length,
     counted: counted.length,
@@ -192,7 +192,7 @@ function passOverDeployment(state: OwnerState): Outcome {
     : [
         ...(state.hasClass ? [] : [missingClass]),
         ...(isFrozen ? ["MachineDeployment is frozen"] : []),
-        ...(state.isRefused && sets.length > 0 ? [theRefusal] : []),
+        ...(state.isCreationRejected && sets.length > 0 ? [creationFailure] : []),
       ];
   return {
     values: {
@@ -203,7 +203,7 @@ function passOverDeployment(state: OwnerState): Outcome {
       available: machines.filter(isAvailable).length,
       // The strategy of the builders allows no unavailability.
       needed: Math.max(0, state.replicas - preserved.length),
-      failing: state.isRefused ? sets.length : 0,
+      failing: state.isCreationRejected ? sets.length : 0,
       frozen: isFrozen ? sets.length : 0,
       blockers: holdLines.length,
       pendingSets: state.pendingSet === "none" ? 0 : 1,
@@ -225,7 +225,7 @@ function passOverSet(state: OwnerState): Outcome {
   const built = buildSet(state);
   const { snapshot, inputs } = built;
   const decision = withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
-  const isRefused = state.isRefused && changesReplicas(decision.actions);
+  const isCreationRejected = state.isCreationRejected && changesReplicas(decision.actions);
   const hasClass = snapshot.set.spec.template.spec.class?.name === "small" || state.hasClass;
   const crashed = snapshot.claim.owned.some(({ status }) => status?.currentStatus?.phase === "CrashLoopBackOff");
   const blocks = state.isDeleting
@@ -233,13 +233,17 @@ function passOverSet(state: OwnerState): Outcome {
     : [
         ...(state.isFrozen ? [`MachineSet is frozen (${theFreeze})`] : []),
         ...(hasClass ? [] : [missingClass]),
-        ...(isRefused ? [`last creation failed: ${theRefusal}`] : crashed ? ["last VM creation failed: "] : []),
+        ...(isCreationRejected
+          ? [`last creation failed: ${creationFailure}`]
+          : crashed
+            ? ["last VM creation failed: "]
+            : []),
       ];
   return {
     values: {
       ...sharedValues(state, built),
       sets: 0,
-      failing: isRefused ? 1 : 0,
+      failing: isCreationRejected ? 1 : 0,
       frozen: state.isFrozen ? 1 : 0,
       blocks: blocks.length,
       firstBlock: blocks[0] ?? "",

@@ -1,6 +1,6 @@
 import type { FieldProblem } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { refusalOf, specValidState } from "./spec-valid.ts";
+import { invalidSpecEvents, specValidState } from "./spec-valid.ts";
 
 const problems: readonly FieldProblem[] = [
   { path: "spec.replicas", message: "must not be negative", kind: "invalid" },
@@ -25,22 +25,22 @@ describe("specValidState", () => {
   });
 });
 
-describe("refusalOf", () => {
+describe("invalidSpecEvents", () => {
   it("is one warning with all problems, until the condition is the same", () => {
-    const [reason, ...more] = refusalOf(problems, undefined);
+    const [reason, ...more] = invalidSpecEvents(problems, undefined);
     expect(more).toEqual([]);
     expect(reason).toMatchObject({ type: "Warning", reason: "InvalidSpec" });
     expect(reason?.message).toContain("spec.replicas");
     expect(reason?.message).toContain("spec.selector");
-    expect(refusalOf(problems, [specValidState(problems, 1)])).toEqual([]);
+    expect(invalidSpecEvents(problems, [specValidState(problems, 1)])).toEqual([]);
   });
 
   it("is recorded again for other problems and after the spec was valid", () => {
-    expect(refusalOf(problems.slice(1), [specValidState(problems, 1)])).toHaveLength(1);
-    expect(refusalOf(problems, [specValidState([], 1)])).toHaveLength(1);
+    expect(invalidSpecEvents(problems.slice(1), [specValidState(problems, 1)])).toHaveLength(1);
+    expect(invalidSpecEvents(problems, [specValidState([], 1)])).toHaveLength(1);
   });
 
   it("is nothing without problems", () => {
-    expect(refusalOf([], [specValidState(problems, 1)])).toEqual([]);
+    expect(invalidSpecEvents([], [specValidState(problems, 1)])).toEqual([]);
   });
 });

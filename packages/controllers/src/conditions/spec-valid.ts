@@ -22,7 +22,7 @@ export const specValidState = (problems: readonly FieldProblem[], generation: nu
 });
 
 /** One reason when a spec turns invalid, or invalid in another way; none when `conditions` report it already. */
-export function refusalOf(
+export function invalidSpecEvents(
   problems: readonly FieldProblem[],
   conditions: readonly Condition[] | undefined,
 ): readonly Reason[] {

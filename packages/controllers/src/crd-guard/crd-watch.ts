@@ -20,7 +20,7 @@ export interface CrdWatch extends CrdStates {
   /**
    * Reads the CRD of a kind from the API server. Concurrent calls share a response that is younger than all of them.
    *
-   * @throws ApiError when the API server does not respond; not when the right to read it is missing
+   * @throws ApiError when the API server does not respond; not when the permission to read it is missing
    */
   refresh(kind: MachineKind): Promise<void>;
 }
@@ -78,7 +78,7 @@ function watchCrd(
     onError(failure) {
       if (!isUnreadable(failure)) return;
       log.unreadable(kind, failure);
-      // The right to get may exist without those to list and watch: then the CRD is read whenever a deletion needs it.
+      // The permission to get may exist without those to list and watch: then the CRD is read whenever a deletion needs it.
       void refresh()
         .catch(() => undefined)
         .then(firstRead.resolve);

@@ -2,7 +2,7 @@ import type { Clock, Random } from "@millwright/core";
 import {
   type ApiClient,
   backoffDelay,
-  isDisruptionBudgetRefusal,
+  isDisruptionBudgetError,
   isApiError,
   isNotFound,
   podResource,
@@ -90,7 +90,7 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
   };
 
   const rejection = (error: unknown, failures: number): EvictionView => {
-    const isBudget = isDisruptionBudgetRefusal(error);
+    const isBudget = isDisruptionBudgetError(error);
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
     const delay = Math.max(retryAfterMs, backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random));
     const message = error instanceof Error ? error.message : "the call failed";

@@ -35,7 +35,7 @@ function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { reado
   const calls: ClassCall[] = [];
   return {
     calls,
-    refusalOf: () => undefined,
+    missingDriver: () => undefined,
     reportsCapacity: () => true,
     ...change,
     capacityOf: async (call, signal) => {
@@ -164,7 +164,7 @@ describe("a nodeTemplate of another client", () => {
     expect(driver.calls).toHaveLength(1);
   });
 
-  it.each(["nonsense", "null", "[]", '{"asked":1,"template":2}'])("is theirs under the mark %s", async (mark) => {
+  it.each(["nonsense", "null", "[]", '{"spec":1,"template":2}'])("is theirs under the mark %s", async (mark) => {
     const driver = aDriver();
     const cluster = await start(driver, {
       nodeTemplate: aTemplate(medium),
@@ -179,7 +179,7 @@ describe("a nodeTemplate of another client", () => {
 describe("a driver that cannot report capacity", () => {
   it.each<[string, Partial<CapacityDriver>, Change<MachineClass>]>([
     ["has no such method", { reportsCapacity: () => false }, {}],
-    ["is not loaded", { refusalOf: () => "provider: no driver" }, {}],
+    ["is not loaded", { missingDriver: () => "provider: no driver" }, {}],
     ["is of a class that creates no machines", {}, { secretRef: null }],
     ["is of a class without its secret", {}, { secretRef: { name: "missing" } }],
     [

@@ -9,7 +9,7 @@ export interface ClassCall {
 }
 
 /** The drivers as the capacity controller uses them. The runtime implements it. */
-export interface CapacityDriver extends Pick<MachineDriver, "refusalOf"> {
+export interface CapacityDriver extends Pick<MachineDriver, "missingDriver"> {
   /** Whether the driver of a class can report the capacity of its nodes. Makes no calls. */
   reportsCapacity(machineClass: MachineClass): boolean;
   /** Requests the capacity of a class's nodes from the cloud; the result is a valid `nodeTemplate`. */

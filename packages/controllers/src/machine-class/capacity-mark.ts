@@ -3,8 +3,8 @@ import { stableHash } from "@millwright/core/driver-kit";
 
 /** Records how the `nodeTemplate` of a class was set. */
 export interface CapacityMark {
-  /** Hash of the inputs of the lookup. */
-  readonly asked: string;
+  /** Hash of the spec that the driver got. */
+  readonly spec: string;
   /** Hash of the template that was written. */
   readonly template: string;
 }
@@ -16,8 +16,8 @@ export const capacityVersionOf = ({ provider = "", providerSpec }: MachineClass)
   hashOf([provider.toLowerCase(), providerSpec]);
 
 /** The mark of a template, as it is stored in an annotation. */
-export const markFor = (asked: string, nodeTemplate: NodeTemplate): string =>
-  JSON.stringify({ asked, template: hashOf(nodeTemplate) } satisfies CapacityMark);
+export const markFor = (spec: string, nodeTemplate: NodeTemplate): string =>
+  JSON.stringify({ spec, template: hashOf(nodeTemplate) } satisfies CapacityMark);
 
 function parse(text: string): unknown {
   try {
@@ -31,8 +31,8 @@ function parse(text: string): unknown {
 export function readMark({ metadata }: MachineClass): CapacityMark | undefined {
   const mark = parse(metadata.annotations?.[annotationKeys.filledNodeTemplate] ?? "");
   if (typeof mark !== "object" || mark === null) return undefined;
-  const { asked, template }: { readonly asked?: unknown; readonly template?: unknown } = mark;
-  return typeof asked === "string" && typeof template === "string" ? { asked, template } : undefined;
+  const { spec, template }: { readonly spec?: unknown; readonly template?: unknown } = mark;
+  return typeof spec === "string" && typeof template === "string" ? { spec, template } : undefined;
 }
 
 /** Whether the `nodeTemplate` of a class is unchanged since the mark. */

@@ -83,7 +83,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
       const isMarked = metadata.annotations?.[annotationKeys.filledNodeTemplate] !== undefined;
       return isMarked ? { actions: [{ kind: "RemoveMark" }], because: [] } : nothing;
     }
-    if (mark?.asked === version) return nothing;
+    if (mark?.spec === version) return nothing;
   }
   if (!isSupported || !isResolvable) return nothing;
   const time = now.getTime();

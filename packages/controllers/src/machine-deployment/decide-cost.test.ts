@@ -52,7 +52,7 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
   return { deployment, claim: { owned: [old, fresh], adopt: [], release: [] }, machines, nodes, problems: [] };
 }
 
-/** The quickest of some passes, milliseconds: what the code costs, whatever else the computer does. */
+/** The quickest of some reconciles, milliseconds: what the code costs, whatever else the computer does. */
 function quickest(snapshot: MachineDeploymentSnapshot): number {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 20; run++) {

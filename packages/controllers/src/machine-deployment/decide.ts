@@ -1,5 +1,5 @@
 import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
-import { refusalOf } from "../conditions/spec-valid.ts";
+import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
@@ -122,7 +122,7 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
     const status = statusOf(snapshot, viewSets(snapshot), undefined, now);
-    return { actions: [], status, because: refusalOf(problems, deployment.status?.conditions) };
+    return { actions: [], status, because: invalidSpecEvents(problems, deployment.status?.conditions) };
   }
   if (!hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
   const claims = decideClaims(snapshot);

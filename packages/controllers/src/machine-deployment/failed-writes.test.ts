@@ -122,7 +122,7 @@ describe("writes of sets and deployments", () => {
     }
     expect(conflicts).toEqual([]);
     expect(cluster.api.writes().filter(({ verb }) => verb === "replace")).toEqual([]);
-    // The revision is there, though it was given in the same passes as a status.
+    // The revision is there, though it was given in the same reconciles as a status.
     const { annotations = {} } = deploymentOf(cluster)?.metadata ?? {};
     expect(annotations[annotationKeys.revision]).toBe(
       setOfClass(cluster, "small")?.metadata.annotations?.[annotationKeys.revision],

@@ -10,10 +10,10 @@ import type { SetView } from "./state/set-size.ts";
  */
 function mayMakeMachines({ set, machines }: SetView): boolean {
   const { metadata, spec, status } = set;
-  const isRefused =
+  const isCreationRejected =
     shapeProblemsOf(set).length > 0 ||
     findCondition(status?.machineSetCondition, specValidConditionType)?.status === "False";
-  if (metadata.deletionTimestamp != null || isRefused) return false;
+  if (metadata.deletionTimestamp != null || isCreationRejected) return false;
   return (spec.replicas ?? 0) > machines.length || (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
 }
 

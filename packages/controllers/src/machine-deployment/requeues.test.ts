@@ -38,7 +38,7 @@ describe("a deployment is looked at", () => {
   let stop: AbortController;
   let context: ControllerContext;
   /** Names of the deployments that were looked at. */
-  const passes: string[] = [];
+  const reconciles: string[] = [];
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 40; turn++) await cluster.clock.advance(0);
     await cluster.clock.advance(20_000);
@@ -47,7 +47,7 @@ describe("a deployment is looked at", () => {
   beforeEach(() => {
     cluster = createTestCluster();
     stop = new AbortController();
-    passes.length = 0;
+    reconciles.length = 0;
   });
   afterEach(() => stop.abort(new Error("the test is over")));
 
@@ -59,7 +59,7 @@ describe("a deployment is looked at", () => {
     await synced;
     const { store } = plain.caches.deployments;
     const get = (key: string): MachineDeployment | undefined => {
-      passes.push(key.replace(`${testNamespace}/`, ""));
+      reconciles.push(key.replace(`${testNamespace}/`, ""));
       return store.get(key);
     };
     context = {
@@ -68,11 +68,11 @@ describe("a deployment is looked at", () => {
     };
     void createMachineDeploymentController(context, 2).start(stop.signal);
     await settle();
-    passes.length = 0;
+    reconciles.length = 0;
   }
   const looked = async (): Promise<readonly string[]> => {
     await settle();
-    return [...new Set(passes)].toSorted();
+    return [...new Set(reconciles)].toSorted();
   };
 
   it("74: with the one before when a set comes to be another's", async () => {
@@ -115,7 +115,7 @@ describe("a deployment is looked at", () => {
     expect(await looked()).toEqual([]);
     cluster.api.change(nodeResource, { name: "node" }, withReason("UpdateSuccessful", "3"));
     expect(await looked()).toEqual(["a"]);
-    passes.length = 0;
+    reconciles.length = 0;
     cluster.api.change(nodeResource, { name: "node" }, withReason("UpdateSuccessful", "4"));
     expect(await looked()).toEqual([]);
   });

@@ -68,7 +68,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
   if (set.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
-  const isRefused = isTrue(failure) && failure.reason === legacyReasons.failedCreate;
+  const isCreationRejected = isTrue(failure) && failure.reason === legacyReasons.failedCreate;
   return [
     ...frozenBlock(facts),
     ...(set.metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
@@ -83,7 +83,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
         ]
       : []),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
-    ...(isRefused ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
+    ...(isCreationRejected ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
   ];
 }
 

@@ -35,7 +35,7 @@ import type { ReplicaFailure } from "./status.ts";
 const UNANSWERED_MS = 90_000;
 
 /** Requests that the API server rejected in one reconcile. */
-interface Refusals {
+interface Rejections {
   readonly errors: unknown[];
   /** The first that concerns the number of machines. */
   failure: ReplicaFailure | undefined;
@@ -85,14 +85,14 @@ export function createMachineSetController(
     set: MachineSet,
     action: MachineSetAction,
     confirmOwner: () => Promise<void>,
-    refused: Refusals,
+    rejected: Rejections,
   ): Promise<void> => {
     try {
       await act(set, action, confirmOwner);
     } catch (error) {
-      refused.errors.push(error);
-      if (action.kind === "CreateMachines") refused.failure ??= recordRejection(set, "FailedCreate", error);
-      else if (action.kind === "DeleteMachine") refused.failure ??= recordRejection(set, "FailedDelete", error);
+      rejected.errors.push(error);
+      if (action.kind === "CreateMachines") rejected.failure ??= recordRejection(set, "FailedCreate", error);
+      else if (action.kind === "DeleteMachine") rejected.failure ??= recordRejection(set, "FailedDelete", error);
       else if (action.kind === "AddFinalizer" || action.kind === "PatchSet") throw error;
     }
   };
@@ -163,24 +163,24 @@ export function createMachineSetController(
       const decision = pace.hold(key, set.status, decided.decision);
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
-      const refused: Refusals = { errors: [], failure: undefined };
-      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, refused), {
+      const rejected: Rejections = { errors: [], failure: undefined };
+      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, rejected), {
         object: set,
         writer: sets,
         events: context.events,
         log: context.log,
         statusAfter: (status) => {
-          if (refused.failure === undefined) return status;
-          failures.set(key, refused.failure);
+          if (rejected.failure === undefined) return status;
+          failures.set(key, rejected.failure);
           // Later reconciles may fail, too: report it now.
           return decide(set).status;
         },
       });
       // After everything else: a reconcile that failed to freeze the set must see the same growth again.
       if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
-      if (refused.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
+      if (rejected.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
         controller.enqueue(key);
-      if (refused.errors.length > 0) throw refused.errors[0];
+      if (rejected.errors.length > 0) throw rejected.errors[0];
       return result;
     },
   });

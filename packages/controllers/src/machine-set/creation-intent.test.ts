@@ -55,11 +55,11 @@ it("records the same for a class that is not known yet, or whose driver is not l
   expect(isDeletable(await of(aMachine({ spec: { class: { name: "later" } } })))).toBe(true);
   expect(isDeletable(await of(aMachine({ spec: { class: null } })))).toBe(true);
   for (const answers of [
-    { refusalOf: () => "provider: no driver" },
+    { missingDriver: () => "provider: no driver" },
     { rejectionOf: async () => ({ reason: "InvalidSecret", problem: "secret: no" }) },
   ]) {
     const classChecks = createClassChecks({
-      refusalOf: () => undefined,
+      missingDriver: () => undefined,
       rejectionOf: async () => undefined,
       ...answers,
     });

@@ -4,7 +4,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { intentAnnotation, intentFor, noRequestAnnotation } from "../model/creation-intent.ts";
 
 /** Without the checks of drivers every class is accepted. */
-const anyDriver = { refusalOf: () => undefined };
+const anyDriver = { missingDriver: () => undefined };
 
 /**
  * The creation intent of a machine that is about to be created, as annotations: one write less than afterwards. Where class, Secrets or driver prevent a VM, it is recorded

@@ -1,5 +1,5 @@
 import { finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
-import { refusalOf } from "../conditions/spec-valid.ts";
+import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
@@ -57,7 +57,7 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
     const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
     return { actions, because: [], ...requeue, ...(isLast ? {} : { status: statusWith(actions) }) };
   }
-  const because = refusalOf(problems, set.status?.machineSetCondition);
+  const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusWith([]), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   const limits = overshootLimits(set, deployment, margins);

@@ -117,8 +117,14 @@ describe("many machines of a class", () => {
       aMachineClass(named("large"), { nodeTemplate: { ...nodeTemplate, instanceType: "l" } }),
     );
     const placed = { spec: { nodeTemplate: { metadata: { annotations: { placement: "host" } } } } };
-    const isRefused = ({ metadata }: Machine) => metadata.name.startsWith("m");
-    driver.faults.push({ method: "ensureVm", code: "ResourceExhausted", times: 1_000, after: false, of: isRefused });
+    const isCreationRejected = ({ metadata }: Machine) => metadata.name.startsWith("m");
+    driver.faults.push({
+      method: "ensureVm",
+      code: "ResourceExhausted",
+      times: 1_000,
+      after: false,
+      of: isCreationRejected,
+    });
     for (const name of names(30)) create(named(name));
     await start();
     await clock.advance(1_000);

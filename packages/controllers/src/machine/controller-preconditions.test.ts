@@ -116,9 +116,9 @@ describe("what cannot work", () => {
       expect(phase()).toBe("CrashLoopBackOff");
       expect(machine()?.status?.lastOperation?.description).toContain(text);
       expect(machine()?.status?.lastOperation?.description).not.toContain("\n");
-      const passes = process.passes();
+      const reconciles = process.reconciles();
       await clock.advance(600_000);
-      expect([api.writes().length, driver.calls, process.passes() - passes]).toEqual([1, [], 0]);
+      expect([api.writes().length, driver.calls, process.reconciles() - reconciles]).toEqual([1, [], 0]);
       fix(setup);
       await clock.advance(10);
       expect(phase()).toBe("Pending");
@@ -156,14 +156,14 @@ describe("what cannot work", () => {
     create();
     const process = await start();
     await clock.advance(2_000);
-    const passes = process.passes();
+    const reconciles = process.reconciles();
     api.seed(machineClassResource, aMachineClass(named("large")));
     api.seed(secretResource, { metadata: { namespace: testNamespace, name: "unrelated" } });
     await clock.advance(2_000);
-    expect(process.passes()).toBe(passes);
+    expect(process.reconciles()).toBe(reconciles);
     api.change(secretResource, secretRef, { data: { more: "eA==" } });
     await clock.advance(2_000);
-    expect(process.passes()).toBeGreaterThan(passes);
+    expect(process.reconciles()).toBeGreaterThan(reconciles);
   });
 
   it("because the driver rejects it is retried as soon as the class changes", async () => {

@@ -44,7 +44,7 @@ describe("the life of a machine", () => {
     expect(phase()).toBe("Running");
     api.calls.length = 0;
     driver.calls.length = 0;
-    const passes = process.passes();
+    const reconciles = process.reconciles();
     await clock.advance(3_600_000);
     // A heartbeat does not enqueue either.
     api.change(nodeResource, nodeRef, {
@@ -54,7 +54,7 @@ describe("the life of a machine", () => {
     expect(api.writes()).toEqual([]);
     expect(driver.calls).toEqual([]);
     // The one timer that is left is that of the join timeout, which finds nothing to do.
-    expect(process.passes() - passes).toBeLessThanOrEqual(1);
+    expect(process.reconciles() - reconciles).toBeLessThanOrEqual(1);
   });
 
   it("follows its node down and up again", async () => {

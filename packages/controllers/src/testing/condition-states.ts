@@ -49,7 +49,7 @@ export interface OwnerState {
   readonly isDeleting: boolean;
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
-  readonly isRefused: boolean;
+  readonly isCreationRejected: boolean;
   /** Of deployments: a set of another template without machines was scaled to one, or has not observed that it was scaled to none. */
   readonly pendingSet: "none" | "scaled" | "unobserved";
   /** Of deployments: a canary step, or the like, holds the rollout back. */
@@ -84,7 +84,7 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   isDeleting: sometimes,
   isPaused: sometimes,
   isFrozen: sometimes,
-  isRefused: sometimes,
+  isCreationRejected: sometimes,
   pendingSet: fc.constantFrom("none", "none", "scaled", "unobserved"),
   isHeld: sometimes,
   isInvalid: sometimes,
@@ -146,7 +146,7 @@ const template = (name: string, labels: Readonly<Record<string, string>> = { nam
 
 /** What is wrong with the spec of an invalid state. */
 export const theProblem: FieldProblem = { path: "spec.replicas", message: "must not be negative", kind: "invalid" };
-export const theRefusal = "no quota";
+export const creationFailure = "no quota";
 export const theFreeze = "too many";
 export const theHold = "Rollout pauses";
 
@@ -173,11 +173,11 @@ const condition = (type: string, reason: string, message: string) => ({
   message,
   lastTransitionTime: ago(MINUTE),
 });
-const marksOf = ({ isFrozen, isRefused }: OwnerState): Change<MachineSet> => ({
+const marksOf = ({ isFrozen, isCreationRejected }: OwnerState): Change<MachineSet> => ({
   metadata: { labels: { name: "pool", ...(isFrozen ? { freeze: "True" } : {}) } },
   status: {
     machineSetCondition: [
-      ...(isRefused ? [condition("ReplicaFailure", "FailedCreate", theRefusal)] : []),
+      ...(isCreationRejected ? [condition("ReplicaFailure", "FailedCreate", creationFailure)] : []),
       ...(isFrozen ? [condition("Frozen", "OverShootingReplicaCount", theFreeze)] : []),
     ],
   },
@@ -283,7 +283,7 @@ export function buildSet(state: OwnerState): BuiltState<MachineSetSnapshot> {
       problems: state.isInvalid ? [theProblem] : [],
       // A set that is frozen stays so as long as it has far too many.
       controlled: state.isFrozen ? 1000 : owned.length,
-      ...(state.isRefused ? { failure: { reason: "FailedCreate", message: theRefusal } } : {}),
+      ...(state.isCreationRejected ? { failure: { reason: "FailedCreate", message: creationFailure } } : {}),
     },
     inputs: conditionInputsOf(state, deployment),
     deployment,

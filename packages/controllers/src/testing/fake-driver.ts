@@ -132,7 +132,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
     }),
     volumeIds: async (_, specs) => ({ ok: true, value: specs.map((spec) => handleOf(spec)) }),
     rejectionOf: async (machineClass, secret) => options.rejects?.(machineClass, secret),
-    refusalOf: ({ provider = "" }) =>
+    missingDriver: ({ provider = "" }) =>
       provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,
     fail(name, code, times = 1, after) {
       faults.push({ method: name, code, times, after: after === "after" });

@@ -71,7 +71,7 @@ export async function aFleet(
   // The fake reads its history for every watch.
   api.compact();
 
-  let passes = (): number => 0;
+  let reconciles = (): number => 0;
   let pendingEvictions = (): number => 0;
   const start = async () => {
     const stop = new AbortController();
@@ -89,7 +89,7 @@ export async function aFleet(
       settings: { ...defaultMachineSettings, ...options.settings },
       workers: options.workers ?? 10,
     });
-    passes = () => controller.counts().reconciles;
+    reconciles = () => controller.counts().reconciles;
     pendingEvictions = views.pendingEvictions;
     await run(context, stop.signal);
     const running = controller.start(stop.signal);
@@ -130,7 +130,7 @@ export async function aFleet(
     inPhases,
     away,
     /** Reconciles of the controller that was started last. */
-    passes: () => passes(),
+    reconciles: () => reconciles(),
     /** Evictions that its queue still holds. */
     pendingEvictions: () => pendingEvictions(),
   };

@@ -29,7 +29,7 @@ export const ready = (status = "True") => ({ conditions: [{ type: "Ready", statu
 
 /** A process with the real controller of machines. */
 interface Process {
-  readonly passes: () => number;
+  readonly reconciles: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function setUp(
     await run(context, stop.signal);
     const running = controller.start(stop.signal);
     const process = {
-      passes: () => controller.counts().reconciles,
+      reconciles: () => controller.counts().reconciles,
       stop: async () => {
         stop.abort(new Error("stopped"));
         await operations.close();

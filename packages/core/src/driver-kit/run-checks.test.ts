@@ -19,10 +19,10 @@ describe("runChecks", () => {
     expect(response.checks[1]?.message).toBe("check Image: boom");
   });
 
-  it("skips a check that lacks a right of its own, and fails one that lacks a right of the driver", async () => {
+  it("skips a check that lacks a permission of its own, and fails one that lacks a permission of the driver", async () => {
     const image = throwing("Image", new MachineError("PermissionDenied", "no"));
     const response = await run(good("Credentials"), [
-      { ...image, hasOwnRight: true },
+      { ...image, hasOwnPermission: true },
       { ...image, name: "Zone" },
     ]);
     expect(statuses(response)).toEqual(["Credentials ok", "Image skipped", "Zone failed"]);

@@ -8,7 +8,7 @@ export interface NamedCheck {
   /**
    * Whether only this check needs the permission for its requests. The check is then skipped without the permission instead of failing. Default false.
    */
-  readonly hasOwnRight?: boolean;
+  readonly hasOwnPermission?: boolean;
   /** The outcome. May throw the errors of the requests. */
   readonly run: () => Promise<Omit<CheckOutcome, "name">>;
 }
@@ -26,8 +26,8 @@ export interface RunChecksOptions {
   readonly signal: AbortSignal;
 }
 
-function explain({ name, hasOwnRight = false }: NamedCheck, { code, message }: MachineError): CheckOutcome {
-  return hasOwnRight && code === "PermissionDenied"
+function explain({ name, hasOwnPermission = false }: NamedCheck, { code, message }: MachineError): CheckOutcome {
+  return hasOwnPermission && code === "PermissionDenied"
     ? { name, status: "skipped", message, remedy: "Grant the permission for this request to enable the check." }
     : { name, status: "failed", message };
 }

@@ -87,8 +87,8 @@ export const annotationKeys = {
   /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the deployment controller. */
   honorMinReadySeconds: "machine.millwright.dev/honor-min-ready-seconds",
   /**
-   * Ours, MachineClass: JSON of the spec that a driver was asked about and of the `nodeTemplate` that was filled in with its answer, as hashes. Without it, or
-   * with another template, `nodeTemplate` was written by another client and is kept. Written and read by the machine class controller.
+   * Ours, MachineClass: JSON with two hashes: `spec`, of the spec that the driver read, and `template`, of the `nodeTemplate` that it returned. Without it, or
+   * with another template hash, `nodeTemplate` was written by another client and is kept. Written and read by the machine class controller.
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /**

@@ -23,7 +23,7 @@ const everything: readonly PolicyRule[] = [
 ];
 
 /**
- * Throws 403 when a role or binding would grant rights that its author does not have, unless the author may `escalate` the role
+ * Throws 403 when a role or binding would grant permissions that its author does not have, unless the author may `escalate` the role
  * or `bind` the referenced role. Other kinds are allowed. Source: Kubernetes documentation, "Using RBAC Authorization",
  * privilege escalation prevention.
  */
@@ -80,7 +80,7 @@ function may({ user, authorizer, namespace }: Grant, verb: string, resource: str
   return authorizer.allows(user, { verb, group: rbacGroup, resource, subresource: "", namespace, name, path: "" });
 }
 
-/** Whether a change touches only what the garbage collector changes, which needs no further rights. */
+/** Whether a change touches only what the garbage collector changes, which needs no further permissions. */
 function isGarbageCollection(next: JsonObject, live: JsonObject): boolean {
   const { metadata: _a, ...after } = next;
   const { metadata: _b, ...before } = live;

@@ -7,7 +7,7 @@ const nothing: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceN
  * comparator of kube-apiserver's RBAC.
  */
 export function missingRules(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  return wanted.flatMap(singleRights).filter((right) => !owned.some((rule) => gives(rule, right)));
+  return wanted.flatMap(singlePermissions).filter((permission) => !owned.some((rule) => gives(rule, permission)));
 }
 
 /** Rules as an escalation error lists them: the verbs of a resource together, sorted, in Go's notation. */
@@ -44,7 +44,7 @@ function describeRule({ apiGroups, resources, nonResourceURLs, resourceNames, ve
     .join(", ")}}`;
 }
 
-function singleRights(rule: PolicyRule): readonly PolicyRule[] {
+function singlePermissions(rule: PolicyRule): readonly PolicyRule[] {
   const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name]);
   const ofResources = rule.apiGroups.flatMap((group) =>
     rule.resources.flatMap((resource) =>
@@ -65,19 +65,20 @@ function singleRights(rule: PolicyRule): readonly PolicyRule[] {
   return [...ofResources, ...ofPaths];
 }
 
-/** Whether a rule covers a right, which has at most one value in each list. */
-function gives(rule: PolicyRule, right: PolicyRule): boolean {
+/** Whether a rule covers a permission, which has at most one value in each list. */
+function gives(rule: PolicyRule, permission: PolicyRule): boolean {
   const hasAll = (owned: readonly string[], wanted: readonly string[]): boolean =>
     owned.includes("*") || wanted.every((value) => owned.includes(value));
   const hasName =
     rule.resourceNames.length === 0 ||
-    (right.resourceNames.length > 0 && right.resourceNames.every((name) => rule.resourceNames.includes(name)));
+    (permission.resourceNames.length > 0 &&
+      permission.resourceNames.every((name) => rule.resourceNames.includes(name)));
   return (
     hasName &&
-    hasAll(rule.verbs, right.verbs) &&
-    hasAll(rule.apiGroups, right.apiGroups) &&
-    right.resources.every((resource) => hasResource(rule.resources, resource)) &&
-    right.nonResourceURLs.every((path) => rule.nonResourceURLs.some((owned) => coversPath(owned, path)))
+    hasAll(rule.verbs, permission.verbs) &&
+    hasAll(rule.apiGroups, permission.apiGroups) &&
+    permission.resources.every((resource) => hasResource(rule.resources, resource)) &&
+    permission.nonResourceURLs.every((path) => rule.nonResourceURLs.some((owned) => coversPath(owned, path)))
   );
 }
 

@@ -17,7 +17,7 @@ export class IncompleteListError extends Error {
  * Reads some of the objects that a list lacks, when it lacks more than a few.
  *
  * @param missing objects of the cache that are not in the list
- * @throws IncompleteListError when one of them exists; ApiError when that cannot be read for another reason than missing rights
+ * @throws IncompleteListError when one of them exists; ApiError when that cannot be read for another reason than missing permissions
  */
 export async function confirmAbsence(
   api: Pick<ApiClient, "get">,

@@ -211,7 +211,7 @@ export function isTooManyRequests(error: unknown): error is ApiError {
 const disruptionBudgetCause = "DisruptionBudget";
 
 /** A PodDisruptionBudget does not allow the eviction; an immediate retry is pointless. */
-export function isDisruptionBudgetRefusal(error: unknown): error is ApiError {
+export function isDisruptionBudgetError(error: unknown): error is ApiError {
   return (
     hasStatus(error, 429) && (error.details?.causes?.some((cause) => cause.reason === disruptionBudgetCause) ?? false)
   );

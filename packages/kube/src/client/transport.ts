@@ -8,7 +8,7 @@ import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { createAdaptiveLimit } from "./adaptive-limit.ts";
 import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
-import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
+import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetError, isUnauthorized } from "./api-error.ts";
 import { type Connectivity, createConnectivityRecord } from "./connectivity.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
@@ -254,7 +254,7 @@ function explain(error: unknown, request: TransportRequest, deadline: Deadline, 
 
 /** How long to wait before a retry; undefined when the request must not be retried. */
 function retryWait(error: unknown, request: TransportRequest): number | undefined {
-  const refusedByBudget = isDisruptionBudgetRefusal(error);
+  const refusedByBudget = isDisruptionBudgetError(error);
   if (!isApiError(error)) return undefined;
   // The server's limiter responds with 429 before the request is processed, so that writes are safe to retry as well.
   // An eviction that a budget does not allow is not overload.
@@ -269,7 +269,7 @@ function retryWait(error: unknown, request: TransportRequest): number | undefine
 
 /** The server is overloaded. An eviction that a budget does not allow is not overload. */
 function isOverload(error: ApiError): boolean {
-  return error.status === 503 || (error.status === 429 && !isDisruptionBudgetRefusal(error));
+  return error.status === 503 || (error.status === 429 && !isDisruptionBudgetError(error));
 }
 
 function isSame(a: Credentials, b: Credentials): boolean {

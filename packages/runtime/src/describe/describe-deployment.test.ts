@@ -91,7 +91,7 @@ it("writes nothing", async () => {
   expect(api.writes()).toEqual([]);
 });
 
-it("reports an unknown deployment, missing rights, and an unreachable API server", async () => {
+it("reports an unknown deployment, missing permissions, and an unreachable API server", async () => {
   const api = aCluster();
   const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
   expect(isConfigError(missing)).toBe(true);

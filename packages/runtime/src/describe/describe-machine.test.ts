@@ -172,7 +172,7 @@ describe("describeMachine", () => {
     await expect(ask(control)).rejects.toThrow(/^the API server is unreachable: .*timed out/);
   });
 
-  it("reports what it may not read, and the rights that it needs", async () => {
+  it("reports what it may not read, and the permissions that it needs", async () => {
     const control = aCluster();
     control.inject({
       type: machineSetResource,

@@ -10,7 +10,7 @@ const unreachable = new ApiError({ status: 0, reason: "Unreachable", message: "G
 
 describe("explainFailure", () => {
   it.each([
-    ["missing rights", forbidden, /^pods is forbidden; this needs get on pods$/],
+    ["missing permissions", forbidden, /^pods is forbidden; this needs get on pods$/],
     [
       "missing credentials",
       unauthorized,

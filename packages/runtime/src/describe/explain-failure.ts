@@ -6,7 +6,7 @@ export const isUnservedKind = (error: unknown): boolean =>
   isApiError(error) && error.status === 404 && !isNotFound(error);
 
 /**
- * Explains a failed read in one sentence, with what to do: missing rights or credentials, an unreachable API server, and kinds that it does not serve. Other failures,
+ * Explains a failed read in one sentence, with what to do: missing permissions or credentials, an unreachable API server, and kinds that it does not serve. Other failures,
  * and failures that were explained, come back as they are.
  *
  * @param needs what has to be allowed, as a clause: `a dry run needs to list pods`

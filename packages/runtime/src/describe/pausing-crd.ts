@@ -9,7 +9,7 @@ import {
 } from "@millwright/kube";
 
 /**
- * The CRD that pauses the deletion of a machine. Without the right to read CRDs none is found; the machine's last operation names it all the same.
+ * The CRD that pauses the deletion of a machine. Without the permission to read CRDs none is found; the machine's last operation names it all the same.
  *
  * @throws ApiError when the API server does not respond
  */

@@ -150,7 +150,7 @@ describe("previewDrain", () => {
     await expect(preview(createFakeApi())).rejects.toThrow('there is no node "n"');
   });
 
-  it("names the right that is missing, and all that are needed", async () => {
+  it("names the permission that is missing, and all that are needed", async () => {
     const api = aCluster();
     api.inject({
       type: podDisruptionBudgetResource,

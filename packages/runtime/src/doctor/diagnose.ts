@@ -6,7 +6,7 @@ import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { type CheckedApi, checkApi } from "./check-api.ts";
 import { checkClass } from "./check-class.ts";
 import { checkKinds } from "./check-kinds.ts";
-import { checkRights } from "./check-rights.ts";
+import { checkPermissions } from "./check-permissions.ts";
 
 /** A cluster, or why its kubeconfig gives no access to one. */
 export type ClusterAccess = { readonly api: CheckedApi } | { readonly problem: string };
@@ -62,11 +62,11 @@ async function diagnoseCluster(
   if ("problem" in access) return failedSubject(subject, "Kubeconfig", access.problem);
   const { isReachable, checks } = await checkApi(access.api, clock, signal);
   if (!isReachable) return { subject, checks };
-  const [kinds, rights] = await Promise.all([
+  const [kinds, permissions] = await Promise.all([
     clusters.includes("control") ? checkKinds(access.api, signal) : undefined,
-    checkRights(access.api, clusters, namespace, signal),
+    checkPermissions(access.api, clusters, namespace, signal),
   ]);
-  return { subject, checks: [...checks, ...(kinds === undefined ? [] : [kinds]), ...rights] };
+  return { subject, checks: [...checks, ...(kinds === undefined ? [] : [kinds]), ...permissions] };
 }
 
 async function diagnoseClusters(options: DiagnoseOptions): Promise<readonly DiagnosedSubject[]> {
@@ -117,7 +117,7 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
 }
 
 /**
- * Checks an installation without changing anything: clusters, rights, and the classes of a namespace with their secrets against their clouds. Whatever fails is part of the answer and keeps
+ * Checks an installation without changing anything: clusters, permissions, and the classes of a namespace with their secrets against their clouds. Whatever fails is part of the answer and keeps
  * nothing else from being checked.
  *
  * @throws the reason of the signal when it aborts

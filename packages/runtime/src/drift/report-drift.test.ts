@@ -170,7 +170,7 @@ describe("reportDrift", () => {
   });
 
   it.each([machineResource, machineClassResource, secretResource])(
-    "reports the rights that it needs when it may not read %s",
+    "reports the permissions that it needs when it may not read %s",
     async (type) => {
       const { api, report } = setUp();
       seedMachine(api, "a");

@@ -34,17 +34,17 @@ describe("a fenced host", () => {
 
 describe("choosing the driver", () => {
   it("goes by the provider of the class, ignoring case", () => {
-    const { refusalOf } = host();
-    expect(refusalOf(machineClass)).toBeUndefined();
-    expect(refusalOf({ ...machineClass, provider: "Mock" })).toBeUndefined();
-    expect(refusalOf({ ...machineClass, provider: "aws" })).toBe(
+    const { missingDriver } = host();
+    expect(missingDriver(machineClass)).toBeUndefined();
+    expect(missingDriver({ ...machineClass, provider: "Mock" })).toBeUndefined();
+    expect(missingDriver({ ...machineClass, provider: "aws" })).toBe(
       'provider: no driver "aws" is loaded; expected "other", "mock"',
     );
   });
 
   it("refuses a call for a class that names no driver", async () => {
     const { provider: _, ...nobodys } = machineClass;
-    expect(host().refusalOf(nobodys)).toContain('no driver ""');
+    expect(host().missingDriver(nobodys)).toContain('no driver ""');
     expect(await host().ensureVm(aCall({ machineClass: nobodys }), unaborted)).toMatchObject({
       ok: false,
       error: {

@@ -252,7 +252,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     driver.initializeMachine === undefined || isInitialized ? {} : { needsInitialization: true };
 
   return {
-    refusalOf: (machineClass) => classes.refusalOf(machineClass),
+    missingDriver: (machineClass) => classes.missingDriver(machineClass),
     async rejectionOf(machineClass, secret) {
       const read = (): Promise<ClassProblem | undefined> => classes.rejectionOf(machineClass, secret);
       try {

@@ -25,7 +25,7 @@ export interface ReadClass {
 export interface ClassReader {
   driverOf(machineClass: MachineClass): Driver | undefined;
   /** Why no driver can make machines of this class, as one sentence; `undefined` when one can. */
-  refusalOf(machineClass: MachineClass): string | undefined;
+  missingDriver(machineClass: MachineClass): string | undefined;
   /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. */
   rejectionOf(machineClass: MachineClass, secret: SecretData): Promise<ClassProblem | undefined>;
   /**
@@ -40,7 +40,7 @@ export interface ClassReader {
 export function createClassReader(drivers: readonly Driver[]): ClassReader {
   const driverOf = ({ provider = "" }: MachineClass): Driver | undefined =>
     drivers.find((driver) => isDriverFor(driver, provider));
-  const refusalOf = (machineClass: MachineClass): string | undefined => {
+  const missingDriver = (machineClass: MachineClass): string | undefined => {
     if (driverOf(machineClass) !== undefined) return undefined;
     const known = drivers.map(({ name }) => `"${name}"`).join(", ");
     return `provider: no driver "${machineClass.provider ?? ""}" is loaded; expected ${known}`;
@@ -50,7 +50,7 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     const subject = `MachineClass "${name}"`;
     const driver = driverOf(machineClass);
     if (driver === undefined) {
-      const problem = `${subject}: ${refusalOf(machineClass) ?? ""}`;
+      const problem = `${subject}: ${missingDriver(machineClass) ?? ""}`;
       return { reason: machineEventReasons.driverNotFound, problem };
     }
     const spec = await readProviderSpec(driver, machineClass);
@@ -72,7 +72,7 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
   };
   return {
     driverOf,
-    refusalOf,
+    missingDriver,
     async rejectionOf(machineClass, secret) {
       const result = await inspect(machineClass, secret);
       return "problem" in result ? result : undefined;

@@ -10,7 +10,7 @@ import type { Finding } from "./finding.ts";
 const machine = { name: "millwright-doctor", namespace: "millwright-doctor", uid: "millwright-doctor" };
 
 /**
- * The launch that the class describes, with `DryRun`: EC2 checks the rights to it, those to its tags and its instance profile among them, and what it can check of its parameters. Nothing is launched.
+ * The launch that the class describes, with `DryRun`: EC2 checks the permissions for it, including those for its tags and instance profile, and what it can check of its parameters. Nothing is launched.
  * Source: Amazon EC2 API Reference, RunInstances, parameter `DryRun`.
  */
 export async function checkLaunch(
@@ -28,7 +28,7 @@ export async function checkLaunch(
 /** Whether VMs of the cluster may be terminated. Only a request for an existing VM shows it: policies depend on its tags. */
 export async function checkTermination({ session, keys, context }: MethodCall): Promise<Finding> {
   const vms = await session.all(keys, context).catch((error: unknown) => {
-    // The right to list has a check of its own.
+    // The permission to list has a check of its own.
     if (isRefusal(error, "UnauthorizedOperation")) return [];
     throw error;
   });

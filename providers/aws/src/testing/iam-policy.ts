@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-const [, text = "{}"] = /## What it needs to be allowed\n+```json\n(.*?)```/s.exec(readme) ?? [];
+const [, text = "{}"] = /## Permissions\n+```json\n(.*?)```/s.exec(readme) ?? [];
 
 interface Policy {
   readonly Statement?: readonly { readonly Sid?: string; readonly Action: string | readonly string[] }[];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-const [, section = ""] = /## What it needs to be allowed\n(.*?)\n## /s.exec(readme) ?? [];
+const [, section = ""] = /## Permissions\n(.*?)\n## /s.exec(readme) ?? [];
 
 const actionsIn = (text: string): readonly string[] =>
   [...text.matchAll(/["`](Microsoft\.[A-Za-z]+\/[A-Za-z/]+\/(?:read|write|delete|action))["`]/g)].map(

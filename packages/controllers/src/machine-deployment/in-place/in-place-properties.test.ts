@@ -35,7 +35,7 @@ const strategyOf = ({ type, maxSurge, maxUnavailable, orchestrationType }: Strat
   },
 });
 
-/** What may happen between two passes, to a machine or node that `which` draws. */
+/** What may happen between two reconciles, to a machine or node that `which` draws. */
 const event = fc.record({
   what: fc.constantFrom(
     "deployment",

@@ -47,7 +47,7 @@ export function fallbackClassFor(
   machine: Machine,
   caches: ControlCaches,
   namespace: string,
-  driver: Pick<MachineDriver, "refusalOf">,
+  driver: Pick<MachineDriver, "missingDriver">,
 ): ResolvedClass | undefined {
   const intent = readIntent(machine);
   if (intent === undefined || !hasId(machine)) return undefined;

@@ -34,8 +34,8 @@ const isRecorded = ({ value, isUnreadable }: LastApplied<AppliedTemplate>, templ
  * including the machine's name.
  */
 function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTemplate): AppliedTemplate {
-  const isRefused = problems.some(({ path }) => path.startsWith("spec.nodeTemplate"));
-  return isRefused ? last : appliedPart(machine.spec.nodeTemplate);
+  const isCreationRejected = problems.some(({ path }) => path.startsWith("spec.nodeTemplate"));
+  return isCreationRejected ? last : appliedPart(machine.spec.nodeTemplate);
 }
 
 /**

@@ -48,7 +48,7 @@ export const isGranted = (action: string, permissions: readonly Permission[]): b
   );
 
 /** Whether the application has the actions of the driver's role in the resource group, and may use the subnet. */
-export async function checkRights(spec: AzureSpec, { session, context }: MethodCall): Promise<Finding> {
+export async function checkPermissions(spec: AzureSpec, { session, context }: MethodCall): Promise<Finding> {
   const { api, subscriptionId } = session;
   const group = `/subscriptions/${subscriptionId}/resourceGroups/${spec.resourceGroup}`;
   const missingAt = async (scope: string, actions: readonly string[]): Promise<readonly string[] | undefined> => {

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { crds } from "../index.ts";
-import { requiredRights, requiredRoles } from "./required-rights.ts";
+import { requiredPermissions, requiredRoles } from "./required-permissions.ts";
 
-describe("the rights of the controllers", () => {
+describe("the permissions of the controllers", () => {
   it("name each resource of a scope once", () => {
-    const keys = requiredRights.map(({ cluster, scope, group, resource }) =>
+    const keys = requiredPermissions.map(({ cluster, scope, group, resource }) =>
       [cluster, scope, group, resource].join(" "),
     );
     expect(new Set(keys).size).toBe(keys.length);
   });
 
   it("read the definitions of all kinds, and of no others", () => {
-    const right = requiredRights.find(({ resource }) => resource === "customresourcedefinitions");
-    expect(right?.resourceNames?.toSorted()).toEqual(
+    const permission = requiredPermissions.find(({ resource }) => resource === "customresourcedefinitions");
+    expect(permission?.resourceNames?.toSorted()).toEqual(
       crds()
         .map(({ metadata }) => metadata.name)
         .toSorted(),
@@ -29,7 +29,7 @@ describe("the rights of the controllers", () => {
     const rules = (["control", "target"] as const).flatMap((each) =>
       requiredRoles(each, "shop").flatMap(({ rules }) => rules),
     );
-    expect(rules).toHaveLength(requiredRights.length);
+    expect(rules).toHaveLength(requiredPermissions.length);
     expect(rules.flatMap(({ verbs }) => verbs)).not.toContain("*");
   });
 });

@@ -1,6 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { labelKeys, machineDeploymentResource, machineResource, requiredRights, requiredRoles } from "@millwright/core";
+import {
+  labelKeys,
+  machineDeploymentResource,
+  machineResource,
+  requiredPermissions,
+  requiredRoles,
+} from "@millwright/core";
 import { type ApiClient, podDisruptionBudgetResource, podResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
@@ -33,7 +39,7 @@ async function create(api: ApiClient, ...manifests: readonly Manifest[]): Promis
   }
 }
 
-describe("millwright run with the rights that millwright roles prints", () => {
+describe("millwright run with the permissions that millwright roles prints", () => {
   let fleet: ControlledFleet;
   let workloads: RunningWorkloads;
   afterEach(async () => {
@@ -118,7 +124,7 @@ describe("millwright run with the rights that millwright roles prints", () => {
         right(verb, subresource === "" ? resource : `${resource}/${subresource}`, group, namespace === "kube-system"),
       ),
     );
-    const granted = requiredRights.flatMap(({ verbs, resource, group, scope }) =>
+    const granted = requiredPermissions.flatMap(({ verbs, resource, group, scope }) =>
       verbs.map((verb) => right(verb, resource, group, scope === "kube-system")),
     );
     expect(granted.filter((each) => !used.has(each) && !mayBeUnused.test(each))).toEqual([]);

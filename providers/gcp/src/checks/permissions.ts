@@ -42,7 +42,7 @@ export function permissionsFor(
 }
 
 /** Whether the credentials have the permissions. Google answers about them without any right to it. */
-export async function checkRights(spec: GcpSpec, { session, context }: MethodCall): Promise<Finding> {
+export async function checkPermissions(spec: GcpSpec, { session, context }: MethodCall): Promise<Finding> {
   const { api, project } = session;
   const needed = permissionsFor(spec, project);
   const granted = await api.testPermissions(project, needed, context.signal);

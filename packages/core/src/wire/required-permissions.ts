@@ -1,5 +1,5 @@
-/** A right that the controllers need at an API server: verbs on one resource, as RBAC has them. */
-export interface RequiredRight {
+/** A permission that the controllers need at an API server: verbs on one resource, as RBAC has them. */
+export interface RequiredPermission {
   /** Where machines are declared (`control`), or which machines join (`target`). One cluster may be both. */
   readonly cluster: "control" | "target";
   /** `machines`: in the namespace of the machines. `kube-system`: in that namespace. `cluster`: in all namespaces, or of a resource without one. */
@@ -22,10 +22,10 @@ const target = { cluster: "target", scope: "cluster", group: "" } as const;
 const cached = ["get", "list", "watch"] as const;
 
 /**
- * Every right that the controllers need, in both clusters: the source of the roles that `millwright roles` prints, of what `millwright doctor` checks, and of docs/permissions.md.
- * `test/e2e/least-rights.test.ts` runs the controllers with these rights and nothing else.
+ * Every permission that the controllers need, in both clusters: the source of the roles that `millwright roles` prints, of what `millwright doctor` checks, and of docs/permissions.md.
+ * `test/e2e/least-privilege.test.ts` runs the controllers with these permissions and nothing else.
  */
-export const requiredRights: readonly RequiredRight[] = [
+export const requiredPermissions: readonly RequiredPermission[] = [
   {
     ...machines,
     resource: "machines",
@@ -128,14 +128,14 @@ interface PolicyRule {
 }
 
 /** A role as the API server takes it. */
-export interface RightsRole {
+export interface PermissionsRole {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "Role" | "ClusterRole";
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly rules: readonly PolicyRule[];
 }
 
-const ruleOf = ({ group, resource, resourceNames, verbs }: RequiredRight): PolicyRule => ({
+const ruleOf = ({ group, resource, resourceNames, verbs }: RequiredPermission): PolicyRule => ({
   apiGroups: [group],
   resources: [resource],
   ...(resourceNames === undefined ? {} : { resourceNames }),
@@ -143,19 +143,21 @@ const ruleOf = ({ group, resource, resourceNames, verbs }: RequiredRight): Polic
 });
 
 /**
- * The roles of one cluster with the rights that the controllers need there, and no others. `millwright` in the namespace of the machines, `millwright-control` and
+ * The roles of one cluster with the permissions that the controllers need there, and no others. `millwright` in the namespace of the machines, `millwright-control` and
  * `millwright-target` for the whole cluster, `millwright-tokens` in `kube-system`.
  */
-export function requiredRoles(cluster: RequiredRight["cluster"], namespace: string): readonly RightsRole[] {
+export function requiredRoles(cluster: RequiredPermission["cluster"], namespace: string): readonly PermissionsRole[] {
   const role = (
-    scope: RequiredRight["scope"],
-    kind: RightsRole["kind"],
-    metadata: RightsRole["metadata"],
-  ): RightsRole => ({
+    scope: RequiredPermission["scope"],
+    kind: PermissionsRole["kind"],
+    metadata: PermissionsRole["metadata"],
+  ): PermissionsRole => ({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind,
     metadata,
-    rules: requiredRights.filter((right) => right.cluster === cluster && right.scope === scope).map(ruleOf),
+    rules: requiredPermissions
+      .filter((permission) => permission.cluster === cluster && permission.scope === scope)
+      .map(ruleOf),
   });
   return [
     role("machines", "Role", { name: "millwright", namespace }),
