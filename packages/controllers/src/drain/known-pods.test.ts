@@ -52,7 +52,7 @@ describe("the pods of a draining node", () => {
 
   it.each([
     ["was uncordoned", nodeAt("11", false)],
-    ["is another one of the same name", nodeAt("12", true, "uid-other")],
+    ["was replaced by one of the same name", nodeAt("12", true, "uid-other")],
     ["is not drained any more", undefined],
   ])("are listed again when the node %s", (_, next) => {
     const { knowledge } = setUp("9");
