@@ -10,6 +10,7 @@ const meanings: Readonly<Record<Verdict["reason"], string>> = {
   completed: "completed",
   label: "label of the pod",
   rule: "drain rule",
+  returned: "tolerates the cordon and was created after it",
   terminating: "is terminating",
   overdue: "is overdue: its deletion is blocked",
   waitCompleted: "runs to completion",

@@ -24,6 +24,10 @@ const whole = {
     nodeName: "node",
     priority: 5,
     terminationGracePeriodSeconds: 30,
+    tolerations: [
+      { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
+      { key: "node.kubernetes.io/unschedulable", operator: "Exists", effect: "NoSchedule" },
+    ],
     containers: [{ name: "web", image: "web:1" }],
     volumes: [
       { name: "data", persistentVolumeClaim: { claimName: "data" } },
@@ -58,6 +62,7 @@ describe("trimPod", () => {
         priority: 5,
         terminationGracePeriodSeconds: 30,
         volumes: spec.volumes.slice(0, 3),
+        tolerations: spec.tolerations.slice(1),
       },
       status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
     });

@@ -1,3 +1,4 @@
+import { drainTolerations } from "../model/cordon-toleration.ts";
 import type { Pod, PodVolume } from "../model/node-objects.ts";
 
 /** The one annotation of a pod that a drain reads. */
@@ -19,13 +20,15 @@ const keptOf = ({ type, status, reason }: Condition): readonly Condition[] => {
  * Keeps the fields of a Pod that a drain reads, in a new object: a cluster has many times more pods than machines, and most fields are unused.
  * Fields of volumes are kept unchanged.
  */
-export function trimPod({ metadata, spec, status }: Pod): Pod {
+export function trimPod(pod: Pod): Pod {
+  const { metadata, spec, status } = pod;
   const { name, namespace, uid, resourceVersion, labels, annotations, ownerReferences, finalizers } = metadata;
   const { creationTimestamp, deletionTimestamp } = metadata;
   const { nodeName, priority, terminationGracePeriodSeconds, volumes = [] } = spec ?? {};
   const mirror = annotations?.[mirrorAnnotation];
   const controllers = ownerReferences?.filter(({ controller }) => controller === true) ?? [];
   const kept = volumes.filter(isOfInterest);
+  const tolerations = drainTolerations(pod);
   const conditions = (status?.conditions ?? []).flatMap(keptOf);
   return {
     metadata: {
@@ -45,6 +48,7 @@ export function trimPod({ metadata, spec, status }: Pod): Pod {
       ...(priority === undefined ? {} : { priority }),
       ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
       ...(kept.length === 0 ? {} : { volumes: kept }),
+      ...(tolerations.length === 0 ? {} : { tolerations }),
     },
     status: {
       ...(status?.phase === undefined ? {} : { phase: status.phase }),

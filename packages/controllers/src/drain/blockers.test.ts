@@ -38,7 +38,7 @@ describe("describeBlockers", () => {
     );
     expect(lines.slice(1).map((line) => line.replace("* Pod default/a: ", ""))).toEqual([
       "cannot evict pod as it would violate the pod's disruption budget. PodDisruptionBudget default/web can never be met",
-      "created on the Node after the drain began, so it tolerates the cordon and will come back; change its tolerations",
+      "created on the Node after the drain began although it does not tolerate the cordon; it is evicted every 30s",
       "deletionTimestamp set, but still not removed from the Node although its grace period is over",
       "failed to evict Pod, no answer",
       "waiting for completion",

@@ -2,7 +2,7 @@
 export type Blocker =
   /** Terminating, or its eviction was requested. */
   | { readonly kind: "leaving"; readonly pod: string }
-  /** Created on the node after the drain began, and would be recreated there. */
+  /** Created on the node after its cordon, although it does not tolerate that: by a client that does not use the scheduler. */
   | { readonly kind: "returning"; readonly pod: string }
   /** Terminating for too long. */
   | { readonly kind: "overdue"; readonly pod: string; readonly finalizers: readonly string[] }
@@ -45,7 +45,7 @@ function phraseOf(blocker: Blocker): string {
     case "leaving":
       return "deletionTimestamp set, but still not removed from the Node";
     case "returning":
-      return "created on the Node after the drain began, so it tolerates the cordon and will come back; change its tolerations";
+      return "created on the Node after the drain began although it does not tolerate the cordon; it is evicted every 30s";
     case "overdue":
       return blocker.finalizers.length === 0
         ? "deletionTimestamp set, but still not removed from the Node although its grace period is over"

@@ -38,7 +38,7 @@ interface MoveUnderWay {
 }
 
 /** Only spec.unschedulable: Kubernetes adds the taint of that name itself. A node that a user cordoned is not changed. */
-const cordonOf = (
+const cordonPatch = (
   { node }: DrainView,
   { cordon }: DrainTerms,
 ): readonly Extract<DrainAction, { readonly kind: "PatchNode" }>[] =>
@@ -52,7 +52,7 @@ function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[
     const { namespace = "", name } = pod.metadata;
     return { kind: "DeletePod", atOnce: true, namespace, name, uid };
   });
-  const cordon = cordonOf(view, terms).map((action): DrainAction => ({ ...action, mayFail: true }));
+  const cordon = cordonPatch(view, terms).map((action): DrainAction => ({ ...action, mayFail: true }));
   return { state: "drained", isForced: true, actions: [...cordon, ...record(view, []), ...deletions] };
 }
 
@@ -143,10 +143,10 @@ function record({ record: stored }: DrainView, moves: readonly Move[]): readonly
  */
 export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): DrainProgress {
   const nowMs = now.getTime();
-  const staying = stayingPods(view, now);
+  const staying = stayingPods(view, terms, now);
   if (terms.mode === "force" || nowMs > terms.deadline) return force(view, terms, staying);
 
-  const cordon = cordonOf(view, terms);
+  const cordon = cordonPatch(view, terms);
   const underWay = movesUnderWay(view, terms, now);
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {

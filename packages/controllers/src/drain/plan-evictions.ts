@@ -1,5 +1,6 @@
 import { controllerRefOf } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
+import { cordonOf, isCreatedAfter } from "./cordon.ts";
 import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
@@ -23,7 +24,7 @@ export interface EvictionPlan {
 /** Default grace period of a pod, seconds. Source: Kubernetes API reference, PodSpec. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** A pod that was created on a cordoned node is recreated there: it is evicted only this often, milliseconds. */
+/** A pod that was created on a cordoned node although it does not tolerate that may be recreated there: it is evicted only this often, milliseconds. */
 const RETURN_PAUSE_MS = 30_000;
 
 /** The API server's message about a budget; the phrase of the blocker contains it already. */
@@ -52,7 +53,7 @@ function verdictOn(
   if (eviction !== undefined && eviction.state !== "rejected") return { blocker: { kind: "leaving", pod: key } };
   const { namespace = "", name, creationTimestamp } = pod.metadata;
   const createdAt = Date.parse(creationTimestamp ?? "");
-  if (createdAt > terms.startedAt && now.getTime() < createdAt + RETURN_PAUSE_MS)
+  if (isCreatedAfter(pod, cordonOf(view.node, terms)) && now.getTime() < createdAt + RETURN_PAUSE_MS)
     return { blocker: { kind: "returning", pod: key }, requeueAt: createdAt + RETURN_PAUSE_MS };
   const isPastBudgets = now.getTime() >= terms.evictUntil;
   if (!isPastBudgets) {

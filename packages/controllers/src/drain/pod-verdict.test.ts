@@ -15,14 +15,35 @@ const terminating = { deletionTimestamp: "2026-01-01T00:00:10Z" };
 const labelled = (value: string) => ({ labels: { app: "web", "cluster.x-k8s.io/drain": value } });
 const rule = (change: Partial<DrainRule>): DrainRule => ({ behavior: "Drain", order: 0, ...change });
 
+const cordon = { taint: "node.kubernetes.io/unschedulable", since: now.getTime() } as const;
+const returned = {
+  metadata: { creationTimestamp: "2026-01-01T00:00:01Z" },
+  spec: { tolerations: [{ operator: "Exists" }] },
+};
 const textOf = (pod: Pod, rules: readonly DrainRule[] = []): string => {
-  const verdict = judgePod(pod, rules, now);
+  const verdict = judgePod(pod, rules, cordon, now);
   return `${verdict.behaviour} ${verdict.reason}${verdict.behaviour === "skip" || verdict.order === 0 ? "" : ` ${verdict.order}`}`;
 };
 
 describe("a drain", () => {
   it.each([
     ["evicts a pod of a ReplicaSet", aPod(), "evict managed"],
+    ["leaves a pod that was created after the cordon and tolerates it", aPod("p", returned), "skip returned"],
+    [
+      "evicts a pod that was created after the cordon and does not tolerate it",
+      aPod("p", { metadata: returned.metadata }),
+      "evict managed",
+    ],
+    [
+      "evicts a pod that was there before the cordon and tolerates it",
+      aPod("p", { spec: returned.spec }),
+      "evict managed",
+    ],
+    [
+      "waits for the completion of a pod with that label, also when it tolerates the cordon",
+      aPod("p", { ...returned, metadata: { ...returned.metadata, ...labelled("wait-completed") } }),
+      "wait waitCompleted",
+    ],
     ["evicts a pod without controller", aPod("p", { metadata: unowned }), "evict unmanaged"],
     [
       "evicts a pod with local storage, which is lost",

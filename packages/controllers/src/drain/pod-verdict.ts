@@ -1,9 +1,10 @@
 import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
+import { type Cordon, isReturned } from "./cordon.ts";
 
 /** Why a drain skips a pod. */
-export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule";
+export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule" | "returned";
 
 /** Why a drain waits for a pod without evicting it. */
 export type WaitReason = "terminating" | "overdue" | "waitCompleted";
@@ -51,10 +52,11 @@ function ruleFor(
 
 /**
  * Classifies a pod for a drain. The filters, in this order: mirror pods and pods of DaemonSets stay, since the kubelet and the DaemonSet controller would recreate
- * them; completed pods do not matter; then the rules of users; a terminating pod needs no second eviction. Everything
- * else is evicted, also with local storage (which is lost) and without a controller (which is not recreated), as in MCM.
+ * them; completed pods do not matter; then the rules of users; a terminating pod needs no second eviction; a pod that was created after the cordon and tolerates it would be recreated on
+ * the node again, so that it stays (MCM, `pkg/util/provider/drain/drain.go`, and `kubectl drain` evict only the pods that they find at first). Everything else is evicted, also with local
+ * storage (which is lost) and without a controller (which is not recreated), as in MCM.
  */
-export function judgePod(pod: Pod, rules: readonly DrainRule[], now: Date): PodVerdict {
+export function judgePod(pod: Pod, rules: readonly DrainRule[], cordon: Cordon | undefined, now: Date): PodVerdict {
   if (isMirror(pod)) return { behaviour: "skip", reason: "mirror" };
   const controller = controllerRefOf(pod);
   if (controller?.kind === "DaemonSet") return { behaviour: "skip", reason: "DaemonSet" };
@@ -65,6 +67,7 @@ export function judgePod(pod: Pod, rules: readonly DrainRule[], now: Date): PodV
   if (endsAt !== undefined)
     return { behaviour: "wait", reason: now.getTime() > endsAt ? "overdue" : "terminating", order };
   if (behavior === "WaitCompleted") return { behaviour: "wait", reason: "waitCompleted", order };
+  if (isReturned(pod, cordon)) return { behaviour: "skip", reason: "returned" };
   if (controller === undefined) return { behaviour: "evict", reason: "unmanaged", order };
   return { behaviour: "evict", reason: hasLocalStorage(pod) ? "localStorage" : "managed", order };
 }

@@ -2,6 +2,7 @@ import { controllerRefOf } from "@millwright/kube";
 import type { Budget, Pod } from "../model/node-objects.ts";
 import { type Blocker, blockerLines } from "./blockers.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
+import { type Cordon, cordonOf } from "./cordon.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 import { decideDrain } from "./decide-drain.ts";
 import { judgePod, type PodVerdict } from "./pod-verdict.ts";
@@ -125,8 +126,8 @@ function moveOn(
   if (deleted.size === 0 && concerned.size === 0) scene.nowMs += requeueAfterMs;
 }
 
-function previewPod(pod: Pod, view: DrainView, now: Date): PodPreview {
-  const verdict = judgePod(pod, view.rules, now);
+function previewPod(pod: Pod, view: DrainView, cordon: Cordon | undefined, now: Date): PodPreview {
+  const verdict = judgePod(pod, view.rules, cordon, now);
   const volumes = (view.volumes.get(uidOf(pod)) ?? []).map((volume) => ({
     ...volume,
     isAttachedHere: view.attached.attachedHere.has(volume.name),
@@ -151,8 +152,9 @@ const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
 export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
   // No driver is called here: only known volume ids are used.
   const scene: Scene = { view: { ...view, unknownVolumes: [], volumeIdsUntil: 0 }, nowMs: now.getTime() };
+  const cordon = cordonOf(view.node, terms);
   const pods = view.pods
-    .map((pod) => previewPod(pod, view, now))
+    .map((pod) => previewPod(pod, view, cordon, now))
     .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
   const steps: DrainStep[] = [];
   const blockedBy = new Map<string, Blocker>();

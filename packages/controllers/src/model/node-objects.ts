@@ -26,11 +26,21 @@ export interface Pod {
     readonly priority?: number;
     readonly terminationGracePeriodSeconds?: number;
     readonly volumes?: readonly PodVolume[];
+    /** In the caches only those of the taints of drained nodes. */
+    readonly tolerations?: readonly Toleration[];
   };
   readonly status?: {
     readonly phase?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
   };
+}
+
+/** A toleration of a Pod. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
 }
 
 /** A volume of a Pod, as far as a drain reads it: of a claim, of a generated claim, or deleted with the pod. */

@@ -3,6 +3,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import { stayingPods } from "../../drain/staying-pods.ts";
 import type { MachineAction } from "../state/decision.ts";
+import { deletionStart } from "../../model/timeouts.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
@@ -54,7 +55,9 @@ export function leftoverResources(
   now: Date,
 ): LeftoverResources | undefined {
   const { pods, attachments } = snapshot;
-  const isHeld = attachments.length > 0 || stayingPods({ pods, rules: [] }, now).length > 0;
+  const drain = { cordon: true, startedAt: deletionStart(snapshot) };
+  const view = { node, pods, rules: [], evictions: new Map() };
+  const isHeld = attachments.length > 0 || stayingPods(view, drain, now).length > 0;
   const leftMs = (since ?? now.getTime()) + RELEASE_MS - now.getTime();
   if (!isHeld || leftMs <= 0 || !isVmDeleted(snapshot)) return undefined;
   return { actions: taint(node, now), requeueAfterMs: leftMs };

@@ -1,0 +1,39 @@
+import { taintKeys } from "@millwright/core";
+import { type DrainTaint, toleratesTaint, unschedulableTaint } from "../model/cordon-toleration.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
+import type { DrainTerms } from "./drain-view.ts";
+
+/** Since when which taint keeps new pods off a drained node. */
+export interface Cordon {
+  readonly taint: DrainTaint;
+  /** Wall clock, milliseconds, of the cluster that the node is in. */
+  readonly since: number;
+}
+
+/**
+ * The cordon of a drain; `undefined` before it is written. Its time is that of the taint which Kubernetes adds, and that may be a moment later. Without one, or when a user had cordoned
+ * the node before, the drain counts from its start: each pod that was there then is evicted.
+ */
+export function cordonOf(
+  { spec }: Node,
+  { cordon, startedAt }: Pick<DrainTerms, "cordon" | "startedAt">,
+): Cordon | undefined {
+  const key = cordon ? unschedulableTaint : taintKeys.preserved;
+  const taint = spec?.taints?.find((each) => each.key === key);
+  if (taint === undefined && !(cordon && spec?.unschedulable === true)) return undefined;
+  const added = Date.parse(taint?.timeAdded ?? "");
+  return { taint: key, since: Number.isNaN(added) ? startedAt : Math.max(added, startedAt) };
+}
+
+const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? "");
+
+/** Whether the pod was certainly created after the cordon: times have no fractions. Both come from the control plane of the node's cluster. */
+export const isCreatedAfter = (pod: Pod, cordon: Cordon | undefined): boolean =>
+  cordon !== undefined && createdAt(pod) > cordon.since;
+
+/**
+ * Whether the pod was created after the cordon and tolerates it: once evicted it would be recreated on the node. One of the same second counts: controllers replace an evicted pod within
+ * milliseconds.
+ */
+export const isReturned = (pod: Pod, cordon: Cordon | undefined): boolean =>
+  cordon !== undefined && createdAt(pod) >= cordon.since && toleratesTaint(pod, cordon.taint);
