@@ -78,6 +78,8 @@ export { deepFreeze, trimObject } from "./cache/trim.ts";
 export { runInSlices } from "./slices.ts";
 export type { SliceOptions } from "./slices.ts";
 export type { Connectivity } from "./client/connectivity.ts";
+export { serverClock } from "./client/server-time.ts";
+export type { ServerTime } from "./client/server-time.ts";
 export { createReflector } from "./cache/reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./cache/reflector.ts";
 export { createInformer } from "./cache/informer.ts";

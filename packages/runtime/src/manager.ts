@@ -23,6 +23,7 @@ import {
   type Leadership,
   type Log,
   noLog,
+  serverClock,
 } from "@millwright/kube";
 import { Registry } from "prom-client";
 import { createMatchVm } from "./drivers/match-vm.ts";
@@ -30,6 +31,8 @@ import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
+import { measureClockSkew } from "./metrics/clock-skew.ts";
+import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -95,7 +98,8 @@ export function createManager(options: ManagerOptions): Manager {
   const fenced = (api: ApiClient): ApiClient => (leadership === undefined ? api : createFencedClient(api, leadership));
   const control = fenced(options.control);
   const target = options.target === undefined ? undefined : fenced(options.target);
-  const clock = options.clock ?? systemClock;
+  const localClock = options.clock ?? systemClock;
+  const clock = serverClock(localClock, control.serverTime);
   const random = options.random ?? systemRandom;
   const log = options.log ?? noLog;
   const workers = options.workers ?? DEFAULT_WORKERS;
@@ -109,12 +113,16 @@ export function createManager(options: ManagerOptions): Manager {
     { api: control, clock, random, log },
     guarded.map(({ store }) => store),
   );
+  const hasOwnTarget = options.target !== options.control;
+  const serverTimes = { control: control.serverTime, ...(hasOwnTarget ? { target: target?.serverTime } : {}) };
   const registry = new Registry();
+  measureClockSkew(registry, serverTimes);
   const driver = createDriverHost({
     drivers: options.drivers,
     hasTarget: target !== undefined,
     metrics: createDriverMetrics(registry),
-    clock,
+    // Clouds sign and expire requests by true time, which the local clock is meant to have.
+    clock: localClock,
     log,
     ...(leadership === undefined ? {} : { fence: leadership.fence }),
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
@@ -123,7 +131,9 @@ export function createManager(options: ManagerOptions): Manager {
     namespace,
     control,
     caches,
-    ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
+    ...(target === undefined || targetCaches === undefined
+      ? {}
+      : { target: { api: target, caches: targetCaches, clock: serverClock(localClock, target.serverTime) } }),
     matchVm: createMatchVm(options.drivers, log),
     classChecks: createClassChecks(driver),
     crdGuard,
@@ -196,6 +206,7 @@ export function createManager(options: ManagerOptions): Manager {
         runControllers(both),
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, both),
+        reportClockSkew(serverTimes, clock, log, both),
       ];
       try {
         await Promise.all(parts);

@@ -10,6 +10,8 @@ import type { MatchVm } from "../model/node-match.ts";
 export interface Target {
   readonly api: ApiClient;
   readonly caches: TargetCaches;
+  /** The clock of its API server. Default: that of the context. */
+  readonly clock?: Pick<Clock, "now">;
 }
 
 /** What all controllers share. */
@@ -20,6 +22,7 @@ export interface ControllerContext {
   /** Absent where there is no target cluster: machines end in phase Available. */
   readonly target?: Target;
   readonly events: EventRecorder;
+  /** With the time of the API server of `control`: times in objects are compared with it, and are written by it. */
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

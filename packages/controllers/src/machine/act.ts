@@ -71,7 +71,7 @@ export function createMachineExecutor(
       ? undefined
       : createBootstrapTokens({
           api: target.api,
-          clock: context.clock,
+          clock: target.clock ?? context.clock,
           random: context.random,
           extraGroups: settings.bootstrapTokenExtraGroups,
         });

@@ -82,19 +82,21 @@ function resolveFor(
 function sameNameNodeOf(
   machine: Machine,
   operation: OperationView | undefined,
-  target: TargetCaches | undefined,
+  { target, clock }: Pick<ControllerContext, "target" | "clock">,
   match: MatchNode,
 ): MatchedNode | undefined {
   if (operation?.state !== "done") return undefined;
   const { providerId = "", nodeName = "" } = operation.result;
-  const node = target?.nodes.store.get(nodeName);
+  const node = target?.caches.nodes.store.get(nodeName);
   const { metadata, spec } = machine;
   const withVm = {
     ...machine,
     metadata: { ...metadata, labels: { ...metadata.labels, [labelKeys.node]: nodeName } },
     spec: { ...spec, providerID: providerId },
   };
-  return node === undefined ? undefined : { node, match: match(withVm, node) };
+  if (node === undefined) return undefined;
+  const clockAheadMs = (target?.clock ?? clock).now().getTime() - clock.now().getTime();
+  return { node, match: match(withVm, node), clockAheadMs };
 }
 
 const noNode: FoundNode = { node: undefined, match: "unknown", foreignNode: undefined };
@@ -181,7 +183,7 @@ export function observeMachine(
       node === undefined ? [] : competingMachines(node, machine, machinesMatching(node, context.caches), match),
     foreignNode: isKept ? found.node : found.foreignNode,
     ...remediations.read(machine, node),
-    sameNameNode: sameNameNodeOf(machine, operation, target, match),
+    sameNameNode: sameNameNodeOf(machine, operation, context, match),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     drain:
       target === undefined || drained === undefined

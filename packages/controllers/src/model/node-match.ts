@@ -68,4 +68,6 @@ export function pickNode(machine: Machine, { named, byId, labelled }: NodeCandid
 export interface MatchedNode {
   readonly node: Node;
   readonly match: NodeMatch;
+  /** By how much the clock of the target API server is ahead of that of the control API server, milliseconds. Default: 0. */
+  readonly clockAheadMs?: number;
 }

@@ -124,4 +124,6 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
+  /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
+  clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
 } as const;

@@ -38,6 +38,7 @@ export async function handleRequest(
   const { clock, log } = context;
   const time = clock.now();
   const startedMs = clock.monotonicMs();
+  response.setHeader("date", time.toUTCString());
   let attributes: RequestAttributes | undefined;
   let user: User | undefined;
   try {

@@ -17,6 +17,7 @@ import type {
   WriteOptions,
 } from "./call-options.ts";
 import type { Connectivity } from "./connectivity.ts";
+import type { ServerTime } from "./server-time.ts";
 import { acceptOf, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
 import { readListPage } from "./list-page.ts";
 import { patchContentType } from "./patch.ts";
@@ -67,6 +68,8 @@ export interface ApiClient {
   request(request: RawRequest): Promise<RawResponse>;
   /** Whether the server can be reached: by any answer, to whatever the client asked. Absent in fakes. */
   readonly connectivity?: Connectivity;
+  /** The clock of the server, with which times in its objects are compared. Absent in fakes. */
+  readonly serverTime?: ServerTime;
   /** Whether the server still has the history that the caches of this client have seen. Absent in fakes. */
   readonly history?: ServerHistory;
   /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
@@ -240,6 +243,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     },
 
     connectivity: transport.connectivity,
+    serverTime: transport.serverTime,
     history: createServerHistory(),
     load: transport.load,
     close: transport.close,

@@ -11,6 +11,7 @@ import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
 import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetError, isUnauthorized } from "./api-error.ts";
 import { type Connectivity, createConnectivityRecord } from "./connectivity.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { createServerTime, type ServerTime } from "./server-time.ts";
 
 /** The methods that the Kubernetes API knows. */
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -66,6 +67,8 @@ export interface Transport {
   stream(request: TransportRequest): Promise<TransportStream>;
   /** Whether the server is reachable: any response to any request or stream counts, also an error; only a failed connection means that it is not. */
   readonly connectivity: Connectivity;
+  /** The clock of the server, from the responses to all requests and streams. */
+  readonly serverTime: ServerTime;
   /** The current limit of concurrent requests, and its counters. */
   readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
   /** Closes all connections, including streams. Requests in flight fail. */
@@ -86,6 +89,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const base = parseServer(config.server);
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
   const connectivity = createConnectivityRecord(clock);
+  const serverTime = createServerTime(clock);
   const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
 
   async function send(
@@ -111,7 +115,11 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     try {
       const answer = await sent;
       // A load balancer without a backend responds with 5xx, too.
-      if (answer.statusCode < 500) connectivity.answered();
+      if (answer.statusCode < 500) {
+        const [date, age] = [header(answer, "date"), header(answer, "age")];
+        serverTime.answered({ sentMs, receivedMs: clock.monotonicMs(), date, age });
+        connectivity.answered();
+      }
       return answer;
     } catch (error) {
       if (!signal.aborted) connectivity.failed(sentMs);
@@ -160,7 +168,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
         `${request.method} ${request.path}`,
         answer.statusCode,
         body.toString("utf8"),
-        parseRetryAfter(header(answer, "retry-after"), clock.now()),
+        parseRetryAfter(header(answer, "retry-after"), serverTime.now()),
       );
       if (isOverload(failure)) outcome = { kind: "throttled" };
       throw failure;
@@ -206,7 +214,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
           `${request.method} ${request.path}`,
           answer.statusCode,
           await answer.body.text(),
-          parseRetryAfter(header(answer, "retry-after"), clock.now()),
+          parseRetryAfter(header(answer, "retry-after"), serverTime.now()),
         );
       }
       // From here on the caller ends the stream with close().
@@ -229,7 +237,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  return { request, stream, connectivity, load: limit.counts, close: connections.close };
+  return { request, stream, connectivity, serverTime, load: limit.counts, close: connections.close };
 }
 
 /** Converts the error of a request to the caller's abort reason or an {@link ApiError}. */

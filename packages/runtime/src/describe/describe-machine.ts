@@ -136,5 +136,10 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     hasClass: machineClass !== undefined,
     settings: defaultMachineSettings,
   } as const;
-  return machineReport(facts, validateMachine(machine), clock.now(), await pausingCrd(machine, options));
+  return machineReport(
+    facts,
+    validateMachine(machine),
+    (control.serverTime ?? clock).now(),
+    await pausingCrd(machine, options),
+  );
 }

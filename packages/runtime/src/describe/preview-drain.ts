@@ -125,7 +125,7 @@ export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDr
     ]);
     const { rules, ...ignored } =
       machine === undefined ? { rules: [] } : drainRulesOf(machine.metadata, machineClass?.metadata);
-    const now = clock.now();
+    const now = (options.control.serverTime ?? clock).now();
     const { terms, preview } = previewDeletionDrain(machine, observeDrain(node, machine, rules, sources), now);
     const timeOf = (ms: number): string => new Date(ms).toISOString();
     return {

@@ -35,7 +35,8 @@ export interface BootstrapTokens {
 /** Options of {@link createBootstrapTokens}. */
 export interface BootstrapTokenOptions {
   readonly api: ApiClient;
-  readonly clock: Clock;
+  /** Of the target API server: its controllers remove tokens that expired. */
+  readonly clock: Pick<Clock, "now">;
   readonly random: Random;
   /** Comma list, stored as `auth-extra-groups`. */
   readonly extraGroups: string;
