@@ -1,11 +1,8 @@
-import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { systemClock } from "@millwright/core";
-import { createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
-import { createApiClient, leaseResource } from "@millwright/kube";
+import { leaseResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
+import { startTargetCluster } from "../harness/target-cluster.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -20,33 +17,17 @@ describe("millwright run", () => {
 
   it("creates VMs while the target API server is down, reports it, fails no machine, and continues when it is up", async () => {
     fleet = await startControlledFleet();
-    const target = createApiServer();
-    const { url } = await target.listen();
-    const targetKubeconfig = join(dirname(fleet.kubeconfig), "target.kubeconfig");
-    await writeFile(targetKubeconfig, kubeconfigFor(url));
-    const api = createApiClient({ server: url }, { userAgent: "fleet" });
-    const stop = new AbortController();
-    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, heartbeatMs: 1_000 });
-    const ended = nodes.start(stop.signal);
-    const unfollow = fleet.cloud.subscribe(() =>
-      nodes.sync(fleet.cloud.vms().filter(({ state }) => state === "running" || state === "stopping")),
-    );
-    ends.push(async () => {
-      unfollow();
-      stop.abort(new Error("the test ends"));
-      await ended;
-      await api.close();
-      await target.close();
-    });
+    const target = await startTargetCluster(fleet);
+    ends.push(target.close);
     const controllers = fleet.run(
-      `--target-kubeconfig=${targetKubeconfig}`,
+      target.flag,
       "--machine-safety-apiserver-statuscheck-timeout=2s",
       "--machine-creation-timeout=15s",
     );
     await fleet.deploy(2);
     await fleet.untilRunning(2);
 
-    const restarted = target.restart({ downMs: 16_000 });
+    const restarted = target.server.restart({ downMs: 16_000 });
     await fleet.scale(3);
     await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 14_000);
     await eventually(async () => {

@@ -3,7 +3,7 @@ import type { Log } from "@millwright/kube";
 import type { ServerTimes } from "./metrics/clock-skew.ts";
 
 /** Interval of the checks, milliseconds. They cost no request. */
-const CHECK_MS = 15_000;
+const CHECK_MS = 5_000;
 
 /** Hosts that synchronize their clocks differ by milliseconds. The same bound as that of `millwright doctor`. */
 const WARN_MS = 5_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { isSameHealth, unhealthyConditions, unhealthySince } from "./node-health.ts";
+import { isSameHealth, unhealthyConditions } from "./node-health.ts";
 import { defaultMachineSettings } from "./machine-settings.ts";
 
 const base = [
@@ -57,32 +57,5 @@ describe("isSameHealth", () => {
     expect(isSameHealth(at("ReadyForUpdate"), at("UpdateSuccessful"))).toBe(false);
     expect(isSameHealth(at("ReadyForUpdate"), at("ReadyForUpdate"))).toBe(true);
     expect(isSameHealth([{ type: "InPlaceUpdate", status: "True" }], at(""))).toBe(true);
-  });
-});
-
-describe("unhealthySince", () => {
-  const at = (type: string, status: string, minute: number) => ({
-    type,
-    status,
-    lastTransitionTime: `2026-01-01T00:0${minute}:00Z`,
-  });
-  const since = (...conditions: Parameters<typeof unhealthySince>[0]) => unhealthySince(conditions, ["DiskPressure"]);
-
-  test.each([
-    ["when Ready turned bad", [at("Ready", "Unknown", 3), at("DiskPressure", "False", 1)], 3],
-    ["when the first of those turned bad that still are", [at("Ready", "False", 3), at("DiskPressure", "True", 2)], 2],
-    ["when a listed condition turned bad", [at("Ready", "True", 1), at("DiskPressure", "Unknown", 4)], 4],
-  ])("is %s", (_, conditions, minute) => {
-    expect(since(...conditions)).toBe(Date.parse(`2026-01-01T00:0${minute}:00Z`));
-  });
-
-  test.each([
-    ["a healthy node", [at("Ready", "True", 1), at("DiskPressure", "False", 1)]],
-    ["a condition that is not listed", [at("Ready", "True", 1), at("MemoryPressure", "True", 1)]],
-    ["a condition without a time", [{ type: "Ready", status: "False" }]],
-    ["a time that cannot be read", [{ type: "Ready", status: "False", lastTransitionTime: "soon" }]],
-    ["no conditions", []],
-  ])("is unknown of %s", (_, conditions) => {
-    expect(since(...conditions)).toBeUndefined();
   });
 });

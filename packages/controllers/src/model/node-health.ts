@@ -16,23 +16,6 @@ export function unhealthyConditions(
   ];
 }
 
-/**
- * Since when a node has been continuously unhealthy: the oldest transition time of its currently bad conditions. Wall clock, milliseconds;
- * `undefined` for a node that is healthy, or whose conditions have no times.
- */
-export function unhealthySince(
-  conditions: readonly NodeCondition[],
-  badUnlessFalse: readonly string[],
-): number | undefined {
-  const times = conditions
-    .filter(({ type, status }) =>
-      type === "Ready" ? status !== "True" : badUnlessFalse.includes(type) && status !== "False",
-    )
-    .map(({ lastTransitionTime }) => Date.parse(lastTransitionTime ?? ""))
-    .filter((time) => !Number.isNaN(time));
-  return times.length === 0 ? undefined : Math.min(...times);
-}
-
 /** Conditions that must be False: those that the machine lists, else those of the settings (MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy). */
 const badUnlessFalseOf = ({ spec }: Machine, { nodeConditions }: Pick<MachineSettings, "nodeConditions">) =>
   spec.nodeConditions?.split(",") ?? nodeConditions;
@@ -43,13 +26,6 @@ export const unhealthyConditionsOf = (
   { status }: Node,
   settings: Pick<MachineSettings, "nodeConditions">,
 ): readonly string[] => unhealthyConditions(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
-
-/** {@link unhealthySince} of the node of a machine. */
-export const unhealthySinceOf = (
-  machine: Machine,
-  { status }: Node,
-  settings: Pick<MachineSettings, "nodeConditions">,
-): number | undefined => unhealthySince(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
 
 /** Whether two lists of conditions describe the same health: heartbeats, messages and reasons do not count, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {

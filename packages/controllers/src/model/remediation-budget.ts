@@ -1,6 +1,7 @@
 import {
   annotationKeys,
   type IntOrPercent,
+  isJoinOnHold,
   labelKeys,
   type Machine,
   type MachineDeployment,
@@ -27,20 +28,24 @@ export function remediationGroupOf({ metadata, spec }: Pick<Machine, "metadata" 
 /** The machine is not in service yet: phases that always count. */
 const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "CrashLoopBackOff"]);
 
+/** Whether a machine has not joined in time and waits for the remediation of others. */
+export const isJoinHeld = (machine: Machine): boolean =>
+  phaseOf(machine) === "Pending" && isJoinOnHold(machine.status?.lastOperation);
+
 /**
  * Whether a machine is part of an in-flight remediation, as far as the objects show:
  *
  * - Failed: it is about to be deleted, unless it is preserved;
  * - terminating, unless it was healthy before: then its deployment is scaled down or rolled out, which is not a remediation;
  * - in creation: a replacement is unproven until it has joined. Replacements cannot be distinguished from machines of a
- *   scale-up, so both count, as in MCM.
+ *   scale-up, so both count, as in MCM. One that waits for the remediation of others, after its creation timeout, does not.
  *
  * MCM counts every phase but Running and Unknown: also Available, the phases of an in-place update, and healthy machines that are terminating.
  */
 export function isInFlightRemediation(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
   if (isDeleting(machine)) return unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;
   const phase = phaseOf(machine);
-  return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase);
+  return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase) && !isJoinHeld(machine);
 }
 
 /** How many of `machines` may be remediated at once: a percentage is rounded down, but is at least one machine unless it is 0 %. */

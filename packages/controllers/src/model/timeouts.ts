@@ -1,10 +1,18 @@
 import { annotationKeys, type Machine, parseGoDuration } from "@millwright/core";
 import type { MachineSettings } from "./machine-settings.ts";
 
+/** Since when a process observes a machine, and the machine its phase; wall clock, milliseconds, as if the clock had never jumped. */
+export interface ObservedSince {
+  readonly machine: number;
+  readonly phase: number;
+}
+
 /** A machine with the settings that its spec may override. */
 interface MachineTerms {
   readonly machine: Machine;
   readonly settings: MachineSettings;
+  /** Absent outside of a process that observes machines: then the times in the object count. */
+  readonly observed?: ObservedSince | undefined;
 }
 
 const durationOf = (text: string | undefined): number | undefined =>
@@ -21,9 +29,13 @@ export const creationTimeoutMs = ({ machine, settings }: MachineTerms): number =
   durationOf(machine.spec.creationTimeout) ??
   settings.creationTimeoutMs;
 
-/** Wall clock, milliseconds, after which a machine that has not joined becomes Failed. */
+/** Wall clock, milliseconds, after which a machine that has not joined becomes Failed: when this process has observed it for the creation timeout. */
 export const creationDeadline = (snapshot: MachineTerms): number =>
-  timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
+  (snapshot.observed?.machine ?? timeOf(snapshot.machine.metadata.creationTimestamp)) + creationTimeoutMs(snapshot);
+
+/** Wall clock, milliseconds: since when the machine is in its phase, as far as this process observed it; NaN when that is unknown. */
+export const phaseSince = ({ machine, observed }: Pick<MachineTerms, "machine" | "observed">): number =>
+  observed?.phase ?? Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
 
 /** Milliseconds from the start of a drain until it is forced. */
 export const drainTimeoutMs = ({ machine, settings }: MachineTerms): number =>

@@ -22,14 +22,18 @@ export interface ConnectivityWatchOptions {
 export function createConnectivityWatch(options: ConnectivityWatchOptions): () => ConnectivityView {
   const { connectivity, clock, lostAfterMs, onLost, onRegained } = options;
   const isLost = (): boolean => connectivity.some((each) => each.lostForMs() > lostAfterMs);
-  let regainedAt: number | undefined;
+  /** Time of the monotonic clock. */
+  let regainedMs: number | undefined;
   for (const each of connectivity) {
     each.onLost(lostAfterMs, onLost);
     each.onRegained((lostForMs) => {
       if (lostForMs <= lostAfterMs) return;
-      regainedAt = clock.now().getTime();
+      regainedMs = clock.monotonicMs();
       if (!isLost()) onRegained(lostForMs);
     });
   }
-  return () => ({ isLost: isLost(), regainedAt });
+  return () => ({
+    isLost: isLost(),
+    regainedAt: regainedMs === undefined ? undefined : clock.now().getTime() - clock.monotonicMs() + regainedMs,
+  });
 }

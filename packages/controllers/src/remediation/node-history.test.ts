@@ -30,7 +30,7 @@ function setUp() {
     clock,
     become,
     now,
-    record: (isHealthy: boolean, unhealthySince?: number) => histories.record(machine, isHealthy, unhealthySince),
+    record: (isHealthy: boolean) => histories.record(machine, isHealthy),
     end: () => notify(machine, undefined),
     notify,
   };
@@ -78,24 +78,6 @@ it("returns since when a node is stable, and until when it was healthy", async (
   expect(record(true)).toEqual({ flaps: 1, steadySince: start + 1_000, healthyUntil: undefined });
   await clock.advance(1_000);
   expect(record(false)).toEqual({ flaps: 1, steadySince: start + 2_000, healthyUntil: start + 2_000 });
-});
-
-it("uses the node's conditions for when it was healthy last, where nothing is recorded", async () => {
-  const { clock, become, record, now } = setUp();
-  become("Unknown");
-  await clock.advance(60_000);
-  const reported = now() - 20_000;
-  expect(record(false, reported).healthyUntil).toBe(reported);
-  // What was observed since then has precedence.
-  expect(record(false, now()).healthyUntil).toBe(reported);
-  record(true);
-  expect(record(false, reported).healthyUntil).toBe(now());
-});
-
-it("ignores conditions that became bad in the future", () => {
-  const { become, record, now } = setUp();
-  become("Unknown");
-  expect(record(false, now() + 60_000).healthyUntil).toBe(now());
 });
 
 it("restarts when the machine is Running again, and forgets it when it is deleted", async () => {

@@ -8,7 +8,7 @@ export interface NodeHistory {
   readonly flaps: number;
   /** Since when the node has been as it is now, healthy or not; wall clock, milliseconds. Undefined: no change was observed. */
   readonly steadySince: number | undefined;
-  /** When the node was last observed to become unhealthy; wall clock, milliseconds. */
+  /** When the node was last observed to become unhealthy; wall clock, milliseconds. As the other time, as if the clock had never jumped. */
   readonly healthyUntil: number | undefined;
 }
 
@@ -27,15 +27,16 @@ export const stabilizationTimeMs = (
 
 /**
  * Histories of the nodes of unhealthy machines. They are lost on restart, which is right for flaps: the node is trusted sooner, once, and one write costs less than storing flaps in the
- * objects. No machine is remediated because of it: the conditions of the node show the next process when it was healthy last.
+ * objects. No machine is remediated because of it: the next process observes the node for the whole health timeout.
  */
 export interface NodeHistories {
-  /** Records the health of the node of an unhealthy machine, and returns its history. `unhealthySince` comes from the node's conditions, wall clock, milliseconds; it counts where nothing is recorded. */
-  record(machine: Machine, isHealthy: boolean, unhealthySince?: number): NodeHistory;
+  /** Records the health of the node of an unhealthy machine, and returns its history. */
+  record(machine: Machine, isHealthy: boolean): NodeHistory;
 }
 
+/** All times are of the monotonic clock. */
 interface Entry {
-  /** When the machine changed from Running to Unknown; wall clock, milliseconds, oldest first. */
+  /** When the machine changed from Running to Unknown, oldest first. */
   readonly flaps: number[];
   isHealthy: boolean | undefined;
   steadySince: number | undefined;
@@ -68,7 +69,7 @@ export function createNodeHistories(
     const uid = (current ?? old)?.metadata.uid ?? "";
     if (current === undefined) return void entries.delete(uid);
     const phase = phaseOf(current);
-    const now = clock.now().getTime();
+    const now = clock.monotonicMs();
     if (phase === "Unknown" && old !== undefined && phaseOf(old) === "Running") {
       const entry = entryOf(uid);
       entry.flaps.push(now);
@@ -82,17 +83,20 @@ export function createNodeHistories(
   });
 
   return {
-    record({ metadata }, isHealthy, unhealthySince) {
-      const now = clock.now().getTime();
+    record({ metadata }, isHealthy) {
+      const now = clock.monotonicMs();
+      const offsetMs = clock.now().getTime() - now;
+      const wallTime = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms + offsetMs);
       const entry = entryOf(metadata.uid ?? "");
       removeOldFlaps(entry, now);
       if (entry.isHealthy === true && !isHealthy) entry.healthyUntil = now;
-      else if (entry.isHealthy === undefined && !isHealthy && unhealthySince !== undefined)
-        entry.healthyUntil = Math.min(now, unhealthySince);
       if (entry.isHealthy !== isHealthy) entry.steadySince = now;
       entry.isHealthy = isHealthy;
-      const { flaps, steadySince, healthyUntil } = entry;
-      return { flaps: flaps.length, steadySince, healthyUntil };
+      return {
+        flaps: entry.flaps.length,
+        steadySince: wallTime(entry.steadySince),
+        healthyUntil: wallTime(entry.healthyUntil),
+      };
     },
   };
 }

@@ -4,7 +4,7 @@ import type { RemediationBudgetView } from "../model/remediation-budget.ts";
 export interface ConnectivityView {
   /** The API server of one of them has been unreachable for a while: its cache may be out of date. */
   readonly isLost: boolean;
-  /** When connectivity was restored after a loss; wall clock, milliseconds. Undefined without a loss since the start. */
+  /** When connectivity was restored after a loss; wall clock, milliseconds, as if the clock had never jumped. Undefined without a loss since the start. */
   readonly regainedAt: number | undefined;
 }
 

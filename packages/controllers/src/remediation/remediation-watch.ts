@@ -2,22 +2,26 @@ import { annotationKeys, labelKeys, type Machine, type MachinePhase, phaseOf } f
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
-import { unhealthyConditionsOf, unhealthySinceOf } from "../model/node-health.ts";
+import { unhealthyConditionsOf } from "../model/node-health.ts";
 import type { Node } from "../model/node-objects.ts";
 import {
   isInFlightRemediation,
+  isJoinHeld,
   remediationGroupOf,
   type RemediationLimit,
   remediationLimitOf,
 } from "../model/remediation-budget.ts";
 import { createConnectivityWatch } from "./connectivity-watch.ts";
 import { createInFlightRemediations } from "./in-flight-remediations.ts";
+import { creationDeadline, type ObservedSince } from "../model/timeouts.ts";
+import { createObservedTimes } from "./observed-times.ts";
 import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
 import { createOutageWatch } from "./outage.ts";
 import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
 
 /** What a snapshot contains about the remediation of a machine. */
 export interface RemediationFacts {
+  readonly observed?: ObservedSince | undefined;
   readonly history: NodeHistory;
   readonly remediation: RemediationView;
 }
@@ -31,8 +35,6 @@ export interface RemediationWatch {
   read(machine: Machine, node: Node | undefined): RemediationFacts;
 }
 
-const noFacts: RemediationFacts = { history: noHistory, remediation: noRemediationHold };
-
 /** Phases from which a machine can become Failed, or recover, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
   "Unknown",
@@ -40,7 +42,7 @@ const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePh
   "InPlaceUpdateFailed",
   "InPlaceUpdateSuccessful",
 ]);
-const isUnhealthy = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine));
+const isUnhealthy = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine)) || isJoinHeld(machine);
 
 /** Whether a machine waits for something of its node. */
 const waitsForNode = (machine: Machine): boolean => isUnhealthy(machine) || phaseOf(machine) === "Pending";
@@ -123,6 +125,7 @@ export function createRemediationWatch(
       requeue.allWaiting();
     },
   });
+  const observedTimes = createObservedTimes(store, clock);
   const histories = createNodeHistories(store, clock, settings.flapWindowMs);
   const outageOf = createOutageWatch({
     machines: store,
@@ -141,34 +144,47 @@ export function createRemediationWatch(
   };
   // A remediation is no longer in flight when the cache shows it, or shows that it will not happen; then the budget may allow another one.
   store.subscribe((old, current) => {
-    if (current !== undefined && phaseOf(current) !== "Failed" && isUnhealthy(current)) return;
+    if (current !== undefined && phaseOf(current) !== "Failed" && waitsForNode(current)) return;
     cancel((current ?? old)?.metadata.uid ?? "");
   });
+  const remediationOf = (machine: Machine): RemediationView => {
+    const uid = machine.metadata.uid ?? "";
+    const group = remediationGroupOf(machine);
+    return {
+      group,
+      peers: store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid),
+      inFlight: inFlight.inGroup(group).filter((other) => other !== uid),
+      isInFlight: inFlight.has(uid),
+      ...limitOf(machine, context, settings),
+      outage: outageOf(machine, clock.now().getTime()),
+      connectivity: connectivity(),
+    };
+  };
 
   return {
     start: inFlight.start,
     cancel,
     read(machine, node) {
+      const observed = observedTimes.of(machine.metadata.uid ?? "");
+      const noFacts: RemediationFacts = { observed, history: noHistory, remediation: noRemediationHold };
       if (target === undefined) return noFacts;
-      if (phaseOf(machine) === "Pending")
-        return { history: noHistory, remediation: { ...noRemediationHold, connectivity: connectivity() } };
+      if (phaseOf(machine) === "Pending") {
+        // The budget is computed from all machines of the group: only when it is needed, which is decided a moment later.
+        const isOverdue = creationDeadline({ machine, settings, observed }) < clock.now().getTime() + 1_000;
+        const remediation = isOverdue
+          ? remediationOf(machine)
+          : {
+              ...noRemediationHold,
+              isInFlight: inFlight.has(machine.metadata.uid ?? ""),
+              connectivity: connectivity(),
+            };
+        return { ...noFacts, remediation };
+      }
       if (!isUnhealthy(machine)) return noFacts;
       const unhealthy = node === undefined ? undefined : unhealthyConditionsOf(machine, node, settings);
-      const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
-      const history = histories.record(machine, unhealthy?.length === 0, since);
-      if (phaseOf(machine) === "Failed") return { history, remediation: noRemediationHold };
-      const uid = machine.metadata.uid ?? "";
-      const group = remediationGroupOf(machine);
-      const remediation: RemediationView = {
-        group,
-        peers: store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid),
-        inFlight: inFlight.inGroup(group).filter((other) => other !== uid),
-        isInFlight: inFlight.has(uid),
-        ...limitOf(machine, context, settings),
-        outage: outageOf(machine, clock.now().getTime()),
-        connectivity: connectivity(),
-      };
-      return { history, remediation };
+      const history = histories.record(machine, unhealthy?.length === 0);
+      if (phaseOf(machine) === "Failed") return { ...noFacts, history };
+      return { observed, history, remediation: remediationOf(machine) };
     },
   };
 }

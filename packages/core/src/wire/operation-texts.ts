@@ -66,6 +66,17 @@ export function remediationOnHold(name: string, timeoutMs: number, hold: string)
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)}. ${hold}`;
 }
 
+/** A Pending machine that is not replaced although its creation timeout has passed. `hold` is one of {@link remediationHolds}. */
+export function joinOnHold(name: string, timeoutMs: number, hold: string): string {
+  return `Machine ${name}${joinOnHoldWords}${formatGoDuration(timeoutMs)}. ${hold}`;
+}
+
+const joinOnHoldWords = " has not joined the cluster in ";
+
+/** Whether the last operation of a Pending machine is that of {@link joinOnHold}. */
+export const isJoinOnHold = ({ description }: { readonly description?: string } = {}): boolean =>
+  description?.includes(joinOnHoldWords) === true;
+
 /** Pending or Unknown because the node under the machine's node name belongs to another VM. */
 export function nodeOfAnotherVm(name: string, providerId: string, nodeName: string, otherProviderId: string): string {
   return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;

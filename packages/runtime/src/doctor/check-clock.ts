@@ -6,8 +6,8 @@ import type { CheckOutcome } from "@millwright/core";
 const WARN_MS = 5_000;
 
 /**
- * Creation and health timeouts run from time stamps of the API server to the local clock, bootstrap tokens expire by both, and the deletion of a CustomResourceDefinition is distinguished from that of an
- * object by time stamps that may differ by this much (`decideVerdict` of the controllers).
+ * Times in objects are compared with the time of the API server, which is measured all the time. But clouds refuse requests that are signed minutes too early or too late, and other
+ * programs that compare times in objects, such as MCM's, do not compensate for the difference.
  */
 const FAIL_MS = 60_000;
 

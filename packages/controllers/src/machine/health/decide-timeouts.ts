@@ -2,6 +2,8 @@ import {
   creatingMachine,
   healthTimedOut,
   healthTimeoutReset,
+  isJoinOnHold,
+  joinOnHold,
   joinTimedOut,
   joinUnknown,
   labelKeys,
@@ -18,7 +20,7 @@ import { type MachineAction, type MachineDecision, nothing } from "../state/deci
 import { hasRemediationBudget } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
-import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../../model/timeouts.ts";
+import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 
 /** The timeouts of a machine whose node is not healthy. */
 export function decideTimeouts(
@@ -38,8 +40,8 @@ export function decideTimeouts(
 }
 
 /**
- * A machine whose node did not join in time becomes Failed; its set creates another one. The timeout restarts after a loss of connectivity: no node
- * could join meanwhile.
+ * A machine whose node did not join in time becomes Failed, when the remediation budget of its group allows it; its set creates another one. The timeout restarts
+ * after a loss of connectivity: no node could join meanwhile.
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
   const { isLost, regainedAt = 0 } = snapshot.remediation.connectivity;
@@ -48,9 +50,17 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
   const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
   const leftMs = deadline - now.getTime();
-  const wasUnseen = status.lastOperation?.description === unseen;
-  const reported = wasUnseen ? withText(status, creatingMachine(), now) : status;
+  const isOutdated = status.lastOperation?.description === unseen || isJoinOnHold(status.lastOperation);
+  const reported = isOutdated ? withText(status, creatingMachine(), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
+  const hold = holdOf(snapshot, now);
+  if (hold !== undefined)
+    return heldBack(
+      status,
+      joinOnHold(snapshot.machine.metadata.name, creationTimeoutMs(snapshot), hold.text),
+      hold,
+      now,
+    );
   const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
   const operation: OperationText = {
     description: message,
@@ -58,8 +68,10 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
     type: status.lastOperation?.type ?? "Create",
     ...(status.lastOperation?.errorCode === undefined ? {} : { errorCode: status.lastOperation.errorCode }),
   };
+  const { uid = "" } = snapshot.machine.metadata;
   return {
-    actions: [],
+    // The first action: the remediation budget is used before anything else runs.
+    actions: [{ kind: "StartRemediation", uid, group: snapshot.remediation.group }],
     status: withPhase(withOperation(status, operation, now), "Failed", now),
     because: [{ type: "Warning", reason: machineEventReasons.joinTimedOut, message }],
   };
@@ -73,7 +85,7 @@ const withClockReset = (status: MachineStatus, now: Date): MachineStatus => ({
 
 /**
  * A machine that has been unhealthy for the health timeout becomes Failed, which its set replaces (rows 11, 18 and 21 of the phase
- * transitions). The timeout counts from the last change of the phase; it restarts when the node was
+ * transitions). The timeout counts from the last change of the phase that this process observed; it restarts when the node was
  * healthy in between, and after a loss of connectivity.
  */
 function healthTimeout(
@@ -85,11 +97,13 @@ function healthTimeout(
   const { machine, history, remediation } = snapshot;
   const { name, uid = "" } = machine.metadata;
   if (machine.spec.disableHealthTimeout === true) return { ...nothing, status };
-  const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
-  if (Number.isNaN(since)) return { ...nothing, status: withClockReset(status, now) };
+  if (Number.isNaN(Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "")))
+    return { ...nothing, status: withClockReset(status, now) };
+  const since = phaseSince(snapshot);
   const { regainedAt = 0, isLost } = remediation.connectivity;
-  // Stored times are in whole seconds.
-  if (!isLost && Math.floor(regainedAt / 1000) * 1000 > since) {
+  // Stored times are in whole seconds: within the second in which it was stored, a reset would change nothing.
+  const isStored = apiTime(now) === machine.status?.currentStatus?.lastUpdateTime;
+  if (!isLost && !isStored && Math.floor(regainedAt / 1000) * 1000 > since) {
     const message = healthTimeoutReset(name);
     return {
       actions: [],
@@ -98,20 +112,11 @@ function healthTimeout(
     };
   }
   const timeoutMs = healthTimeoutMs(snapshot);
-  const leftMs = Math.max(since, history.healthyUntil ?? 0) + timeoutMs - now.getTime();
+  const leftMs = Math.max(since, isLost ? 0 : regainedAt, history.healthyUntil ?? 0) + timeoutMs - now.getTime();
   if (leftMs >= 0) return { ...nothing, status, requeueAfterMs: leftMs + 1 };
 
   const hold = holdOf(snapshot, now);
-  if (hold !== undefined) {
-    const message = remediationOnHold(name, timeoutMs, hold.text);
-    const isRelevantChange = status.lastOperation?.description !== message;
-    return {
-      actions: [],
-      status: withText(status, message, now),
-      because: isRelevantChange ? [{ ...hold.because, message }] : [],
-      ...(hold.requeueAfterMs === undefined ? {} : { requeueAfterMs: hold.requeueAfterMs }),
-    };
-  }
+  if (hold !== undefined) return heldBack(status, remediationOnHold(name, timeoutMs, hold.text), hold, now);
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));
   // The first action: the remediation budget is used before anything else runs.
   const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: remediation.group }];
@@ -128,6 +133,14 @@ interface Hold {
   readonly because: Pick<Reason, "type" | "reason">;
   readonly requeueAfterMs?: number;
 }
+
+/** The machine keeps its phase, and the message is reported once. */
+const heldBack = (status: MachineStatus, message: string, hold: Hold, now: Date): MachineDecision => ({
+  actions: [],
+  status: withText(status, message, now),
+  because: status.lastOperation?.description === message ? [] : [{ ...hold.because, message }],
+  ...(hold.requeueAfterMs === undefined ? {} : { requeueAfterMs: hold.requeueAfterMs }),
+});
 
 /** Why the machine is not remediated, the most severe cause first; `undefined` when it may be. */
 function holdOf({ remediation, settings }: MachineSnapshot, now: Date): Hold | undefined {

@@ -1,9 +1,9 @@
-import { finalizers, machineResource } from "@millwright/core";
+import { finalizers, type Machine, machineResource } from "@millwright/core";
 import type { FakeApi } from "@millwright/kube/testing";
 import { nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inPhase, refOf } from "../../testing/builders.ts";
+import { aMachine, inPhase, named, refOf } from "../../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE, nodeOf } from "../../testing/machine-fleet.ts";
 
 const HOUR = 60 * MINUTE;
@@ -102,58 +102,70 @@ describe("a flapping node", () => {
   }, 60_000);
 });
 
+// The times in the objects may come from another clock, or from before a jump of a clock.
 describe("a restart", () => {
-  const unhealthySince = (now: Date) => ({
-    status: { conditions: [{ type: "Ready", status: "False", lastTransitionTime: now.toISOString() }] },
-  });
-
-  it("replaces no machine whose node was healthy in between, even if that was not observed", async () => {
-    const { api, clock, report, phase, start, end } = await aFleet(fleetOf(12));
+  it("restarts the health timeout: the process observes the machine itself before it is replaced", async () => {
+    const { clock, report, phase, start, end } = await aFleet(fleetOf(12));
     report("m00", "False");
     await clock.advance(MINUTE);
     expect(phase("m00")).toBe("Unknown");
     await end();
-    // Flapping again, unobserved.
-    await clock.advance(8 * MINUTE);
-    api.change(nodeResource, nodeOf("m00"), unhealthySince(clock.now()));
-    await clock.advance(4 * MINUTE);
+    await clock.advance(60 * MINUTE);
     await start();
-    await clock.advance(5 * MINUTE);
+    await clock.advance(9 * MINUTE);
     expect(phase("m00")).toBe("Unknown");
     await clock.advance(2 * MINUTE);
     expect(phase("m00")).toBe("Failed");
   });
 
-  it("does not make a machine wait longer whose node was down all the time", async () => {
-    const { api, clock, phase, start, end } = await aFleet(fleetOf(12));
-    api.change(nodeResource, nodeOf("m00"), unhealthySince(clock.now()));
-    await clock.advance(MINUTE);
+  it("restarts the creation timeout", async () => {
+    const { api, clock, start, end } = await aFleet(fleetOf(1));
+    const creationTimestamp = new Date(clock.now().getTime() - 600 * MINUTE).toISOString();
+    const late = aMachine(named("late"), inPhase("Pending"), {
+      metadata: { creationTimestamp, labels: { node: "node-of-late" } },
+      spec: { providerID: "vm-late", creationTimeout: "10m" },
+    });
+    api.seed(machineResource, late);
+    await clock.advance(8 * MINUTE);
     await end();
-    await clock.advance(7 * MINUTE);
     await start();
-    await clock.advance(MINUTE);
-    expect(phase("m00")).toBe("Unknown");
+    const phase = (): string | undefined =>
+      api.peek<Machine>(machineResource, refOf("late"))?.status?.currentStatus?.phase;
+    await clock.advance(9 * MINUTE);
+    expect(phase()).toBe("Pending");
     await clock.advance(2 * MINUTE);
-    expect(phase("m00")).toBe("Failed");
+    expect(phase()).toBe("Failed");
   });
 });
 
-it("leaves a machine Failed that failed to update, although its node is healthy", async () => {
-  const { clock, events, phase } = await aFleet(
-    fleetOf(4, (index) =>
-      index > 0
-        ? {}
-        : {
-            status: {
-              ...inPhase("InPlaceUpdateFailed").status,
-              lastOperation: { type: "InPlaceUpdate", state: "Failed" },
-            },
-          },
-    ),
-  );
-  await clock.advance(9 * MINUTE);
-  expect(phase("m00")).toBe("InPlaceUpdateFailed");
-  await clock.advance(20 * MINUTE);
-  expect(phase("m00")).toBe("Failed");
-  expect(events).toEqual(["HealthTimedOut"]);
+describe("machines that do not join in time", () => {
+  it("are replaced one after another, as the remediation budget allows", async () => {
+    const { api, clock, events, text, phase } = await aFleet(fleetOf(1));
+    const names = ["n0", "n1", "n2"];
+    for (const name of names) {
+      api.seed(
+        machineResource,
+        aMachine(named(name), inPhase("Pending"), {
+          metadata: { labels: { node: `node-of-${name}` }, creationTimestamp: clock.now().toISOString() },
+          spec: { providerID: `vm-${name}` },
+        }),
+      );
+    }
+    const failed = (): readonly string[] => names.filter((name) => phase(name) === "Failed");
+    await clock.advance(21 * MINUTE);
+    expect(failed()).toHaveLength(1);
+    const held = names.filter((name) => !failed().includes(name));
+    for (const name of held) {
+      const message = `Machine ${name} has not joined the cluster in 20m0s. Waiting for the remediation of other machines of deployment pool`;
+      expect([phase(name), text(name)]).toEqual(["Pending", message]);
+    }
+    expect(events.filter((reason) => reason === "JoinTimedOut")).toHaveLength(1);
+    await clock.advance(60 * MINUTE);
+    expect(failed()).toHaveLength(1);
+    const [first = ""] = failed();
+    api.change(machineResource, refOf(first), { metadata: { finalizers: [] } });
+    api.remove(machineResource, refOf(first));
+    await clock.advance(100);
+    expect(failed()).toHaveLength(1);
+  });
 });

@@ -15,7 +15,8 @@ describe("the label of the node", () => {
   });
 
   it("is set right without waiting for health, and for this very machine only", () => {
-    const nameless = { ...misnamed, metadata: { name: "machine" } };
+    const { creationTimestamp = "" } = misnamed.metadata;
+    const nameless = { ...misnamed, metadata: { name: "machine", creationTimestamp } };
     const { actions } = decide({ machine: nameless, node: nodeWith(sick), nodeMatch: "same" });
     expect(actions).toEqual([{ kind: "PatchMachine", patch: { metadata: { labels: { node: "node" } } } }]);
   });

@@ -20,7 +20,7 @@ import { isForceDrain } from "../drain/draining.ts";
 import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
+import { inPlaceUpdateTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 import {
   type InPlaceReason,
   inPlaceReasonOf,
@@ -86,8 +86,7 @@ function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine } = snapshot;
   if (phaseOf(machine) !== "InPlaceUpdating") return nothing;
   const timeoutMs = inPlaceUpdateTimeoutMs(snapshot);
-  const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "") || 0;
-  const leftMs = since + timeoutMs - now.getTime();
+  const leftMs = (phaseSince(snapshot) || 0) + timeoutMs - now.getTime();
   return leftMs >= 0
     ? { ...nothing, requeueAfterMs: leftMs + 1 }
     : fail(snapshot, updateInPlaceTimedOut(machine.metadata.name, timeoutMs), now);

@@ -6,6 +6,7 @@ import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import type { NodeHistory } from "../../remediation/node-history.ts";
+import type { ObservedSince } from "../../model/timeouts.ts";
 import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { ReportedProblems } from "./reported-problems.ts";
@@ -31,6 +32,8 @@ export interface MachineSnapshot {
   readonly competingMachines: readonly string[];
   /** The node that the machine names in its label, when it belongs to another VM. */
   readonly foreignNode: Node | undefined;
+  /** Since when this process observes the machine and its phase. Absent: not observed; the times in the object count. */
+  readonly observed?: ObservedSince | undefined;
   /** Recent health of the node of an unhealthy machine. */
   readonly history: NodeHistory;
   /** What may prevent the remediation of an unhealthy machine. */

@@ -1,0 +1,48 @@
+import type { Clock, Machine } from "@millwright/core";
+import type { ReadonlyStore } from "@millwright/kube";
+import type { ObservedSince } from "../model/timeouts.ts";
+
+/** Since when this process observes each machine, and its phase. */
+export interface ObservedTimes {
+  /** Undefined for a machine that is not in the cache. */
+  of(uid: string): ObservedSince | undefined;
+}
+
+interface Entry {
+  /** The phase, and since when the status reports it. */
+  readonly phase: string;
+  /** Times of the monotonic clock. */
+  readonly machineMs: number;
+  readonly phaseMs: number;
+}
+
+/**
+ * Records when this process first observed each machine and its phase, by the monotonic clock. The times in objects may have been written with other clocks,
+ * or before one of them jumped, so no timeout expires by them alone. Kubernetes counts the grace period of nodes in the same way
+ * (kubernetes/kubernetes, `pkg/controller/nodelifecycle/node_lifecycle_controller.go`, `nodeHealthData`). A standby observes as well: only a restart of all processes restarts timeouts.
+ */
+export function createObservedTimes(
+  machines: Pick<ReadonlyStore<Machine>, "subscribe">,
+  clock: Pick<Clock, "now" | "monotonicMs">,
+): ObservedTimes {
+  const entries = new Map<string, Entry>();
+  machines.subscribe((old, current) => {
+    const uid = (current ?? old)?.metadata.uid ?? "";
+    if (old !== undefined && old.metadata.uid !== uid) entries.delete(old.metadata.uid ?? "");
+    if (current === undefined) return void entries.delete(uid);
+    const { phase: name = "", lastUpdateTime = "" } = current.status?.currentStatus ?? {};
+    const phase = `${name}/${lastUpdateTime}`;
+    const known = entries.get(uid);
+    if (known?.phase === phase) return;
+    const nowMs = clock.monotonicMs();
+    entries.set(uid, { phase, machineMs: known?.machineMs ?? nowMs, phaseMs: nowMs });
+  });
+  return {
+    of(uid) {
+      const entry = entries.get(uid);
+      if (entry === undefined) return undefined;
+      const offsetMs = clock.now().getTime() - clock.monotonicMs();
+      return { machine: entry.machineMs + offsetMs, phase: entry.phaseMs + offsetMs };
+    },
+  };
+}
