@@ -78,9 +78,9 @@ export const machineEventReasons = {
   nodeDeleted: "NodeDeleted",
   /** Warning: the node was unhealthy for the health timeout; the machine is Failed and will be replaced. */
   healthTimedOut: "HealthTimedOut",
-  /** Normal: the health timeout has passed; the remediation budget of the deployment is used by other machines. */
+  /** Normal: the health or creation timeout has passed; the remediation budget of the deployment is used by other machines. */
   remediationDeferred: "RemediationDeferred",
-  /** Warning: the health timeout has passed; remediation is paused because the unhealthy machines suggest an outage. */
+  /** Warning: the health or creation timeout has passed; remediation is paused because the unhealthy machines suggest an outage. */
   remediationPaused: "RemediationPaused",
   /** Normal: the health timeout restarts because the API server was unreachable. */
   healthTimeoutReset: "HealthTimeoutReset",

@@ -15,7 +15,7 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   "": {
     cause: "The machine was just created, or its VM is being created.",
     controller: "Adds its finalizer, records the creation intent, and calls the driver, which finds or creates the VM.",
-    person: "Wait. The machine has until its creation timeout, counted from its creation.",
+    person: "Wait. The machine has until its creation timeout, counted from when the controllers first saw it.",
   },
   Pending: {
     cause: "The VM exists; its Node has not joined the cluster, or is not ready, or has a startup taint.",
