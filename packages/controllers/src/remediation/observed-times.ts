@@ -16,6 +16,11 @@ interface Entry {
   readonly phaseMs: number;
 }
 
+const phaseKeyOf = ({ status }: Machine): string => {
+  const { phase = "", lastUpdateTime = "" } = status?.currentStatus ?? {};
+  return `${phase}/${lastUpdateTime}`;
+};
+
 /**
  * Records when this process first observed each machine and its phase, by the monotonic clock. The times in objects may have been written with other clocks,
  * or before one of them jumped, so no timeout expires by them alone. Kubernetes counts the grace period of nodes in the same way
@@ -27,11 +32,10 @@ export function createObservedTimes(
 ): ObservedTimes {
   const entries = new Map<string, Entry>();
   machines.subscribe((old, current) => {
-    const uid = (current ?? old)?.metadata.uid ?? "";
-    if (old !== undefined && old.metadata.uid !== uid) entries.delete(old.metadata.uid ?? "");
-    if (current === undefined) return void entries.delete(uid);
-    const { phase: name = "", lastUpdateTime = "" } = current.status?.currentStatus ?? {};
-    const phase = `${name}/${lastUpdateTime}`;
+    const { uid } = current?.metadata ?? {};
+    if (old?.metadata.uid !== undefined && old.metadata.uid !== uid) entries.delete(old.metadata.uid);
+    if (current === undefined || uid === undefined) return;
+    const phase = phaseKeyOf(current);
     const known = entries.get(uid);
     if (known?.phase === phase) return;
     const nowMs = clock.monotonicMs();

@@ -17,7 +17,7 @@ import { creationDeadline, type ObservedSince } from "../model/timeouts.ts";
 import { createObservedTimes } from "./observed-times.ts";
 import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
 import { createOutageWatch } from "./outage.ts";
-import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
+import { noRemediationHold, type ConnectivityView, type RemediationView } from "./remediation-view.ts";
 
 /** What a snapshot contains about the remediation of a machine. */
 export interface RemediationFacts {
@@ -102,6 +102,27 @@ function watchBudgets(
   });
 }
 
+/** Watches the connectivity of all caches, logs its losses, and enqueues the machines whose timeouts they pause. */
+function watchConnectivity(
+  { caches, target, clock, log }: ControllerContext,
+  { unreachableAfterMs }: MachineSettings,
+  enqueueWaiting: () => void,
+): () => ConnectivityView {
+  return createConnectivityWatch({
+    connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
+    clock,
+    lostAfterMs: unreachableAfterMs,
+    onLost() {
+      log("warn", "Remediation and timeouts of nodes paused: an API server is unreachable", {});
+      enqueueWaiting();
+    },
+    onRegained(lostForMs) {
+      log("warn", "An API server is reachable again; node timeouts restart", { lostForMs: Math.round(lostForMs) });
+      enqueueWaiting();
+    },
+  });
+}
+
 /** Starts to watch all machines for what pauses or defers remediation. */
 export function createRemediationWatch(
   context: ControllerContext,
@@ -112,19 +133,7 @@ export function createRemediationWatch(
   const { store } = caches.machines;
   const requeue = createRequeue(context, controller);
   const inFlight = createInFlightRemediations();
-  const connectivity = createConnectivityWatch({
-    connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
-    clock,
-    lostAfterMs: settings.unreachableAfterMs,
-    onLost() {
-      log("warn", "Remediation and timeouts of nodes paused: an API server is unreachable", {});
-      requeue.allWaiting();
-    },
-    onRegained(lostForMs) {
-      log("warn", "An API server is reachable again; node timeouts restart", { lostForMs: Math.round(lostForMs) });
-      requeue.allWaiting();
-    },
-  });
+  const connectivity = watchConnectivity(context, settings, requeue.allWaiting);
   const observedTimes = createObservedTimes(store, clock);
   const histories = createNodeHistories(store, clock, settings.flapWindowMs);
   const outageOf = createOutageWatch({
