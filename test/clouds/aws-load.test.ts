@@ -34,7 +34,7 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => {
       requestTimeoutMs: 600_000,
       // Without jitter the SDK retries at once.
       random: { ...systemRandom, next: () => 0 },
-      patience: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },
+      pollTimes: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },
     }),
     log: ec2.log,
     faults: ec2.faults,

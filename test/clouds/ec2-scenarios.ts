@@ -226,7 +226,7 @@ export async function runScenarios(server: Ec2Server): Promise<ReadonlyMap<strin
   const stage: Stage = {
     client,
     driver: withoutPending(
-      createAwsDriver({ endpoint: server.url, patience: { visibleMs: 2_000, lookAgainMs: 20, pollMs: 20 } }),
+      createAwsDriver({ endpoint: server.url, pollTimes: { visibleMs: 2_000, lookAgainMs: 20, pollMs: 20 } }),
     ),
     context: { signal: AbortSignal.timeout(60_000), clock: systemClock, log: () => undefined },
     request: (name, more = {}) => ({

@@ -1,7 +1,7 @@
 import { systemRandom } from "@millwright/core";
 import { aContext, createVirtualClock, secretOf, type VirtualClock } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
-import { createGcpDriver, gcpSpecSchema, type GcpSpec, type Patience } from "@millwright/provider-gcp";
+import { createGcpDriver, gcpSpecSchema, type GcpSpec, type PollTimes } from "@millwright/provider-gcp";
 import { expect, it, onTestFinished } from "vitest";
 import type { RequestLog } from "@millwright/emulators/server";
 import { closeEmulator } from "./close-emulator.ts";
@@ -24,7 +24,7 @@ const secret = secretOf({ ...account.secret, userData: "boot" });
 
 async function openGce(
   options: GceEmulatorOptions,
-  patience: Partial<Patience> = { lookAgainMs: 30, pollMs: 10 },
+  pollTimes: Partial<PollTimes> = { lookAgainMs: 30, pollMs: 10 },
 ): Promise<LoadedCloud<GcpSpec> & { readonly gce: GceEmulator }> {
   const gce = createGceEmulator({ ...options, serviceAccounts: { [account.email]: account.publicKey } });
   const { url } = await gce.listen();
@@ -37,7 +37,7 @@ async function openGce(
       requestTimeoutMs: 600_000,
       // Without jitter requests are retried at once.
       random: { ...systemRandom, next: () => 0 },
-      patience,
+      pollTimes,
     }),
     log: gce.log,
     faults: gce.faults,

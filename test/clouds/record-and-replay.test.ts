@@ -66,7 +66,7 @@ async function gcp(): Promise<RecordedCloud> {
     universe_domain: "googleapis.com",
   };
   return {
-    driver: createGcpDriver({ endpoint: url, patience: { lookAgainMs: 30, pollMs: 10 } }),
+    driver: createGcpDriver({ endpoint: url, pollTimes: { lookAgainMs: 30, pollMs: 10 } }),
     secret: { serviceAccountJSON: JSON.stringify(account), userData },
     owner: ["my-project", "machines@", ...privateKey.trim().split("\n").slice(1, -1)],
     providerSpec: {

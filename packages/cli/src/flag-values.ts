@@ -51,7 +51,7 @@ export function readShare(text: string): number {
 }
 
 /** A truth value, as MCM's flags take one. */
-export function readTruth(text: string): boolean {
+export function readBoolean(text: string): boolean {
   if (text !== "true" && text !== "false") throw new InvalidArgumentError('expected "true" or "false".');
   return text === "true";
 }

@@ -8,7 +8,7 @@ import {
   readMargin,
   readShare,
   readTimeout,
-  readTruth,
+  readBoolean,
 } from "./flag-values.ts";
 
 const MINUTE = 60_000;
@@ -180,7 +180,7 @@ export const addRunFlags = (command: Command): Command =>
         "--autoscaler-scaledown-annotation-during-rollout [true|false]",
         "disable scale-down by the cluster-autoscaler during rollouts; false also removes the annotations set before",
       )
-        .argParser(readTruth)
+        .argParser(readBoolean)
         .preset("true")
         .default(true),
     )

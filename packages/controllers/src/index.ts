@@ -38,7 +38,7 @@ export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model
 export { markedStage } from "./model/marked-stage.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
-export type { DrainPreview, DrainStep, PodPreview } from "./drain/rehearse-drain.ts";
+export type { DrainPreview, DrainStep, PodPreview } from "./drain/simulate-drain.ts";
 export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain/drain-rules.ts";
 export { claimNames } from "./model/pod-claims.ts";

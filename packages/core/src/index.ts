@@ -25,7 +25,7 @@ export type { ApiCall } from "./driver/api-call.ts";
 export type { CloudExchange } from "./driver/cloud-exchange.ts";
 export { driverContractVersion } from "./driver/driver.ts";
 export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
-export { isMachineErrorCode, machineErrorCodes, refusalCodes, retryClassOf } from "./driver/machine-error-code.ts";
+export { isMachineErrorCode, machineErrorCodes, rejectionCodes, retryClassOf } from "./driver/machine-error-code.ts";
 export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";
 export { MachineError, hasMachineErrorCode, isMachineError } from "./driver/machine-error.ts";
 export type { MachineErrorOptions } from "./driver/machine-error.ts";
@@ -162,7 +162,7 @@ export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion
 export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
-export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
+export { trueLabel, labelKeys, updateResults } from "./wire/labels.ts";
 export {
   cloudMetricNames,
   machineDeploymentMetricNames,

@@ -64,7 +64,7 @@ export {
   isTransient,
   isUnanswered,
   isUnauthorized,
-  mayHaveHappened,
+  mayHaveSucceeded,
 } from "./client/api-error.ts";
 export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./client/api-error.ts";
 export { parseJson } from "./json/parse-json.ts";

@@ -51,7 +51,7 @@ function drained(
   return [...order].flatMap((name) => machines.get(name) ?? []);
 }
 
-async function rehearseDrains(
+async function simulateDrains(
   state: ClusterState,
   machines: readonly Machine[],
   now: Date,
@@ -108,7 +108,7 @@ export async function planChanges(
       const node = nodeOf(machine);
       return { name: machine.metadata.name, ...(node === undefined ? {} : { node }) };
     }),
-    drains: await rehearseDrains(state, drained(state, changes, deletedMachines), options.now),
+    drains: await simulateDrains(state, drained(state, changes, deletedMachines), options.now),
     notes: [
       ...state.notes,
       ...notes,

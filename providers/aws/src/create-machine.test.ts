@@ -104,7 +104,7 @@ describe("creating a machine", () => {
 
   it("is Unavailable when EC2 assigns no name, and adopts the VM in the next attempt", async () => {
     const clock = createSkippingClock();
-    const { ec2, driver } = await aCloud({ clock, nameMs: 600_000 }, { patience: { visibleMs: 50 } });
+    const { ec2, driver } = await aCloud({ clock, nameMs: 600_000 }, { pollTimes: { visibleMs: 50 } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
       message: expect.stringContaining("DNS hostnames"),

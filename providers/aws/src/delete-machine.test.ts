@@ -42,7 +42,7 @@ describe("deleting a machine", () => {
   });
 
   it("looks once more for a VM that was accepted a moment ago and cannot be seen yet", async () => {
-    const { ec2, driver } = await aCloud({ visibilityMs: 50 }, { patience: { lookAgainMs: 100 } });
+    const { ec2, driver } = await aCloud({ visibilityMs: 50 }, { pollTimes: { lookAgainMs: 100 } });
     ec2.faults.add({ operation: "RunInstances", times: 3, end: { kind: "reset" }, afterAcceptance: true });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
     await driver.deleteMachine(aRequest(), aContext());
@@ -66,7 +66,7 @@ describe("deleting a machine", () => {
   });
 
   it("looks once more for the VM with the id too, when it was asked for a moment ago", async () => {
-    const { ec2, driver } = await aCloud({}, { patience: { lookAgainMs: 500 } });
+    const { ec2, driver } = await aCloud({}, { pollTimes: { lookAgainMs: 500 } });
     const { providerId } = await driver.createMachine(aRequest(), aContext());
     const showFrom = (ms: number): void => {
       for (const vm of ec2.world.instances.values()) vm.visibleAtMs = ms;
@@ -81,7 +81,7 @@ describe("deleting a machine", () => {
   });
 
   it("does not wait for a VM that cannot exist: EC2 got no recent request for it, or rejected it", async () => {
-    const { ec2, driver } = await aCloud({}, { patience: { visibleMs: 60_000 } });
+    const { ec2, driver } = await aCloud({}, { pollTimes: { visibleMs: 60_000 } });
     const clock = createSkippingClock();
     const context = { ...aContext(), clock };
     const looksFor = async (name: string): Promise<number> => {

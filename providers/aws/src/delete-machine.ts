@@ -1,6 +1,6 @@
 import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isRefusal } from "./api/errors.ts";
+import { hasErrorCode } from "./api/errors.ts";
 import { type AwsRequest, type MethodCall, pausesOf } from "./vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
 import { readProviderId } from "./vm/provider-id.ts";
@@ -26,7 +26,7 @@ export async function deleteMachine(
     try {
       await session.api.terminateInstance(id, context.signal);
     } catch (error) {
-      if (!isRefusal(error, "InvalidInstanceID.NotFound")) throw error;
+      if (!hasErrorCode(error, "InvalidInstanceID.NotFound")) throw error;
     }
   }
   const hasEnded = await Promise.all(going.map((vm) => endsInTime(vm, call)));
@@ -38,10 +38,10 @@ export async function deleteMachine(
 
 /** The VMs of a machine that have not ended. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
 async function vmsToDelete(request: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
-  const { context, patience, launches } = call;
+  const { context, pollTimes, launches } = call;
   let found = await findOwn(request, call);
   if (found.length === 0 && launches.mayBeHidden(request.machine)) {
-    await context.clock.sleep(patience.lookAgainMs, context.signal);
+    await context.clock.sleep(pollTimes.lookAgainMs, context.signal);
     found = await findOwn(request, call);
   }
   return found.filter((vm) => !isTerminated(vm));

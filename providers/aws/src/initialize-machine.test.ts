@@ -82,7 +82,7 @@ describe("initializing a machine", () => {
   });
 
   it("is too early for a VM that cannot be seen yet", async () => {
-    const { ec2, driver } = await aCloud({}, { patience: { lookAgainMs: 500 } });
+    const { ec2, driver } = await aCloud({}, { pollTimes: { lookAgainMs: 500 } });
     const { providerId } = await driver.createMachine(aRequest(), aContext());
     const showFrom = (ms: number): void => {
       for (const vm of ec2.world.instances.values()) vm.visibleAtMs = ms;

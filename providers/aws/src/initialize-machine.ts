@@ -32,7 +32,7 @@ async function findReady(request: AwsRequest, call: MethodCall): Promise<Vm> {
     if (!call.launches.mayBeHidden(request.machine)) throw error;
     const { instanceId } = readProviderId(providerId);
     if ((await call.session.byId(instanceId, call.context)) !== undefined) throw error;
-    await call.context.clock.sleep(call.patience.lookAgainMs, call.context.signal);
+    await call.context.clock.sleep(call.pollTimes.lookAgainMs, call.context.signal);
     const vm = await call.session.byId(instanceId, call.context);
     if (vm === undefined) throw error;
     throw new MachineError("Unavailable", `VM ${instanceId} was not visible before`, { cause: error });

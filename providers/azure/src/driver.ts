@@ -69,6 +69,6 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
       toMachineError,
       requestIdsOf,
     },
-    { ...options, patience: { pollMs: options.pollMs ?? defaultPollMs } },
+    { ...options, pollTimes: { pollMs: options.pollMs ?? defaultPollMs } },
   );
 }

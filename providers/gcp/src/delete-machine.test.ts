@@ -77,7 +77,7 @@ describe("deleting a machine", () => {
   });
 
   it("does not wait for a VM that cannot exist: Compute Engine got no recent request for it, or the request failed", async () => {
-    const { gce, driver } = await aCloud({ operationMs: 5 }, { patience: { visibleMs: 60_000 } });
+    const { gce, driver } = await aCloud({ operationMs: 5 }, { pollTimes: { visibleMs: 60_000 } });
     const clock = createSkippingClock();
     const context = { ...aContext(), clock };
     const make = (name: string) => driver.createMachine(aRequest(aMachine(name)), context);

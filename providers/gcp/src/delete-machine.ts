@@ -1,6 +1,6 @@
 import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isMissing, isRefusal } from "./api/gce-failure.ts";
+import { isMissing, hasErrorReason } from "./api/gce-failure.ts";
 import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
 import { placesOf, vmsNamed } from "./vm/find-vm.ts";
 import { isOfNamedVm, type LeftoverDisk, mayLeaveDisks, removeLeftoverDisks } from "./vm/leftover-disks.ts";
@@ -40,7 +40,7 @@ async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: M
 /** With a provider id exactly that VM, since an orphan may have the name of a healthy machine; otherwise all VMs of the machine. */
 async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<readonly Vm[]> {
   const { machine } = request;
-  const { keys, context, patience, launches } = call;
+  const { keys, context, pollTimes, launches } = call;
   const own = (vms: readonly Vm[]): readonly Vm[] => vms.filter((vm) => isOwnedBy(vm, keys, machine));
   const named = await vmsNamed(request, call);
   if ((machine.providerId ?? "") !== "") {
@@ -56,17 +56,17 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
     );
   }
   if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);
-  await context.clock.sleep(patience.lookAgainMs, context.signal);
+  await context.clock.sleep(pollTimes.lookAgainMs, context.signal);
   return own(await vmsNamed(request, call));
 }
 
 async function remove(vm: Vm, call: MethodCall): Promise<void> {
-  const { session, context, random, patience } = call;
+  const { session, context, random, pollTimes } = call;
   const what = `deleting VM ${vm.name} in ${vm.place.zone} (${vm.place.project})`;
   if (vm.instance.deletionProtection === true) {
     throw new MachineError("FailedPrecondition", `${what}: deletionProtection of the VM is enabled; disable it`);
   }
-  await poll({ ...context, random, pauseMs: patience.pollMs }, async () => {
+  await poll({ ...context, random, pauseMs: pollTimes.pollMs }, async () => {
     if (await isDeletionOver(vm, what, call)) return true;
     // Another operation holds the VM: it is being created, or deleted by another client.
     const now = await session.find(vm.place, vm.name, context);
@@ -87,7 +87,7 @@ async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCal
     throw error;
   } catch (error) {
     if (isMissing(error, `instances/${name}`)) return true;
-    if (isRefusal(error, "resourceNotReady", "operationInProgress")) return false;
+    if (hasErrorReason(error, "resourceNotReady", "operationInProgress")) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { type Driver, systemClock } from "@millwright/core";
-import { type CloudDriverOptions, defaultPatience, defineCloudDriver } from "@millwright/core/driver-kit";
+import { type CloudDriverOptions, defaultPollTimes, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createOwnProject } from "./api/own-project.ts";
 import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
@@ -25,7 +25,7 @@ export interface GcpDriverOptions
 
 /** Creates the driver of Compute Engine. It holds no state but access tokens: every call finds its VMs by name, tags and labels. */
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {
-  const { pollMs } = { ...defaultPatience, ...options.patience };
+  const { pollMs } = { ...defaultPollTimes, ...options.pollTimes };
   const ownProject = createOwnProject(options.clock ?? systemClock, options.env ?? process.env);
   return defineCloudDriver(
     {

@@ -4,7 +4,7 @@ export type { ApiService } from "./api/api-call.ts";
 export { createGcpDriver } from "./driver.ts";
 export type { GcpDriverOptions } from "./driver.ts";
 export { pdCsiDriver } from "./get-volume-ids.ts";
-export type { Patience } from "@millwright/core/driver-kit";
+export type { PollTimes } from "@millwright/core/driver-kit";
 export { ownerLabelKeys } from "./vm/owner-tags.ts";
 export { gcpSecretSchema } from "./spec/secret.ts";
 export { gcpSpecSchema } from "./spec/spec.ts";

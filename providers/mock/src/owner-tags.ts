@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor } from "@millwright/core/driver-kit";
+import { ownsVm } from "@millwright/core/driver-kit";
 import type { Vm } from "./vm.ts";
 
 /** The tags by which the driver knows its VMs. They are part of the request that creates the VM, so no VM is ever without. */
@@ -35,12 +35,12 @@ export function nameTags(machine: MachineIdentity): Readonly<Record<string, stri
 export const isOfCluster = ({ tags }: Pick<Vm, "tags">, cluster: string): boolean =>
   Object.entries(clusterTags(cluster)).every(([key, value]) => tags[key] === value);
 
-/** Whether a VM was made for this machine ({@link isMadeFor}): decided by its owner tags. */
+/** Whether a VM was made for this machine ({@link ownsVm}): decided by its owner tags. */
 export function isOwnedBy(vm: Pick<Vm, "tags" | "providerId">, cluster: string, machine: MachineIdentity): boolean {
   const tagOf = (key: string): string => vm.tags[key] ?? "";
   return (
     tagOf(ownerTagKeys.managedBy) === managedBy &&
-    isMadeFor(machine, {
+    ownsVm(machine, {
       machineName: tagOf(ownerTagKeys.machineName),
       namespace: tagOf(ownerTagKeys.namespace),
       machineUid: tagOf(ownerTagKeys.machineUid),

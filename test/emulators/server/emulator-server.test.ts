@@ -40,7 +40,7 @@ async function aServer(
 }
 
 /** A timeout for polls on a busy computer. */
-const patience = { timeout: 10_000 };
+const pollTimes = { timeout: 10_000 };
 
 describe("the server of an emulator", () => {
   it("responds, and logs requests and their outcomes", async () => {
@@ -91,10 +91,10 @@ describe("the server of an emulator", () => {
     server.faults.add({ operation: "*", end: { kind: "hang" } });
     const stop = new AbortController();
     const asked = fetch(`${url}/make`, { signal: stop.signal }).then(String, String);
-    await expect.poll(() => server.log.count(), patience).toBe(1);
+    await expect.poll(() => server.log.count(), pollTimes).toBe(1);
     stop.abort();
     expect(await asked).toContain("aborted");
-    await expect.poll(() => server.log.requests[0]?.end, patience).toBe("hang");
+    await expect.poll(() => server.log.requests[0]?.end, pollTimes).toBe("hang");
     expect(done).toEqual([]);
   });
 
@@ -111,18 +111,18 @@ describe("the server of an emulator", () => {
     const stop = new AbortController();
     const response = await fetch(`${url}/make`, { signal: stop.signal });
     const body = response.text().then(String, String);
-    await expect.poll(() => done, patience).toEqual(["/make"]);
+    await expect.poll(() => done, pollTimes).toEqual(["/make"]);
     expect(server.log.requests[0]?.end).toBeUndefined();
     stop.abort();
     expect(await body).toContain("aborted");
-    await expect.poll(() => server.log.requests[0]?.end, patience).toBe("stalled");
+    await expect.poll(() => server.log.requests[0]?.end, pollTimes).toBe("stalled");
   });
 
   it("delays responses by its clock", async () => {
     const clock = createVirtualClock();
     const { server, url } = await aServer({ clock, latencyMs: 1_000 });
     const answered = fetch(`${url}/make`);
-    await expect.poll(() => clock.pending(), patience).toBe(1);
+    await expect.poll(() => clock.pending(), pollTimes).toBe(1);
     expect(server.log.requests[0]?.end).toBeUndefined();
     await clock.advance(1_000);
     expect((await answered).status).toBe(200);
@@ -189,7 +189,7 @@ describe("the server of an emulator", () => {
     const clock = createVirtualClock();
     const { server, url } = await aServer({ clock, latencyMs: 30 });
     const answers = Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/make`)));
-    await expect.poll(() => clock.pending(), patience).toBe(5);
+    await expect.poll(() => clock.pending(), pollTimes).toBe(5);
     await clock.advance(30);
     await answers;
     expect(server.log.peakInFlight).toBe(5);

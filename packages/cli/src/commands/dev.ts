@@ -13,7 +13,7 @@ import { type Cluster, startCluster } from "../dev/cluster.ts";
 import { createDisplay, type Display } from "../dev/display.ts";
 import { exampleName } from "../dev/example.ts";
 import { missingFrom, viewFleet } from "../dev/fleet.ts";
-import { farewell, greeting, thingsToTry } from "../dev/instructions.ts";
+import { stoppedMessage, startedMessage, suggestedCommands } from "../dev/instructions.ts";
 import { openWorkspace } from "../dev/workspace.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -88,19 +88,20 @@ export async function dev(flags: DevFlags): Promise<number> {
   try {
     const cluster = await startCluster({ workspace, port: flags.port, withExample: flags.example, signal });
     try {
-      process.stdout.write(greeting(cluster.url, workspace.kubeconfig));
-      if (flags.exitWhenReady !== true) process.stdout.write(`${thingsToTry(workspace.kubeconfig, flags.example)}\n`);
+      process.stdout.write(startedMessage(cluster.url, workspace.kubeconfig));
+      if (flags.exitWhenReady !== true)
+        process.stdout.write(`${suggestedCommands(workspace.kubeconfig, flags.example)}\n`);
       return await show(cluster, flags, display, signal);
     } finally {
       display.finish();
       await cluster.close();
-      process.stdout.write(farewell(workspace));
+      process.stdout.write(stoppedMessage(workspace));
     }
   } catch (error) {
     if (!signal.aborted || (isConfigError(error) && error !== signal.reason)) throw error;
     // Stopped while still starting: not an error, except with --exit-when-ready.
     if (flags.exitWhenReady === true) throw signal.reason;
-    process.stdout.write(farewell(workspace));
+    process.stdout.write(stoppedMessage(workspace));
     return 0;
   } finally {
     await workspace.remove();

@@ -52,7 +52,7 @@ it("reports why a machine is in its phase, and each failure once", () => {
   const see = (...args: Parameters<typeof row>) => display.update({ machines: [row(...args)], deployments: [] });
   see("a", "CrashLoopBackOff", "no quota", true);
   see("a", "CrashLoopBackOff", "no quota", true);
-  see("a", "CrashLoopBackOff", "no\nrights", true);
+  see("a", "CrashLoopBackOff", "no\npermissions", true);
   see("a", "Pending", "waits for its node");
   see("a", "Pending", "still waits for its node");
   see("a", "Running", "joined in 3s");

@@ -2,7 +2,7 @@ import { exampleName } from "./example.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The lines above the table: where everything is. */
-export const greeting = (url: string, kubeconfig: string): string => `
+export const startedMessage = (url: string, kubeconfig: string): string => `
 Millwright runs on this machine: an API server at ${url}, a simulated cloud, and the controllers.
 kubeconfig: ${kubeconfig}
 `;
@@ -14,7 +14,7 @@ const withExample = `  millwright plan --scale ${exampleName}=5                 
 `;
 
 /** Things to try, ready to be copied; some of them only with the example. */
-export const thingsToTry = (kubeconfig: string, hasExample: boolean): string => `
+export const suggestedCommands = (kubeconfig: string, hasExample: boolean): string => `
 In another terminal:
   export KUBECONFIG=${kubeconfig}
   kubectl get machines -w
@@ -29,5 +29,5 @@ Ctrl-C stops everything.
 `;
 
 /** The last line: whether anything is kept. */
-export const farewell = ({ isTemporary, folder }: Pick<Workspace, "isTemporary" | "folder">): string =>
+export const stoppedMessage = ({ isTemporary, folder }: Pick<Workspace, "isTemporary" | "folder">): string =>
   isTemporary ? "Stopped; all data is removed.\n" : `Stopped; the cluster and its machines are kept in ${folder}.\n`;

@@ -5,7 +5,7 @@ import {
   isNotFound,
   keyFor,
   keyOf,
-  mayHaveHappened,
+  mayHaveSucceeded,
   type ObjectRef,
   type ReadonlyStore,
 } from "@millwright/kube";
@@ -67,7 +67,7 @@ export function createWriter<T extends ApiObject>({ api, type, store, crdGuard }
         if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
         else store.applyDelete({ ...ref, uid });
       } catch (error) {
-        if (!mayHaveHappened(error)) crdGuard?.forgetDeletion(uid);
+        if (!mayHaveSucceeded(error)) crdGuard?.forgetDeletion(uid);
         if (!isNotFound(error)) throw error;
         store.applyDelete({ ...ref, uid });
       }

@@ -7,7 +7,7 @@ import {
   severityOf,
   sumOf,
 } from "./derived-condition.ts";
-import { cutMessage, indented, someNames } from "./message-lines.ts";
+import { cutMessage, indented, shortenNames } from "./message-lines.ts";
 
 /** An object whose condition of one type is aggregated. */
 export interface AggregateSource {
@@ -125,7 +125,9 @@ export function aggregate(
     const shown = groups.slice(0, budget);
     budget -= shown.length;
     lines.push(
-      ...shown.map(({ names, message }) => `* ${plural(kind, names.length)} ${someNames(names)}:${indented(message)}`),
+      ...shown.map(
+        ({ names, message }) => `* ${plural(kind, names.length)} ${shortenNames(names)}:${indented(message)}`,
+      ),
       ...restLines(kind, groups.slice(shown.length)),
     );
   }

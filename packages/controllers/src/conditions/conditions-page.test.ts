@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { slowToGoText } from "./machine/deleting.ts";
+import { slowDeletionText } from "./machine/deleting.ts";
 import type { MachineFacts } from "./machine/facts.ts";
 import { machineConditions, msUntilIssuesChange } from "./machine/machine-conditions.ts";
 import { isAvailable } from "../model/phase.ts";
@@ -27,7 +27,7 @@ import {
 import { filled, holds, readTransitionTables, type TransitionRow, type Values } from "../testing/transition-tables.ts";
 import { aggregate } from "./aggregate.ts";
 import type { DerivedCondition } from "./derived-condition.ts";
-import { someNames } from "./message-lines.ts";
+import { shortenNames } from "./message-lines.ts";
 import { type Condition, findCondition } from "@millwright/kube";
 import { factsOf } from "./owner/condition-inputs.ts";
 
@@ -104,12 +104,12 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
     readyUnknown: machines.filter((machine) => statusOf(machine, "Ready") === "Unknown").length,
     readyText: messageOf("Ready", machines),
     unhealthy: broken.length,
-    unhealthyNames: someNames(broken.map(({ name }) => name)),
+    unhealthyNames: shortenNames(broken.map(({ name }) => name)),
     inRemediation: machines.filter(isRemedied).length,
     remediationText: messageOf("OwnerRemediated", machines.filter(isRemedied)),
     slow: machines.filter((machine) => goneMs(machine) > 15 * 60_000).length,
     slowText:
-      slowToGoText(
+      slowDeletionText(
         machines.map(({ facts }) => facts),
         now,
       ) ?? "",

@@ -27,7 +27,7 @@ export function indented(message: string): string {
 }
 
 /** The first three names, sorted, and how many more there are: `a, b, c, ... (2 more)`. */
-export function someNames(names: readonly string[]): string {
+export function shortenNames(names: readonly string[]): string {
   const shown = 3;
   const sorted = names.toSorted();
   const rest = sorted.length - shown;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Condition, ConditionState } from "@millwright/kube";
-import { inOrderIfChanged, setConditions, withoutOurs } from "./set-conditions.ts";
+import { inOrderIfChanged, setConditions, withoutAddedConditions } from "./set-conditions.ts";
 
 const entry = (type: string, status = "False"): Condition => ({ type, status, reason: "R", message: "" });
 const typesOf = (list: readonly Condition[]): readonly string[] => list.map(({ type }) => type);
@@ -47,8 +47,8 @@ describe("the list of conditions", () => {
 
   it("removes Cluster API's, and SpecValid unless it is False, and keeps those of other clients", () => {
     const list = [entry("Available", "True"), entry("RollingOut"), entry("Foreign"), entry("SpecValid", "True")];
-    expect(typesOf(withoutOurs(list))).toEqual(["Available", "Foreign"]);
+    expect(typesOf(withoutAddedConditions(list))).toEqual(["Available", "Foreign"]);
     const mcm = [entry("Available"), entry("SpecValid")];
-    expect(withoutOurs(mcm)).toBe(mcm);
+    expect(withoutAddedConditions(mcm)).toBe(mcm);
   });
 });

@@ -34,7 +34,7 @@ export const inOrderIfChanged = (
  * The list as MCM would have it, before an installation is handed back to it: without Cluster API's conditions and without `SpecValid`, unless that
  * is False. The same list when there is nothing to remove.
  */
-export function withoutOurs(list: readonly Condition[]): readonly Condition[] {
+export function withoutAddedConditions(list: readonly Condition[]): readonly Condition[] {
   const isOurs = ({ type, status }: Condition): boolean =>
     ours.has(type) || (type === specValidConditionType && status === "True");
   return list.some(isOurs) ? list.filter((condition) => !isOurs(condition)) : list;

@@ -137,8 +137,8 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
     view: (uid) => entries.get(uid)?.view,
     add(order, enqueue) {
       const before = entries.get(order.uid);
-      const isUnderWay = before !== undefined && before.view.state !== "rejected";
-      if (isClosed || (isUnderWay && strength[order.kind] <= strength[before.order.kind])) return;
+      const hasOldMachines = before !== undefined && before.view.state !== "rejected";
+      if (isClosed || (hasOldMachines && strength[order.kind] <= strength[before.order.kind])) return;
       const rejected = before?.view.state === "rejected" ? before.view : undefined;
       const rejection = rejected === undefined ? undefined : { message: rejected.message, isBudget: rejected.isBudget };
       const failures = rejection === undefined ? 0 : (before?.failures ?? 0) + 1;

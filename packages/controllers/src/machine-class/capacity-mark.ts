@@ -36,5 +36,5 @@ export function readMark({ metadata }: MachineClass): CapacityMark | undefined {
 }
 
 /** Whether the `nodeTemplate` of a class is unchanged since the mark. */
-export const isOfMark = (nodeTemplate: NodeTemplate, mark: CapacityMark | undefined): boolean =>
+export const matchesMark = (nodeTemplate: NodeTemplate, mark: CapacityMark | undefined): boolean =>
   mark?.template === hashOf(nodeTemplate);

@@ -4,7 +4,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { isTerminatingOrDeleted } from "../model/crd-state.ts";
-import { createHoldingController } from "../ownership/holding-controller.ts";
+import { createInUseProtectionController } from "../ownership/in-use-protection-controller.ts";
 import { classNamesOf } from "../model/class-references.ts";
 
 const isUnreadable = (machine: Machine): boolean => shapeProblemsOf(machine).length > 0;
@@ -20,7 +20,7 @@ const isRelevantChange = (old: Machine | undefined, current: Machine | undefined
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
   const { caches, namespace, control, crdGuard } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
-  const controller = createHoldingController<MachineClass>(context, {
+  const controller = createInUseProtectionController<MachineClass>(context, {
     name: "machine-class",
     kind: "MachineClass",
     referrerKind: "Machine",

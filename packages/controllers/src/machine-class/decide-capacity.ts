@@ -7,7 +7,7 @@ import {
   retryClassOf,
 } from "@millwright/core";
 import type { Decision } from "../model/decision.ts";
-import { capacityVersionOf, isOfMark, readMark } from "./capacity-mark.ts";
+import { capacityVersionOf, matchesMark, readMark } from "./capacity-mark.ts";
 
 /** State of the lookup of a class's capacity. */
 export type CapacityAnswer =
@@ -79,7 +79,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
   const version = capacityVersionOf(machineClass);
   if (nodeTemplate !== undefined) {
     const mark = readMark(machineClass);
-    if (!isOfMark(nodeTemplate, mark)) {
+    if (!matchesMark(nodeTemplate, mark)) {
       const isMarked = metadata.annotations?.[annotationKeys.filledNodeTemplate] !== undefined;
       return isMarked ? { actions: [{ kind: "RemoveMark" }], because: [] } : nothing;
     }

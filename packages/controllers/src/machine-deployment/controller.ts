@@ -23,7 +23,7 @@ import { createOwningController } from "../ownership/owning-controller.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import { createMachineSetMaker } from "./sets/make-machine-set.ts";
+import { createMachineSetCreator } from "./sets/create-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
 import { decidePaused } from "./paused-by-crd.ts";
@@ -72,7 +72,7 @@ export function createMachineDeploymentController(
       now,
     );
 
-  const makeSet = createMachineSetMaker(context, deployments, sets);
+  const makeSet = createMachineSetCreator(context, deployments, sets);
   const patchNodes = createNodePatcher(context);
 
   const act = async (

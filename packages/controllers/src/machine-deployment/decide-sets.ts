@@ -17,7 +17,7 @@ import { countMachines, isReceived } from "../machine-lists/machine-counts.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import { type RolloutBounds } from "./state/rollout-bounds.ts";
-import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
+import { isScalingOnly, type RolloutStep } from "./plan-sizes.ts";
 import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
@@ -176,7 +176,7 @@ export function decideSets(
   const { deployment } = snapshot;
   const actions: MachineDeploymentAction[] = transfers(step, sets);
   const because: Reason[] = [];
-  const isScaling = isScalingPass(snapshot, sets);
+  const isScaling = isScalingOnly(snapshot, sets);
   const revision = newRevision(sets.oldSets.map(({ set }) => set));
   for (const view of allOf(sets)) {
     const { set } = view;

@@ -1,4 +1,4 @@
-import { annotationKeys, capitalTrue, taintKeys } from "@millwright/core";
+import { annotationKeys, trueLabel, taintKeys } from "@millwright/core";
 import { expect, it } from "vitest";
 import {
   aMachine,
@@ -15,12 +15,12 @@ import { decideMachineDeployment } from "./decide.ts";
 const now = new Date("2026-01-02T00:00:00Z");
 const { preferNoSchedule, desiredReplicas, revision, scaleDownDisabled, scaleDownDisabledByController } =
   annotationKeys;
-const avoided = { key: taintKeys.preferNoSchedule, value: capitalTrue, effect: "PreferNoSchedule" };
+const avoided = { key: taintKeys.preferNoSchedule, value: trueLabel, effect: "PreferNoSchedule" };
 const kept = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
 
 it("marks a node that joins, or was not marked, after its set was noted to be done, and no other again", () => {
   const deployment = aMachineDeployment(annotated({ [revision]: "2" }));
-  const noted = { [preferNoSchedule]: capitalTrue, [desiredReplicas]: "3" };
+  const noted = { [preferNoSchedule]: trueLabel, [desiredReplicas]: "3" };
   const old = aMachineSet(named("old"), ownedBy(deployment), annotated(noted), {
     spec: { replicas: 2, template: { spec: { class: { name: "old" } } } },
   });

@@ -46,7 +46,7 @@ function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boole
  * Whether this reconcile only scales: while the deployment is paused, and when its size changed. Scaling comes before the next step of a rollout
  * (MCM, `pkg/controller/deployment_sync.go` isScalingEvent). A changed template without a set yet comes before both.
  */
-export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
+export function isScalingOnly(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
   return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
 }
 
@@ -83,7 +83,7 @@ function planStep(
   const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
   const strategy = deployment.spec.strategy?.type;
   const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
-  if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
+  if (isScalingOnly(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
     const scalables = allOf(sets).map(scalable);
     // While a rollout is paused, its free surge is used for machines of neither template.
     if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot, sets)) return only(new Map());

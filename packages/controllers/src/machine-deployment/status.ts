@@ -13,7 +13,7 @@ import { countMachines } from "../machine-lists/machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
 import type { MachineDeploymentSnapshot, Sets } from "./state/snapshot.ts";
-import { preservedFailures, servingIn, type SetView, sum } from "./state/set-size.ts";
+import { preservedFailures, countAvailable, type SetView, sum } from "./state/set-size.ts";
 
 /** What the status of a deployment is computed from. */
 export interface DeploymentFacts {
@@ -36,7 +36,7 @@ const viewsOf = ({ newSet, oldSets }: DeploymentFacts): readonly SetView[] =>
 const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
   const sets = viewsOf(facts);
-  const available = sum(sets.map(servingIn));
+  const available = sum(sets.map(countAvailable));
   return {
     // Terminating machines count: Gardener compares these with the number of Machine objects.
     replicas: sum(sets.map(({ machines }) => machines.length)),

@@ -13,7 +13,7 @@ import {
   isNotFound,
   isUnanswered,
   keyOf,
-  mayHaveHappened,
+  mayHaveSucceeded,
   newControllerRef,
   releasePatch,
 } from "@millwright/kube";
@@ -75,7 +75,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
       expectations.creationObserved(key, name);
     } catch (error) {
-      if (!mayHaveHappened(error) || (!isUnanswered(error) && !(await exists(name))))
+      if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await exists(name))))
         expectations.creationRejected(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The random name is taken: the next reconcile uses another.

@@ -23,7 +23,7 @@ import { type Condition, findCondition } from "@millwright/kube";
 import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import type { Blockade } from "./plan-replicas.ts";
+import type { ScaleUpBlocker } from "./plan-replicas.ts";
 import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 
 /** What Cluster API's conditions of a set are computed from. */
@@ -34,7 +34,7 @@ export interface SetConditionFacts {
   /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
   /** What prevents the creation of machines. */
-  readonly blocked?: Blockade | undefined;
+  readonly blocked?: ScaleUpBlocker | undefined;
 }
 
 /** Maximum length of a driver's message in ScalingUp: all of it is in MachinesReady. */

@@ -1,8 +1,8 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
-import { isMissingMachines } from "./expected-replicas.ts";
+import { lacksExpectedMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
-import { type Blockade, planReplicas } from "./plan-replicas.ts";
+import { type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
 import { driftsFrom, templateDrift } from "./template-drift.ts";
 
@@ -32,7 +32,7 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
 /** Actions for the machines, and why missing ones are not created. */
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
-  readonly blocked?: Blockade;
+  readonly blocked?: ScaleUpBlocker;
 }
 
 /**
@@ -51,7 +51,7 @@ export function decideMembers(
     kind: "AdoptMachine",
     name: metadata.name,
   }));
-  if (!isCrdDeletionAllowed && isMissingMachines(set, claim.owned))
+  if (!isCrdDeletionAllowed && lacksExpectedMachines(set, claim.owned))
     return { actions: adoptions, blocked: "waiting for expected machines" };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, blocked } = planReplicas({

@@ -4,7 +4,7 @@ import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
-import { noExpectedReplicasPatch, expectedReplicasOf, isMissingMachines } from "./expected-replicas.ts";
+import { noExpectedReplicasPatch, expectedReplicasOf, lacksExpectedMachines } from "./expected-replicas.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
@@ -37,7 +37,7 @@ function requeueOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonl
 
 /** Whether the set has all machines that it waited for, so that the annotation can be removed. */
 const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
-  expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !isMissingMachines(set, claim.owned));
+  expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !lacksExpectedMachines(set, claim.owned));
 
 /**
  * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own

@@ -10,7 +10,7 @@ export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): 
 }
 
 /** Whether expected machines are still missing. Those beyond the replicas of the set are not expected any more. */
-export function isMissingMachines(set: MachineSet, owned: readonly Machine[]): boolean {
+export function lacksExpectedMachines(set: MachineSet, owned: readonly Machine[]): boolean {
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
   return countMachines(owned).present < expected;
 }

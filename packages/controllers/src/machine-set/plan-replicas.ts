@@ -11,7 +11,7 @@ import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.t
 export const BURST = 100;
 
 /** Why missing machines are intentionally not created. */
-export type Blockade = "frozen" | "waiting for expected machines" | "scale-up disabled" | "maximum reached";
+export type ScaleUpBlocker = "frozen" | "waiting for expected machines" | "scale-up disabled" | "maximum reached";
 
 /** How a set reaches its number of machines. */
 export interface ReplicaPlan {
@@ -20,7 +20,7 @@ export interface ReplicaPlan {
   /** Machines to delete now, the most dispensable first. */
   readonly remove: readonly Machine[];
   /** Why missing machines are not created, not even by a later reconcile. */
-  readonly blocked?: Blockade;
+  readonly blocked?: ScaleUpBlocker;
 }
 
 /** The input of a plan. */
@@ -46,7 +46,10 @@ const isSettled = (machine: Machine): boolean =>
   !isDeleting(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
 /** What blocks the creation of missing machines. Settings of users and of the deployment come before limits. */
-function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, missing: number): Blockade | undefined {
+function blockadeOf(
+  { set, isFrozen = false, room = Infinity }: ReplicaFacts,
+  missing: number,
+): ScaleUpBlocker | undefined {
   if (isFrozen) return "frozen";
   if (set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined) return "scale-up disabled";
   return room < missing ? "maximum reached" : undefined;

@@ -3,7 +3,7 @@ import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
-import type { Blockade } from "./plan-replicas.ts";
+import type { ScaleUpBlocker } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
 
 /** The state that a reconcile of a MachineSet is based on. */
@@ -55,5 +55,5 @@ export type MachineSetAction =
 
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
   /** Why missing machines are not created. */
-  readonly blocked?: Blockade;
+  readonly blocked?: ScaleUpBlocker;
 }

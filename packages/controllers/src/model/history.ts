@@ -11,7 +11,7 @@ const maxMessage = 160;
  * Whether an operation is recorded in the history: those that ended, and findings of the health check. Intermediate steps are not: a deletion alone
  * would fill the list.
  */
-export const isRemembered = ({ state, type }: LastOperation): boolean =>
+export const belongsInHistory = ({ state, type }: LastOperation): boolean =>
   state !== "Processing" || type === "HealthCheck";
 
 /** The entry for an operation. */

@@ -1,6 +1,6 @@
 import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import { entryOf, isRemembered, withHistory } from "./history.ts";
+import { entryOf, belongsInHistory, withHistory } from "./history.ts";
 
 /** Desired last operation; its time follows. */
 export type OperationText = Pick<LastOperation, "description" | "errorCode" | "state" | "type">;
@@ -33,7 +33,7 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
     before?.errorCode === operation.errorCode;
   if (isSame) return status;
   const updated = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
-  return isRemembered(operation) ? withHistory(updated, entryOf(operation, now)) : updated;
+  return belongsInHistory(operation) ? withHistory(updated, entryOf(operation, now)) : updated;
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};

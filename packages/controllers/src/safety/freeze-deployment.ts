@@ -1,6 +1,6 @@
 import {
   annotationKeys,
-  capitalTrue,
+  trueLabel,
   labelKeys,
   legacyConditionTypes,
   legacyReasons,
@@ -8,11 +8,11 @@ import {
   type MachineSet,
 } from "@millwright/core";
 import { type ConditionState, findCondition } from "@millwright/kube";
-import { hasFreezeLabel, isUnfreezeAsked, thawPatch } from "./freeze-set.ts";
+import { hasFreezeLabel, isUnfreezeRequested, thawPatch } from "./freeze-set.ts";
 
 /** Frozen sets, without those that are about to be unfrozen. */
 const frozenAmong = (sets: readonly MachineSet[]): readonly MachineSet[] =>
-  sets.filter((set) => hasFreezeLabel(set) && !isUnfreezeAsked(set));
+  sets.filter((set) => hasFreezeLabel(set) && !isUnfreezeRequested(set));
 
 /** The condition `Frozen` of a deployment with these sets, `undefined` when none is frozen: that of the first frozen set, or that one has the label. */
 export function frozenState(sets: readonly MachineSet[]): ConditionState | undefined {
@@ -45,8 +45,8 @@ export interface DeploymentFreeze {
  */
 export function planDeploymentFreeze(deployment: MachineDeployment, sets: readonly MachineSet[]): DeploymentFreeze {
   const frozen = frozenAmong(sets);
-  if (isUnfreezeAsked(deployment)) {
-    const request = { metadata: { annotations: { [annotationKeys.unfreeze]: capitalTrue } } };
+  if (isUnfreezeRequested(deployment)) {
+    const request = { metadata: { annotations: { [annotationKeys.unfreeze]: trueLabel } } };
     return {
       sets: new Map(frozen.map(({ metadata }) => [metadata.name, request])),
       deployment: thawPatch(deployment).patch,
@@ -55,6 +55,6 @@ export function planDeploymentFreeze(deployment: MachineDeployment, sets: readon
   if (frozen.length === 0) return { sets: new Map(), deployment: thawPatch(deployment).patch };
   return {
     sets: new Map(),
-    deployment: hasFreezeLabel(deployment) ? undefined : { metadata: { labels: { [labelKeys.freeze]: capitalTrue } } },
+    deployment: hasFreezeLabel(deployment) ? undefined : { metadata: { labels: { [labelKeys.freeze]: trueLabel } } },
   };
 }

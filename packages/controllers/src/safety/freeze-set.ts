@@ -1,6 +1,6 @@
 import {
   annotationKeys,
-  capitalTrue,
+  trueLabel,
   eventReasons,
   labelKeys,
   legacyConditionTypes,
@@ -23,17 +23,17 @@ export interface Freeze {
 
 /** Whether an object carries the label that stops the creation of machines. */
 export const hasFreezeLabel = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
-  metadata.labels?.[labelKeys.freeze] === capitalTrue;
+  metadata.labels?.[labelKeys.freeze] === trueLabel;
 
 /** Whether the annotation requests the end of the freeze, whatever its value. */
-export const isUnfreezeAsked = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
+export const isUnfreezeRequested = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
   metadata.annotations?.[annotationKeys.unfreeze] !== undefined;
 
 /** The merge patch that removes label and request; none without them. */
 export const thawPatch = (object: Pick<MachineSet, "metadata">): Pick<Freeze, "patch"> => {
   const metadata = {
     ...(hasFreezeLabel(object) ? { labels: { [labelKeys.freeze]: null } } : {}),
-    ...(isUnfreezeAsked(object) ? { annotations: { [annotationKeys.unfreeze]: null } } : {}),
+    ...(isUnfreezeRequested(object) ? { annotations: { [annotationKeys.unfreeze]: null } } : {}),
   };
   return Object.keys(metadata).length === 0 ? {} : { patch: { metadata } };
 };
@@ -74,8 +74,8 @@ export function decideFreeze(
   const isLabelled = hasFreezeLabel(set);
   const hasGrown = count > countBefore;
   const isFrozen = isLabelled
-    ? count > limits.lower && !isUnfreezeAsked(set)
-    : count >= limits.upper && count > 0 && hasGrown && !isUnfreezeAsked(set);
+    ? count > limits.lower && !isUnfreezeRequested(set)
+    : count >= limits.upper && count > 0 && hasGrown && !isUnfreezeRequested(set);
   const { name } = set.metadata;
   const wasReported = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen)?.status === "True";
   // Reported when the condition changes and not when the label does: the condition is written last, so that the event is recorded exactly once.
@@ -91,7 +91,7 @@ export function decideFreeze(
   const message = `SafetyController: Froze MachineSet ${name} due to replica overshooting`;
   return {
     isFrozen,
-    ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: capitalTrue } } } }),
+    ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: trueLabel } } } }),
     condition: conditionOf(set, count, limits),
     because: wasReported ? [] : event(eventReasons.frozeMachineSet, message),
   };

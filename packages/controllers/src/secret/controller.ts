@@ -5,7 +5,7 @@ import type { SecretObject } from "../model/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { secretNamesOf } from "../model/class-references.ts";
-import { createHoldingController } from "../ownership/holding-controller.ts";
+import { createInUseProtectionController } from "../ownership/in-use-protection-controller.ts";
 
 const isUnreadable = (machineClass: MachineClass): boolean => shapeProblemsOf(machineClass).length > 0;
 
@@ -26,7 +26,7 @@ export function createSecretController(context: ControllerContext, workers: numb
   const isHeld = ({ metadata }: SecretObject): boolean => metadata.finalizers?.includes(finalizers.secret) === true;
   const isOurs = (secret: SecretObject): boolean =>
     isHeld(secret) || caches.classes.store.byIndex("secret", secret.metadata.name).length > 0;
-  const controller = createHoldingController<SecretObject>(context, {
+  const controller = createInUseProtectionController<SecretObject>(context, {
     name: "secret",
     kind: "Secret",
     referrerKind: "MachineClass",

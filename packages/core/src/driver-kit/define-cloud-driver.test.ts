@@ -39,9 +39,9 @@ function aTinyCloud() {
         vms.delete(machine.name);
         return {};
       },
-      async getMachineStatus({ machine }, { launches, patience }) {
+      async getMachineStatus({ machine }, { launches, pollTimes }) {
         if (vms.has(machine.name)) return { providerId: "tiny:///a", nodeName: machine.name };
-        const hint = launches.mayBeHidden(machine) ? `may show up within ${patience.visibleMs} ms` : "does not exist";
+        const hint = launches.mayBeHidden(machine) ? `may show up within ${pollTimes.visibleMs} ms` : "does not exist";
         throw new MachineError("NotFound", `VM ${machine.name} ${hint}`);
       },
       volumeIdOf: ({ tiny }) => (typeof tiny === "string" ? tiny : undefined),
@@ -51,7 +51,7 @@ function aTinyCloud() {
           : new MachineError(signal.aborted ? "Aborted" : "Unavailable", `${attempt}: ${String(error)}`),
       requestIdsOf: ({ code }) => (code === "Unavailable" ? { requestId: "r-1" } : {}),
     },
-    { clock, patience: { visibleMs: 60_000 } },
+    { clock, pollTimes: { visibleMs: 60_000 } },
   );
   return { driver, opened, closed };
 }
@@ -121,7 +121,7 @@ describe("defineCloudDriver", () => {
     expect(calls).toEqual([{ service: "vm_create", outcome: "ok", seconds: 1 }]);
   });
 
-  it("counts recent launches from the first call, by the clock of the call, and with the patience of the driver", async () => {
+  it("counts recent launches from the first call, by the clock of the call, and with the pollTimes of the driver", async () => {
     const { driver } = aTinyCloud();
     const clock = createVirtualClock();
     const context = { ...aContext(), clock };

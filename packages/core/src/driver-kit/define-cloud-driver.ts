@@ -5,7 +5,7 @@ import type { Driver, DriverContext } from "../driver/driver.ts";
 import type { MachineError } from "../driver/machine-error.ts";
 import { deadlineOf, setDeadline } from "./call-deadline.ts";
 import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
-import { defaultPatience, type Patience } from "./patience.ts";
+import { defaultPollTimes, type PollTimes } from "./poll-times.ts";
 import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
 import { createSessionPool, type PooledSession } from "./session-pool.ts";
 
@@ -71,7 +71,7 @@ export interface CloudDriverOptions {
   /** For jitter. Default: the system's. */
   readonly random?: Random;
   /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
-  readonly patience?: Partial<Patience>;
+  readonly pollTimes?: Partial<PollTimes>;
   /** Environment variables that name the proxy of requests: `HTTPS_PROXY` and `NO_PROXY`. Default: those of the process. */
   readonly env?: Environment;
 }
@@ -88,7 +88,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
 ): Driver<Spec> {
   const { name, spec, secret, matchNode, volumeIdOf, requestIdsOf } = definition;
   const { clock = systemClock, random = systemRandom, env = process.env } = options;
-  const patience = { ...defaultPatience, ...options.patience };
+  const pollTimes = { ...defaultPollTimes, ...options.pollTimes };
   // One request may serve several calls. All contexts have the same functions, so the newest one is used.
   let reportApiCall: DriverContext["reportApiCall"];
   let recordExchange: DriverContext["recordExchange"];
@@ -112,7 +112,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
     async (request: Request, context: DriverContext): Promise<Response> => {
       try {
         ({ reportApiCall, recordExchange } = context);
-        const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
+        const recent = (launches ??= createRecentLaunches(context.clock, pollTimes.visibleMs));
         context.signal.throwIfAborted();
         setDeadline(context.signal, context.remainingMs ?? deadlineOf(context.signal, context.clock));
         const { machineClass } = request;
@@ -120,7 +120,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
         const place = definition.placeOf(request, credentials);
         const keys = definition.clusterKeysOf(machineClass.spec);
         return await sessions.use(machineClass.name, place, credentials, (session) =>
-          act(request, { session, keys, context, random, patience, launches: recent }),
+          act(request, { session, keys, context, random, pollTimes, launches: recent }),
         );
       } catch (error) {
         const failure = definition.toMachineError(error, context.signal, attempt);

@@ -28,7 +28,7 @@ const shortPauseMs = 1_000;
 /** When to begin to measure. A short pause fills no bucket to the brim, so that what was refilled meanwhile shows; a long one may. */
 const measureFrom = (nowMs: number, resumeMs: number): number => Math.max(nowMs, resumeMs - shortPauseMs);
 
-/** After the first refusal. `resumeMs` as in {@link afterRefusal}. */
+/** After the first refusal. `resumeMs` as in {@link afterRejection}. */
 export const firstRate = (nowMs: number, resumeMs: number): GrantedRate => ({
   perSecond: firstPerSecond,
   isMeasured: false,
@@ -60,7 +60,7 @@ export const afterIdleness = (rate: GrantedRate, nowMs: number): GrantedRate => 
  *
  * @param resumeMs when the next one may be sent, by the monotonic clock: a pause that the cloud asks for fills the bucket, too
  */
-export function afterRefusal(rate: GrantedRate, nowMs: number, resumeMs: number): GrantedRate {
+export function afterRejection(rate: GrantedRate, nowMs: number, resumeMs: number): GrantedRate {
   const { accepted, acceptedWhileBusy, busySinceMs } = rate;
   const sentPerSecond = sendRate(rate);
   // What is left of a token at both ends makes up to one request more: a short measurement must not come out too low.

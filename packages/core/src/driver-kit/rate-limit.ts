@@ -1,7 +1,14 @@
 import type { Clock, Random, Timer } from "@millwright/base";
 import { MachineError } from "../driver/machine-error.ts";
 import { deadlineOf, type RemainingMs } from "./call-deadline.ts";
-import { afterAcceptance, afterIdleness, afterRefusal, firstRate, type GrantedRate, sendRate } from "./granted-rate.ts";
+import {
+  afterAcceptance,
+  afterIdleness,
+  afterRejection,
+  firstRate,
+  type GrantedRate,
+  sendRate,
+} from "./granted-rate.ts";
 
 /** A request in a {@link RateLimit}, which keeps its place when it is throttled. */
 export interface RateTicket {
@@ -188,7 +195,7 @@ export function createRateLimit({ cloud, action, clock, random }: RateLimitOptio
       if (isCut) cuts++;
       if (limit === undefined) {
         limit = { code, rate: firstRate(nowMs, resumeMs), nextMs: resumeMs, refusedAtMs: nowMs, promisedMs: nowMs };
-      } else if (isCut) limit.rate = afterRefusal(limit.rate, nowMs, resumeMs);
+      } else if (isCut) limit.rate = afterRejection(limit.rate, nowMs, resumeMs);
       limit.code = code;
       limit.refusedAtMs = nowMs;
       limit.nextMs = Math.max(limit.nextMs, resumeMs, isCut ? nowMs + withJitter(intervalMs(limit)) : 0);

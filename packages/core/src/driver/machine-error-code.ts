@@ -129,7 +129,7 @@ export function retryClassOf(code: MachineErrorCode): RetryClass {
  * attempt needs another one. After every other code the outcome is open, or
  * there is a VM (`AlreadyExists`, which is also the error for a token that was used with another input): the token is kept.
  */
-export const refusalCodes: ReadonlySet<MachineErrorCode> = new Set([
+export const rejectionCodes: ReadonlySet<MachineErrorCode> = new Set([
   "Canceled",
   "InvalidArgument",
   "PermissionDenied",

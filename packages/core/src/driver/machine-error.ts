@@ -16,7 +16,7 @@ export interface MachineErrorOptions {
   readonly lastKnownState?: string;
   /**
    * Of `createMachine`: the idempotency token of this attempt is spent and no VM of it exists or will exist, for example because the VM entered an error
-   * state and was deleted. The next attempt gets another token. The codes in `refusalCodes` imply this.
+   * state and was deleted. The next attempt gets another token. The codes in `rejectionCodes` imply this.
    */
   readonly tokenIsSpent?: boolean;
 }

@@ -9,7 +9,7 @@ export interface MachineIdentity {
   readonly namespace: string;
   /**
    * UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. An object that is restored from a backup has another one
-   * than the tag of its VM; use `isMadeFor` of the driver kit to find the owner of a VM.
+   * than the tag of its VM; use `ownsVm` of the driver kit to find the owner of a VM.
    */
   readonly uid: string;
   /** `spec.providerID`, once it has been stored. */
@@ -40,7 +40,7 @@ export interface MachineRequest<Spec> {
 export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
   /**
    * The same for every attempt to create this VM, also by another process, and never used for another VM. It changes only after an error which guarantees that
-   * no VM of this token exists or will exist (`refusalCodes`, `tokenIsSpent`). At most 64 characters of `A-Z`, `a-z`,
+   * no VM of this token exists or will exist (`rejectionCodes`, `tokenIsSpent`). At most 64 characters of `A-Z`, `a-z`,
    * `0-9` and `-`. Pass it to the cloud if it supports such tokens, otherwise store it as a tag.
    */
   readonly idempotencyToken: string;

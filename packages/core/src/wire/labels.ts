@@ -47,4 +47,4 @@ export const labelKeys = {
 export const updateResults = { successful: "successful", failed: "failed" } as const;
 
 /** Value of {@link labelKeys.freeze} and {@link labelKeys.forceDrain}; MCM compares it exactly, with the capital letter. */
-export const capitalTrue = "True";
+export const trueLabel = "True";

@@ -18,7 +18,7 @@ import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
 import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 import type { Replacement, Store } from "./store.ts";
-import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
+import { isStreamingRejected, StreamingIgnored, streamList } from "./streaming-list.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
 
 /** Options of {@link createReflector}. */
@@ -271,7 +271,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       isUnverified = true;
       return;
     }
-    if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
+    if (version === undefined && (error instanceof StreamingIgnored || (isList && isStreamingRejected(error)))) {
       streaming = false;
       fruitless = 0;
       const fields = { resource: describeType(type), error: messageOf(error) };

@@ -104,6 +104,6 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
 }
 
 /** Whether a server does not support streaming lists: older ones forbid `resourceVersionMatch` for a watch. */
-export function isRefusedStreaming(error: unknown): boolean {
+export function isStreamingRejected(error: unknown): boolean {
   return isApiError(error) && [400, 405, 422, 501].includes(error.status);
 }

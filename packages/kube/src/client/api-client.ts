@@ -18,7 +18,7 @@ import type {
 } from "./call-options.ts";
 import type { Connectivity } from "./connectivity.ts";
 import type { ServerTime } from "./server-time.ts";
-import { acceptOf, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
+import { acceptHeader, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
 import { readListPage } from "./list-page.ts";
 import { patchContentType } from "./patch.ts";
 import type { PatchOptions } from "./patch.ts";
@@ -156,13 +156,13 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
   return {
     async get(type, ref, getOptions = {}) {
       const path = objectPath(type, ref, getOptions.subresource);
-      return callForObject(type, "GET", path, getOptions, undefined, acceptOf("PartialObjectMetadata", getOptions));
+      return callForObject(type, "GET", path, getOptions, undefined, acceptHeader("PartialObjectMetadata", getOptions));
     },
 
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the interface names it
     async list<T extends ApiObject>(type: ResourceType, listOptions: ListOptions = {}, callOptions: CallOptions = {}) {
       const path = collectionPath(type, listOptions.namespace) + queryString(queryOfList(listOptions));
-      const accept = acceptOf("PartialObjectMetadataList", listOptions);
+      const accept = acceptHeader("PartialObjectMetadataList", listOptions);
       const body = await send("GET", path, callOptions, undefined, accept);
       const { omitManagedFields = false } = listOptions;
       const page = await readListPage(body, { clock, signal: callOptions.signal, omitManagedFields }).catch(
@@ -217,7 +217,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         clock,
         inactivityMs: watchOptions.inactivityMs ?? defaultInactivityMs,
         omitManagedFields: watchOptions.omitManagedFields,
-        headers: acceptOf("PartialObjectMetadata", watchOptions),
+        headers: acceptHeader("PartialObjectMetadata", watchOptions),
         onAnswer: watchOptions.onAnswer,
         signal,
       });

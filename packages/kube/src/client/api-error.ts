@@ -236,7 +236,7 @@ export function isUnanswered(error: unknown): error is ApiError {
  * Whether a write that failed with this error may have succeeded: no response, a server error (etcd timeouts are 500s),
  * or an aborted call. An expectation about it must be kept. Only a rejection is certain.
  */
-export function mayHaveHappened(error: unknown): boolean {
+export function mayHaveSucceeded(error: unknown): boolean {
   return !isApiError(error) || error.status === 0 || error.status >= 500;
 }
 

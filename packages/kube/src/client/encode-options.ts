@@ -2,7 +2,7 @@ import type { DeleteOptions, ListOptions, ReadOptions, Scope, WatchOptions, Writ
 import type { Query } from "./resource-path.ts";
 
 /** The header that asks for partial objects. Servers that know none, fakes for example, may answer with whole ones. */
-export function acceptOf(as: string, { metadataOnly }: ReadOptions): Readonly<Record<string, string>> {
+export function acceptHeader(as: string, { metadataOnly }: ReadOptions): Readonly<Record<string, string>> {
   return metadataOnly === true ? { accept: `application/json;as=${as};g=meta.k8s.io;v=v1,application/json` } : {};
 }
 

@@ -2,7 +2,7 @@ import { createVirtualClock } from "@millwright/base/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createStore } from "../cache/store.ts";
-import { ApiError, mayHaveHappened } from "../client/api-error.ts";
+import { ApiError, mayHaveSucceeded } from "../client/api-error.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { createExpectations, fulfilFromStore } from "./expectations.ts";
 
@@ -31,10 +31,10 @@ test("is satisfied when everything that was expected has been seen, and only the
 });
 
 test("knows which failures leave open whether a write was carried out", () => {
-  const failed = (status: number) => mayHaveHappened(new ApiError({ status, reason: "X", message: "x" }));
+  const failed = (status: number) => mayHaveSucceeded(new ApiError({ status, reason: "X", message: "x" }));
   expect([0, 500, 503, 504].map(failed)).toEqual([true, true, true, true]);
   expect([400, 403, 404, 409, 422, 429].some(failed)).toBe(false);
-  expect(mayHaveHappened(new DOMException("aborted", "AbortError"))).toBe(true);
+  expect(mayHaveSucceeded(new DOMException("aborted", "AbortError"))).toBe(true);
 });
 
 test("expires each expectation after its own time, and counts it", async () => {

@@ -26,7 +26,7 @@ export interface Outstanding {
  * it exists. Kept in memory only: a new process starts with a new list.
  *
  * The safe order: expect, then send the request; when the server rejected it, remove the expectation
- * ({@link Expectations.creationRejected}); when the request may have succeeded (`mayHaveHappened`: no response, a server error, an abort), keep it. Either the cache
+ * ({@link Expectations.creationRejected}); when the request may have succeeded (`mayHaveSucceeded`: no response, a server error, an abort), keep it. Either the cache
  * shows the object, or the expectation expires.
  */
 export interface Expectations {

@@ -1,4 +1,4 @@
-import { type Driver, type DriverDefinition, MachineError, refusalCodes } from "@millwright/core";
+import { type Driver, type DriverDefinition, MachineError, rejectionCodes } from "@millwright/core";
 import { describe, expect, it, test, vi } from "vitest";
 import { aCall, host, machine, notFound, theVm, throwing, unaborted, wild } from "../testing/hosted-driver.ts";
 
@@ -131,7 +131,7 @@ describe("the token of an attempt", () => {
   };
   const refusing = (thrown: unknown) => spentAfter({ createMachine: throwing(thrown) });
 
-  test.each([...refusalCodes])("is spent after %s", async (code) => {
+  test.each([...rejectionCodes])("is spent after %s", async (code) => {
     expect(await refusing(new MachineError(code, "no"))).toBe(true);
   });
 

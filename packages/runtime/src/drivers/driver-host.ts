@@ -9,7 +9,7 @@ import {
   isMachineError,
   MachineError,
   type MachineRequest,
-  refusalCodes,
+  rejectionCodes,
   userDataKey,
   Secret,
   type SecretData,
@@ -226,7 +226,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       );
     } catch (thrown) {
       // A driver that threw anything else may have made the VM: its token stays.
-      throw isMachineError(thrown) && refusalCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
+      throw isMachineError(thrown) && rejectionCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
     }
   };
 

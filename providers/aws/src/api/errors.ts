@@ -40,10 +40,10 @@ export function readSdkFailure(thrown: unknown): SdkFailure {
 }
 
 /** Whether EC2 refused with this code. */
-export const isRefusal = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
+export const hasErrorCode = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
 
 /** Whether a launch has been refused for sure, so that no VM comes of it. */
-export function isLaunchRefused(error: unknown): boolean {
+export function isLaunchRejected(error: unknown): boolean {
   const { code, status } = readSdkFailure(error);
   if (mayHaveSucceededBefore(error) || code === "IdempotentParameterMismatch") return false;
   return isCapacityCode(code) || (status >= 400 && status < 500);

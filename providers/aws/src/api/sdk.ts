@@ -7,7 +7,7 @@ import { limitAnswers } from "./answer-limits.ts";
 import { actions, type ApiService } from "./api-call.ts";
 import { readAttemptFailure } from "./attempt-failure.ts";
 import { credentialsFor } from "./credential-source.ts";
-import { isRefusal } from "./errors.ts";
+import { hasErrorCode } from "./errors.ts";
 import { recordExchanges } from "./record-exchanges.ts";
 import type { Ec2Api } from "./requests.ts";
 
@@ -96,7 +96,7 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
     try {
       await request(...call);
     } catch (error) {
-      if (!isRefusal(error, "DryRunOperation")) throw error;
+      if (!hasErrorCode(error, "DryRunOperation")) throw error;
     }
   };
 

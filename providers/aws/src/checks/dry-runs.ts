@@ -1,5 +1,5 @@
 import { type ClassIdentity, Secret, type SecretData, userDataKey } from "@millwright/core";
-import { isRefusal } from "../api/errors.ts";
+import { hasErrorCode } from "../api/errors.ts";
 import { vmInput } from "../launch/vm-input.ts";
 import type { AwsSpec } from "../spec/spec.ts";
 import type { MethodCall } from "../vm/method-call.ts";
@@ -29,7 +29,7 @@ export async function checkLaunch(
 export async function checkTermination({ session, keys, context }: MethodCall): Promise<Finding> {
   const vms = await session.all(keys, context).catch((error: unknown) => {
     // The permission to list has a check of its own.
-    if (isRefusal(error, "UnauthorizedOperation")) return [];
+    if (hasErrorCode(error, "UnauthorizedOperation")) return [];
     throw error;
   });
   const vm = vms.find(isLive);

@@ -1,4 +1,4 @@
-import { isRefusal } from "../api/errors.ts";
+import { hasErrorCode } from "../api/errors.ts";
 import type { AwsSpec } from "../spec/spec.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import type { Finding } from "./finding.ts";
@@ -17,7 +17,7 @@ export async function checkSubnets(spec: AwsSpec, { session, context }: MethodCa
   const found: string[] = [];
   for (const [path, id] of subnetsOf(spec)) {
     const subnet = await session.api.describeSubnet(id, context.signal).catch((error: unknown) => {
-      if (isRefusal(error, "InvalidSubnetID.NotFound")) return undefined;
+      if (hasErrorCode(error, "InvalidSubnetID.NotFound")) return undefined;
       throw error;
     });
     const { State = "available", AvailableIpAddressCount: free } = subnet ?? {};
@@ -40,7 +40,7 @@ export async function checkSecurityGroups({ networkInterfaces }: AwsSpec, call: 
     await call.session.api.describeSecurityGroups(ids, call.context.signal);
     return { status: "ok", message: `All ${ids.length} exist.` };
   } catch (error) {
-    if (!isRefusal(error, "InvalidGroup.NotFound") && !isRefusal(error, "InvalidGroupId.Malformed")) throw error;
+    if (!hasErrorCode(error, "InvalidGroup.NotFound") && !hasErrorCode(error, "InvalidGroupId.Malformed")) throw error;
     const why = error instanceof Error ? error.message : "";
     return { status: "failed", message: `providerSpec.networkInterfaces[].securityGroupIDs: ${why}` };
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isLaunchRefused, isRefusal, toMachineError } from "../api/errors.ts";
+import { isLaunchRejected, hasErrorCode, toMachineError } from "../api/errors.ts";
 import { type MethodCall, pausesOf } from "../vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "../vm/owner-tags.ts";
 import { isLive, readVm, type Vm } from "../vm/vm.ts";
@@ -42,7 +42,7 @@ async function makeCandidate(
   const input = vmInput(launch, candidate);
   const run = async (ClientToken: string): Promise<Vm> => {
     const instance = await api.runInstance({ ...input, ClientToken }, call.context.signal).catch((error: unknown) => {
-      if (!isLaunchRefused(error)) launches.asked(launch.machine);
+      if (!isLaunchRejected(error)) launches.asked(launch.machine);
       throw error;
     });
     launches.asked(launch.machine);
@@ -53,8 +53,8 @@ async function makeCandidate(
   try {
     return await run(launch.token);
   } catch (error) {
-    if (!isRefusal(error, "IdempotentParameterMismatch")) throw error;
-    const made = await findMade(launch, call, wasRefused ? 0 : call.patience.visibleMs);
+    if (!hasErrorCode(error, "IdempotentParameterMismatch")) throw error;
+    const made = await findMade(launch, call, wasRefused ? 0 : call.pollTimes.visibleMs);
     if (made !== undefined) return made;
     if (wasRefused) return run(derivedToken(launch.token, candidate));
     throw new MachineError(

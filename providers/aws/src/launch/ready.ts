@@ -20,9 +20,9 @@ function codeOfEnd(reason: string): MachineErrorCode {
  * @throws MachineError Unavailable when EC2 does not in time; with a spent token when the VM has ended instead
  */
 export async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse> {
-  const { session, context, patience } = call;
+  const { session, context, pollTimes } = call;
   let last = made;
-  const settled = await poll({ ...pausesOf(call), limitMs: patience.visibleMs }, async () => {
+  const settled = await poll({ ...pausesOf(call), limitMs: pollTimes.visibleMs }, async () => {
     last = (await session.byId(made.id, context)) ?? last;
     return isTerminated(last) || !isLive(last) || (last !== made && last.nodeName !== "") ? last : undefined;
   });

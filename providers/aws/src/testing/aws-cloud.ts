@@ -59,7 +59,7 @@ export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOpt
       // Without jitter the SDK repeats at once: tests do not wait.
       random: { ...systemRandom, next: () => 0 },
       ...driverOptions,
-      patience: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+      pollTimes: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.pollTimes },
     }),
   );
   return { ec2, url, driver };

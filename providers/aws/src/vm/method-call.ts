@@ -7,11 +7,11 @@ import type { Session } from "./session.ts";
 export type MethodCall = CloudCall<Session>;
 
 /** How a method looks again for what EC2 shows late: until its own deadline. */
-export const pausesOf = ({ context, random, patience }: MethodCall): PollOptions => ({
+export const pausesOf = ({ context, random, pollTimes }: MethodCall): PollOptions => ({
   clock: context.clock,
   signal: context.signal,
   random,
-  pauseMs: patience.pollMs,
+  pauseMs: pollTimes.pollMs,
 });
 
 /** A request about a machine of this driver. */

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { type ClusterKeys, isMadeFor, specHashOf, withOwnTags } from "@millwright/core/driver-kit";
+import { type ClusterKeys, ownsVm, specHashOf, withOwnTags } from "@millwright/core/driver-kit";
 import { type AwsSpec, mostTags, nameTag } from "../spec/spec.ts";
 import { readProviderId } from "./provider-id.ts";
 
@@ -57,11 +57,11 @@ export interface Owned {
 }
 
 /**
- * Whether a VM was made for this machine ({@link isMadeFor}). Ids of EC2 are never used again, so that whatever region a provider id names, its id decides which VM it means.
+ * Whether a VM was made for this machine ({@link ownsVm}). Ids of EC2 are never used again, so that whatever region a provider id names, its id decides which VM it means.
  */
 export function isOwnedBy({ id, tags }: Owned, keys: ClusterKeys, machine: MachineIdentity): boolean {
   const { providerId = "" } = machine;
-  return isMadeFor(machine, {
+  return ownsVm(machine, {
     machineName: tags.get(ownerTagKeys.name) ?? "",
     namespace: tags.get(ownerTagKeys.namespace) ?? "",
     machineUid: tags.get(ownerTagKeys.machineUid) ?? "",

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { type ClusterKeys, isMadeFor, specHashOf as hashOf, withOwnTags } from "@millwright/core/driver-kit";
+import { type ClusterKeys, ownsVm, specHashOf as hashOf, withOwnTags } from "@millwright/core/driver-kit";
 import { type AzureSpec, mostTags } from "../spec/spec.ts";
 import { isSameName } from "./names.ts";
 import { vmNameIn } from "./provider-id.ts";
@@ -75,12 +75,12 @@ export interface Owned {
 }
 
 /**
- * Whether a VM, a NIC or a disk was made for this machine ({@link isMadeFor}). VMs have the names of their machines. Parts belong to their VM: if a restored machine keeps a VM, it keeps these too, also
+ * Whether a VM, a NIC or a disk was made for this machine ({@link ownsVm}). VMs have the names of their machines. Parts belong to their VM: if a restored machine keeps a VM, it keeps these too, also
  * when the VM is gone and its tags cannot be read any more.
  */
 export function isOwnedBy({ vmName, tags }: Owned, keys: ClusterKeys, machine: MachineIdentity): boolean {
   const { providerId = "" } = machine;
-  return isMadeFor(machine, {
+  return ownsVm(machine, {
     machineName: isSameName(vmName, machine.name) ? machine.name : vmName,
     namespace: tagOf(tags, ownerTagKeys.namespace),
     machineUid: tagOf(tags, ownerTagKeys.machineUid),

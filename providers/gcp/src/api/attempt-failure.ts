@@ -6,7 +6,7 @@ import { computeEngine, GceFailure, NoAnswer } from "./gce-failure.ts";
 /** What a failed attempt of a request means. All requests may be repeated: those that change something carry a request id. */
 export function readAttemptFailure(failure: unknown): AttemptFailure {
   if (failure instanceof NoAnswer) return readAttemptFailure(failure.cause);
-  const isThrottled = isRateRefusal(failure) && failure.service === computeEngine;
+  const isThrottled = isRateLimited(failure) && failure.service === computeEngine;
   return {
     outcome: outcomeOf(failure),
     kind: isThrottled ? "throttled" : isTransient(failure) ? "transient" : "final",
@@ -15,7 +15,7 @@ export function readAttemptFailure(failure: unknown): AttemptFailure {
 }
 
 /** Rate limits come with status 403 and with 429 (https://cloud.google.com/compute/api-quota). */
-const isRateRefusal = (failure: unknown): failure is GceFailure =>
+const isRateLimited = (failure: unknown): failure is GceFailure =>
   failure instanceof GceFailure &&
   !isCapacityCode(failure.reason) &&
   (failure.status === 429 || /rateLimitExceeded|RATE_LIMIT/i.test(failure.reason));
@@ -26,7 +26,7 @@ function isTransient(failure: unknown): boolean {
   if (!(failure instanceof GceFailure)) return true;
   const { status, reason } = failure;
   if (isCapacityCode(reason)) return false;
-  return status >= 500 || status === 408 || isRateRefusal(failure) || (status < 300 && reason === "");
+  return status >= 500 || status === 408 || isRateLimited(failure) || (status < 300 && reason === "");
 }
 
 /** Outcome of a request, one word for metrics. */

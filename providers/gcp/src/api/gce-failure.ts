@@ -82,13 +82,13 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
 }
 
 /** Whether a call was refused with one of these reasons. */
-export const isRefusal = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
+export const hasErrorReason = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
   error instanceof GceFailure && reasons.includes(error.reason);
 
 /**
  * Whether the insertion of an instance has been refused for sure, so that no VM comes of it. A name that is taken may be that of a VM that is not shown yet.
  */
-export const isInsertionRefused = (error: unknown): boolean =>
+export const isInsertRejected = (error: unknown): boolean =>
   error instanceof GceFailure &&
   !mayHaveSucceededBefore(error) &&
   error.status >= 400 &&

@@ -32,7 +32,7 @@ test.each(domains)("requests and those for tokens go through the proxy of the en
   const { gce, proxy } = await aCloudBehindProxy({ credentials: "me:pr0xyKey" });
   const account = { ...plainAccount, universe_domain: domain, token_uri: `https://oauth2.${domain}/token` };
   const env = { HTTPS_PROXY: proxy.url.replace("//", "//me:pr0xyKey@") };
-  const driver = createGcpDriver({ env, patience: { lookAgainMs: 30, pollMs: 10 } });
+  const driver = createGcpDriver({ env, pollTimes: { lookAgainMs: 30, pollMs: 10 } });
   await driver.createMachine(aRequest(aMachine("m"), {}, secretWith(account)), aContext());
   expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(
     new Set([`oauth2.${domain}:443`, `compute.${domain}:443`]),

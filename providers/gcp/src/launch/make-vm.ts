@@ -1,6 +1,6 @@
 import { MachineError } from "@millwright/core";
 import { toMachineError } from "../api/errors.ts";
-import { isInsertionRefused, isRefusal } from "../api/gce-failure.ts";
+import { isInsertRejected, hasErrorReason } from "../api/gce-failure.ts";
 import { hasFailed, type Operation } from "../api/operation.ts";
 import type { Place } from "../api/requests.ts";
 import { removeLeftoverDisks } from "../vm/leftover-disks.ts";
@@ -60,7 +60,7 @@ async function makeCandidate(
     const done = await insert(launch, candidate, place, call);
     if (hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
   } catch (error) {
-    if (!isRefusal(error, "alreadyExists")) throw error;
+    if (!hasErrorReason(error, "alreadyExists")) throw error;
     const there = await existing(request, call);
     if (there !== undefined) return adopt(there, launch, call);
     // Something else of that name: a disk.
@@ -81,7 +81,7 @@ async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, 
   const begun = await session.api
     .insertInstance(place, vmInput(launch, candidate), requestId, context.signal)
     .catch((error: unknown) => {
-      if (!isInsertionRefused(error)) launches.asked(machine);
+      if (!isInsertRejected(error)) launches.asked(machine);
       throw error;
     });
   return untilDone(begun, place, call).catch((error: unknown) => {

@@ -155,7 +155,7 @@ export async function aCloud(emulatorOptions: GceEmulatorOptions = {}, driverOpt
       // Without jitter requests are repeated at once: tests do not wait.
       random: { ...systemRandom, next: () => 0 },
       ...driverOptions,
-      patience: { lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+      pollTimes: { lookAgainMs: 30, pollMs: 10, ...driverOptions.pollTimes },
     }),
   );
   return { gce, url, driver };

@@ -1,5 +1,5 @@
 import { MachineError } from "@millwright/core";
-import { isMissing, isRefusal } from "../api/gce-failure.ts";
+import { isMissing, hasErrorReason } from "../api/gce-failure.ts";
 import { hasFailed, isAboutNothing, operationError } from "../api/operation.ts";
 import type { DiskResource, Place } from "../api/requests.ts";
 import { isScratch } from "../spec/disks.ts";
@@ -85,7 +85,7 @@ async function removeDisk(place: Place, name: string, call: MethodCall): Promise
   } catch (error) {
     if (isMissing(error, `disks/${name}`)) return;
     // It is attached again: the next attempt sees that.
-    const isTaken = isRefusal(error, "resourceInUseByAnotherResource", "resourceNotReady");
+    const isTaken = hasErrorReason(error, "resourceInUseByAnotherResource", "resourceNotReady");
     throw isTaken ? new MachineError("Aborted", `disk ${name}: ${error.message}`, { cause: error }) : error;
   }
 }

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { type ClusterKeys, isMadeFor, specHashOf, stableHash, withOwnTags } from "@millwright/core/driver-kit";
+import { type ClusterKeys, ownsVm, specHashOf, stableHash, withOwnTags } from "@millwright/core/driver-kit";
 import type { Place } from "../api/requests.ts";
 import { isInCluster } from "../spec/cluster-keys.ts";
 import { type GcpSpec, mostLabels } from "../spec/spec.ts";
@@ -73,9 +73,9 @@ const asLabels = ({ name, namespace, uid }: MachineIdentity): Pick<MachineIdenti
   uid: labelValueOf(uid),
 });
 
-/** Whether a VM was made for this machine ({@link isMadeFor}). VMs have the names of their machines. */
+/** Whether a VM was made for this machine ({@link ownsVm}). VMs have the names of their machines. */
 export function isOwnedBy({ place, name, tags, labels }: Marks, keys: ClusterKeys, machine: MachineIdentity): boolean {
-  return isMadeFor(asLabels(machine), {
+  return ownsVm(asLabels(machine), {
     machineName: name,
     namespace: labels[ownerLabelKeys.namespace] ?? "",
     machineUid: labels[ownerLabelKeys.machineUid] ?? "",

@@ -1,6 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
 import { aggregate } from "../aggregate.ts";
-import { someNames } from "../message-lines.ts";
+import { shortenNames } from "../message-lines.ts";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
@@ -9,7 +9,7 @@ const type = clusterApiConditionTypes.remediating;
 /** Names of unhealthy machines that are preserved. */
 function keptText(kept: readonly JudgedMachine[]): string {
   if (kept.length === 0) return "";
-  const names = someNames(kept.map(({ name }) => name));
+  const names = shortenNames(kept.map(({ name }) => name));
   const subject = kept.length === 1 ? `Machine ${names} is` : `Machines ${names} are`;
   return `${subject} not healthy (not to be remediated by MachineDeployment/MachineSet)`;
 }

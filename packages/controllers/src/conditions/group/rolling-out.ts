@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import { cutMessage, someNames } from "../message-lines.ts";
+import { cutMessage, shortenNames } from "../message-lines.ts";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
@@ -34,7 +34,7 @@ export function rollingOut(
     return { type, status: "False", reason: reasons.notRollingOut, message: "" };
   const title = `Rolling out ${outdated.length} not up-to-date replicas`;
   if (outdated.length === 0) {
-    const message = `${title}\n* MachineSet ${someNames(coming)} may still make machines`;
+    const message = `${title}\n* MachineSet ${shortenNames(coming)} may still make machines`;
     return { type, status: "True", reason: reasons.rollingOut, message };
   }
   const lines = [title, ...reasonLines(outdated, classKind), ...holds.map((hold) => `* ${hold}`)];

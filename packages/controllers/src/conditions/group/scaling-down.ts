@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import { slowToGoText } from "../machine/deleting.ts";
+import { slowDeletionText } from "../machine/deleting.ts";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 import type { Scale } from "./scaling-up.ts";
@@ -8,7 +8,7 @@ const type = clusterApiConditionTypes.scalingDown;
 
 /** A line about slow deletions, or nothing. */
 export function slowLine(machines: readonly JudgedMachine[], now: Date): string {
-  const slow = slowToGoText(
+  const slow = slowDeletionText(
     machines.map(({ facts }) => facts),
     now,
   );

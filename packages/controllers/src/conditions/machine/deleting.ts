@@ -5,7 +5,7 @@ import {
   machineConditionTypes as types,
   stageOf,
 } from "@millwright/core";
-import { cutText, someNames } from "../message-lines.ts";
+import { cutText, shortenNames } from "../message-lines.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { type ConditionOf, type MachineFacts, newCondition, timeOf } from "./facts.ts";
 
@@ -54,7 +54,7 @@ const isLonger = (since: string | undefined, ms: number, now: Date): boolean => 
 };
 
 /** Whether the deletion of a machine is slow, as reported in `ScalingDown` of its owners. */
-export const isSlowToGo = (facts: MachineFacts, now: Date): boolean =>
+export const isDeletionSlow = (facts: MachineFacts, now: Date): boolean =>
   isDeleting(facts.machine) && isLonger(goingSince(facts), slowDeletionMs, now);
 
 /** What blocks the drain of a machine, in the order of messages; empty in the first minutes. The drain starts with the phase. */
@@ -67,12 +67,12 @@ export function drainDelays(facts: MachineFacts, now: Date): readonly string[] {
 }
 
 /** The line about slow deletions: sorted names with the causes of the delay (Cluster API, `machinedeployment_status.go`). */
-export function slowToGoText(machines: readonly MachineFacts[], now: Date): string | undefined {
-  const slow = machines.filter((facts) => isSlowToGo(facts, now));
+export function slowDeletionText(machines: readonly MachineFacts[], now: Date): string | undefined {
+  const slow = machines.filter((facts) => isDeletionSlow(facts, now));
   if (slow.length === 0) return undefined;
   const causes = new Set(slow.flatMap((facts) => drainDelays(facts, now)));
   const listed = delays.map(([name]) => name).filter((name) => causes.has(name));
-  const names = someNames(slow.map(({ machine }) => machine.metadata.name));
+  const names = shortenNames(slow.map(({ machine }) => machine.metadata.name));
   const subject = slow.length === 1 ? `Machine ${names} is` : `Machines ${names} are`;
   return `${subject} in deletion since more than 15m${listed.length === 0 ? "" : `, delay likely due to ${listed.join(", ")}`}`;
 }
@@ -89,7 +89,7 @@ export function deletionProgress(facts: MachineFacts, now: Date): string {
   const causes = drainDelays(facts, now);
   return [
     "Machine deletion in progress",
-    isSlowToGo(facts, now) ? " since more than 15m" : "",
+    isDeletionSlow(facts, now) ? " since more than 15m" : "",
     `, stage: ${reasonOfStage[stageOfDeletion(facts)]}`,
     causes.length === 0 ? "" : `, delay likely due to ${causes.join(", ")}`,
   ].join("");

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
-import { slowToGoText } from "./deleting.ts";
+import { slowDeletionText } from "./deleting.ts";
 import type { MachineFacts } from "./facts.ts";
 import { machineConditions, untilConditionsChange } from "./machine-conditions.ts";
 import { facts, going, kubelet, MINUTE, reporting, running, conditionText } from "../../testing/written-conditions.ts";
@@ -182,14 +182,14 @@ describe("Ready", () => {
 
   it("names machines that are slow to go, and why", () => {
     const named = (name: string): MachineFacts => facts(aMachine(draining, { metadata: { name } }));
-    expect(slowToGoText([named("m")], testNow)).toBeUndefined();
-    expect(slowToGoText([named("m"), facts()], later(6 * MINUTE))).toBe(
+    expect(slowDeletionText([named("m")], testNow)).toBeUndefined();
+    expect(slowDeletionText([named("m"), facts()], later(6 * MINUTE))).toBe(
       "Machine m is in deletion since more than 15m, delay likely due to PodDisruptionBudgets",
     );
     const idle = ["e", "d", "c", "b", "a"].map((name) =>
       facts(aMachine(going("Initiate VM deletion"), { metadata: { name } })),
     );
-    expect(slowToGoText(idle, later(6 * MINUTE))).toBe(
+    expect(slowDeletionText(idle, later(6 * MINUTE))).toBe(
       "Machines a, b, c, ... (2 more) are in deletion since more than 15m",
     );
   });

@@ -1,7 +1,7 @@
 import type { Decision } from "../../model/decision.ts";
 import type { GroupConditions } from "../group/group-conditions.ts";
 import type { Condition } from "@millwright/kube";
-import { inOrderIfChanged, setConditions, withoutOurs } from "../set-conditions.ts";
+import { inOrderIfChanged, setConditions, withoutAddedConditions } from "../set-conditions.ts";
 
 /** Lists of conditions in the status of one object. */
 export interface ConditionLists {
@@ -20,7 +20,7 @@ export const conditionList = (
   now: Date,
 ): readonly Condition[] =>
   group === undefined
-    ? withoutOurs(legacy)
+    ? withoutAddedConditions(legacy)
     : inOrderIfChanged(setConditions(legacy, group.states, { now, updateTime }), before);
 
 /** The decision with the new status and the earlier of the requeue times. */

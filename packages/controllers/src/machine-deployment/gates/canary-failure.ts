@@ -1,11 +1,11 @@
 import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { machinesWhere } from "../../machine-lists/machines-where.ts";
-import { servesSince } from "../../machine-lists/serves-since.ts";
+import { availableSince } from "../../machine-lists/available-since.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
 import { canaryFailureOf } from "./canary.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
-import { servingOf, type SetView } from "../state/set-size.ts";
+import { availableMachines, type SetView } from "../state/set-size.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 
 /** Whether the last operation of a machine before its deletion failed: its set deletes a Failed machine at once. */
@@ -19,7 +19,7 @@ const hasFailed = (machine: Machine): boolean => (isDeleting(machine) ? failedBe
 const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
 
 /** Whether machines of other templates are left. */
-export const isUnderWay = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
+export const hasOldMachines = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
 
 /** Whether the current template is an earlier one, after one that failed: a template that is known to work needs no steps and no waiting. */
 export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =>
@@ -37,10 +37,10 @@ export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =
  */
 export function isRevert({ newSet, oldSets }: Sets): boolean {
   if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
-  const first = servingOf(newSet)[0];
+  const first = availableMachines(newSet)[0];
   return (
     first !== undefined &&
-    oldSets.filter(hasSome).every(({ set }) => servesSince(first) < Date.parse(set.metadata.creationTimestamp ?? ""))
+    oldSets.filter(hasSome).every(({ set }) => availableSince(first) < Date.parse(set.metadata.creationTimestamp ?? ""))
   );
 }
 
@@ -72,7 +72,7 @@ export function decideCanaryFailure(
 ): MachineDeploymentDecision | undefined {
   const { annotations = {} } = deployment.metadata;
   const { newSet } = sets;
-  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
+  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !hasOldMachines(sets))
     return undefined;
   if (isRollbackFromFailedCanary(sets) || isRevert(sets)) return undefined;
   const failure = canaryFailureOf(newSet.set);

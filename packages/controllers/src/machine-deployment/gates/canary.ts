@@ -2,8 +2,8 @@ import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwr
 import { apiTime } from "@millwright/kube";
 import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
 import type { RolloutGates } from "../state/rollout-gates.ts";
-import { servesSince } from "../../machine-lists/serves-since.ts";
-import { servingOf, type SetView } from "../state/set-size.ts";
+import { availableSince } from "../../machine-lists/available-since.ts";
+import { availableMachines, type SetView } from "../state/set-size.ts";
 
 /** The last step that a user continued in the rollout of this set; 0 for none. */
 function continuedAfter(deployment: MachineDeployment, newSet: MachineSet | undefined): number {
@@ -42,7 +42,7 @@ export function canaryGates(
       `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
     );
   }
-  const serving = newSet === undefined ? [] : servingOf(newSet);
+  const serving = newSet === undefined ? [] : availableMachines(newSet);
   const continued = continuedAfter(deployment, newSet?.set);
   for (const [index, step] of steps.entries()) {
     const size = machinesOf(step, replicas);
@@ -58,7 +58,7 @@ export function canaryGates(
       const then = `to continue, annotate the MachineDeployment with ${go}`;
       return stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`);
     }
-    const until = new Date(servesSince(last) + step.wait);
+    const until = new Date(availableSince(last) + step.wait);
     if (until > now)
       return stop(size, `Rollout waits at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
   }

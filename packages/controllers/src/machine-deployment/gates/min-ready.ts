@@ -1,5 +1,5 @@
 import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
-import { longestServing, servesSince } from "../../machine-lists/serves-since.ts";
+import { longestAvailable, availableSince } from "../../machine-lists/available-since.ts";
 
 /** Machines that serve, but not for long enough to count. */
 export interface Settling {
@@ -20,11 +20,11 @@ export function settlingMachines(
   const isHonoured = metadata.annotations?.[annotationKeys.honorMinReadySeconds] === "true";
   const { minReadySeconds: seconds = 0 } = spec;
   if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
-  const countsAt = (machine: Machine): number => servesSince(machine) + seconds * 1000;
+  const countsAt = (machine: Machine): number => availableSince(machine) + seconds * 1000;
   const names = new Set<string>();
   let nextMs = Infinity;
   for (const machines of machinesOfSets) {
-    const serving = longestServing(machines);
+    const serving = longestAvailable(machines);
     const settled = serving.findLastIndex((machine) => countsAt(machine) <= now.getTime()) + 1;
     for (const machine of serving.slice(settled)) {
       names.add(machine.metadata.name);

@@ -1,7 +1,7 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { canaryGates } from "./canary.ts";
-import { isRollbackFromFailedCanary, isRevert, isUnderWay } from "./canary-failure.ts";
+import { isRollbackFromFailedCanary, isRevert, hasOldMachines } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";
 import { recoveredSize } from "../state/recovered-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
@@ -50,7 +50,7 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
   const { deployment, problems } = snapshot;
   if (deployment.metadata.deletionTimestamp != null || problems.length > 0) return unlimited;
   const sets = viewSets(snapshot);
-  if (!isUnderWay(sets) || isRollbackFromFailedCanary(sets)) return unlimited;
+  if (!hasOldMachines(sets) || isRollbackFromFailedCanary(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);
   const steps = read.ok && !isRevert(sets) ? read.steps : [];

@@ -51,10 +51,10 @@ describe("an update in place in maintenance windows", () => {
 
   it("ends what it has begun when one closes", () => {
     const model = begun("0 0 * * * 1m", inPlace(0));
-    const isUnderWay = (): boolean =>
+    const hasOldMachines = (): boolean =>
       model.nodes.all().some((node) => inPlaceReasonOf(node) === inPlaceUpdateReasons.selectedForUpdate);
-    for (let round = 0; round < 20 && !isUnderWay(); round++) transcribe(model, { rounds: 1 });
-    expect(isUnderWay()).toBe(true);
+    for (let round = 0; round < 20 && !hasOldMachines(); round++) transcribe(model, { rounds: 1 });
+    expect(hasOldMachines()).toBe(true);
     model.change(annotated({ [maintenanceWindows]: "0 5 * * * 1h" }));
     transcribe(model, { rounds: 20, live: goWell });
     expect(classes(model).filter((name) => name === "big")).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { annotationKeys, capitalTrue, labelKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, trueLabel, labelKeys, type MachineDeployment } from "@millwright/core";
 import { isOnDelete } from "../state/on-delete.ts";
 import type { SetView } from "../state/set-size.ts";
 
@@ -45,7 +45,7 @@ export function setMarks(
       ...ofScaler,
       ...mark(
         preferNoSchedule,
-        capitalTrue,
+        trueLabel,
         annotations[preferNoSchedule],
         isOld && hasNodes && avoidsOldNodes(deployment),
       ),

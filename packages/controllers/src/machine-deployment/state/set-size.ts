@@ -1,5 +1,5 @@
 import type { Machine, MachineSet } from "@millwright/core";
-import { longestServing } from "../../machine-lists/serves-since.ts";
+import { longestAvailable } from "../../machine-lists/available-since.ts";
 import { countMachines } from "../../machine-lists/machine-counts.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
@@ -22,14 +22,14 @@ export interface SetView {
 }
 
 /** The machines of the set that count as available, those that have served longest first. */
-export function servingOf({ machines, settling = new Set() }: SetView): readonly Machine[] {
-  const serving = longestServing(machines);
+export function availableMachines({ machines, settling = new Set() }: SetView): readonly Machine[] {
+  const serving = longestAvailable(machines);
   return serving.slice(0, serving.findLastIndex(({ metadata }) => !settling.has(metadata.name)) + 1);
 }
 
 /** How many machines of the set count as available. */
-export const servingIn = (view: SetView): number =>
-  (view.settling?.size ?? 0) === 0 ? countMachines(view.machines).available : servingOf(view).length;
+export const countAvailable = (view: SetView): number =>
+  (view.settling?.size ?? 0) === 0 ? countMachines(view.machines).available : availableMachines(view).length;
 
 /** @param spec counted against this instead of `spec.replicas` of the set */
 export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {
@@ -38,7 +38,7 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
     name: set.metadata.name,
     spec,
     existing: machines.length,
-    available: Math.min(servingIn(view), spec),
+    available: Math.min(countAvailable(view), spec),
   };
 }
 

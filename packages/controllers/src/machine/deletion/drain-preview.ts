@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
-import { type DrainPreview, rehearseDrain } from "../../drain/rehearse-drain.ts";
+import { type DrainPreview, simulateDrain } from "../../drain/simulate-drain.ts";
 import { drainTerms } from "../drain/drain-node.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { deletionStart } from "../../model/timeouts.ts";
@@ -29,5 +29,5 @@ export function previewDeletionDrain(machine: Machine | undefined, view: DrainVi
     cordon: true,
   };
   const terms = drainTerms(snapshot, view.node, drain, now);
-  return { terms, preview: rehearseDrain(view, terms, now) };
+  return { terms, preview: simulateDrain(view, terms, now) };
 }

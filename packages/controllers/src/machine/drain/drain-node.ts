@@ -1,27 +1,9 @@
-import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { decideDrain, type DrainProgress } from "../../drain/decide-drain.ts";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
-import { conditionOf } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { drainTimeoutMs, evictionTimeMs } from "../../model/timeouts.ts";
-
-/** Drains of a node that has been unusable for this long are forced, milliseconds. */
-const UNUSABLE_MS = 5 * 60_000;
-
-const sinceOf = (condition: NodeCondition | undefined, good: string): number => {
-  const since =
-    condition === undefined || condition.status === good ? Number.NaN : Date.parse(condition.lastTransitionTime ?? "");
-  return Number.isNaN(since) ? Number.POSITIVE_INFINITY : since;
-};
-
-/** Wall clock, milliseconds, after which the node has been not ready, or its disk read-only, for too long to terminate pods gracefully. */
-const unusableAfter = (node: Node): number =>
-  UNUSABLE_MS +
-  Math.min(
-    sinceOf(conditionOf(node, nodeConditionTypes.ready), "True"),
-    sinceOf(conditionOf(node, nodeConditionTypes.readonlyFilesystem), "False"),
-  );
+import { unusableAfter } from "./force-drain.ts";
 
 /** How the node of a machine is drained. */
 export interface NodeDrain {

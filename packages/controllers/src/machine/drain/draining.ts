@@ -1,4 +1,4 @@
-import { capitalTrue, labelKeys, type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
@@ -11,13 +11,10 @@ function isBeforeVm(machine: Machine): boolean {
   return stage === "GetVmStatus" || stage === "Drain";
 }
 
-/** Whether the node of a machine is being drained, for whatever reason: only then the inputs of a drain are read. */
+/** Whether the node of a machine is being drained, for any reason: only then the inputs of a drain are read. */
 export const isDraining = (machine: Machine, node: Node | undefined): boolean =>
   isDeleting(machine) ? isBeforeVm(machine) : isInPlaceDrainDue(machine, node) || isPreservationDrainDue(machine, node);
 
 /** Whether pods and attachments of the node matter to the machine: during a drain, and during the whole deletion. */
 export const isLeaving = (machine: Machine, node: Node | undefined): boolean =>
   isDeleting(machine) || isDraining(machine, node);
-
-/** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
-export const isForceDrain = ({ metadata }: Machine): boolean => metadata.labels?.[labelKeys.forceDrain] === capitalTrue;

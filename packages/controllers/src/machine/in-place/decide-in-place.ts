@@ -16,7 +16,7 @@ import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { drainNode } from "../drain/drain-node.ts";
-import { isForceDrain } from "../drain/draining.ts";
+import { isForceDrain } from "../drain/force-drain.ts";
 import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";

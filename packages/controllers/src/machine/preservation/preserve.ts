@@ -6,7 +6,7 @@ import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import { drainNode } from "../drain/drain-node.ts";
 import { drainRuleEvents } from "../drain/drain-rules.ts";
-import { isForceDrain } from "../drain/draining.ts";
+import { isForceDrain } from "../drain/force-drain.ts";
 import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";

@@ -29,7 +29,7 @@ export interface OwnerMarks {
  *
  * Namespaces and UIDs are compared exactly: a driver whose cloud cannot store one as it is converts both sides. An empty namespace or UID is unknown.
  */
-export function isMadeFor(machine: Pick<MachineIdentity, "name" | "namespace" | "uid">, marks: OwnerMarks): boolean {
+export function ownsVm(machine: Pick<MachineIdentity, "name" | "namespace" | "uid">, marks: OwnerMarks): boolean {
   if (marks.machineName !== machine.name) return false;
   const isUidKnown = machine.uid !== "" && marks.machineUid !== "";
   if (isUidKnown && marks.machineUid === machine.uid) return true;

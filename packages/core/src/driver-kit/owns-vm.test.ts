@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isMadeFor, type OwnerMarks } from "./is-made-for.ts";
+import { ownsVm, type OwnerMarks } from "./owns-vm.ts";
 
 const machine = { name: "m", namespace: "shoot", uid: "new" };
 /** A VM with all tags, that no provider id names. */
@@ -49,6 +49,6 @@ describe("whether a VM was made for a machine", () => {
       machine,
     ],
   ])("when %s: %s", (_, expected, marks, of) => {
-    expect(isMadeFor(of, { ...own, ...marks })).toBe(expected);
+    expect(ownsVm(of, { ...own, ...marks })).toBe(expected);
   });
 });

@@ -149,7 +149,7 @@ const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
  * Simulates a drain by repeated decisions, in the best case: evicted pods are deleted at once, their replacements
  * healthy and their volumes attached, jobs complete, and budgets have the pods that they wait for. What still blocks the drain requires a user, or a deadline.
  */
-export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
+export function simulateDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
   // No driver is called here: only known volume ids are used.
   const scene: Scene = { view: { ...view, unknownVolumes: [], volumeIdsUntil: 0 }, nowMs: now.getTime() };
   const cordon = cordonOf(view.node, terms);

@@ -7,7 +7,7 @@ import { createControlCaches } from "../../cluster/caches.ts";
 import { createWriter } from "../../cluster/writer.ts";
 import { aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
 import { newMachineSet } from "./machine-set-shape.ts";
-import { createMachineSetMaker } from "./make-machine-set.ts";
+import { createMachineSetCreator } from "./create-machine-set.ts";
 
 const bounds = { replicas: 3, maxSurge: 1, maxUnavailable: 0 };
 
@@ -20,7 +20,7 @@ function setUp() {
   const events = { record: () => {}, flush: async () => {}, close: () => {}, counts: () => ({ sent: 0, dropped: 0 }) };
   const deployments = createWriter({ api, type: machineDeploymentResource, store: caches.deployments.store });
   const sets = createWriter({ api, type: machineSetResource, store: caches.sets.store });
-  const make = createMachineSetMaker({ control: api, caches, clock, events }, deployments, sets);
+  const make = createMachineSetCreator({ control: api, caches, clock, events }, deployments, sets);
   return { api, caches, deployment, make, set: newMachineSet(deployment, 3, 1, bounds) };
 }
 

@@ -3,14 +3,14 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Writer } from "../cluster/writer.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
-import { decideHolding, type HoldingSnapshot } from "./holding.ts";
+import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";
 
 /** Options of a controller that keeps objects while others refer to them. */
-export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
+export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
   /** For logs and metrics. */
   readonly name: string;
-  readonly kind: HoldingSnapshot["kind"];
-  readonly referrerKind: HoldingSnapshot["referrerKind"];
+  readonly kind: InUseSnapshot["kind"];
+  readonly referrerKind: InUseSnapshot["referrerKind"];
   readonly finalizer: string;
   readonly workers: number;
   readonly store: ReadonlyStore<T>;
@@ -25,9 +25,9 @@ export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
 }
 
 /** Creates a controller that adds a finalizer to objects that others refer to, and removes it with the last reference. The caller adds the triggers. */
-export function createHoldingController<T extends ApiObject & Finalized & { readonly status?: object }>(
+export function createInUseProtectionController<T extends ApiObject & Finalized & { readonly status?: object }>(
   { namespace, clock, random, log, events }: ControllerContext,
-  options: HoldingControllerOptions<T>,
+  options: InUseProtectionOptions<T>,
 ): Controller {
   const { name: title, kind, referrerKind, finalizer, workers, store, writer } = options;
   /** Keys of objects whose blocked deletion was reported. */
@@ -45,19 +45,19 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
       if (deletionTimestamp == null) reported.delete(key);
       if (object === undefined) return { done: true };
       const referrers = options.referrers(name);
-      const isHeld = object.metadata.finalizers?.includes(finalizer) === true;
-      const snapshot: HoldingSnapshot = {
+      const hasFinalizer = object.metadata.finalizers?.includes(finalizer) === true;
+      const snapshot: InUseSnapshot = {
         kind,
         name,
-        isHeld,
-        isGoing: deletionTimestamp != null,
+        hasFinalizer,
+        isTerminating: deletionTimestamp != null,
         isPausedByCrd: options.isPausedByCrd?.() ?? false,
         referrers,
         referrerKind,
-        unreadable: isHeld && referrers.length === 0 ? options.unreadable() : [],
+        unreadable: hasFinalizer && referrers.length === 0 ? options.unreadable() : [],
         isReported: reported.has(key),
       };
-      const decision = decideHolding(snapshot);
+      const decision = decideInUseProtection(snapshot);
       const result = await carryOut(
         decision,
         async (action) => {

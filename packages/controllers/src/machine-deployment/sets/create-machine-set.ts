@@ -14,7 +14,7 @@ import type { Writer } from "../../cluster/writer.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 
 /** Creates the set of a deployment's current template. */
-export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
+export type CreateMachineSet = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
 
 /** Whether the creation failed because the namespace is terminating: then nothing is reported, since no event could be written. */
 const isNamespaceEnding = (error: unknown): boolean =>
@@ -24,11 +24,11 @@ const isNamespaceEnding = (error: unknown): boolean =>
  * Creates a set and reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
  * report a new set.
  */
-export function createMachineSetMaker(
+export function createMachineSetCreator(
   { control, caches, clock, events }: Pick<ControllerContext, "control" | "caches" | "clock" | "events">,
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
-): MachineSetMaker {
+): CreateMachineSet {
   const patchStatus = ({ metadata: { namespace, name } }: MachineDeployment, status: object): Promise<void> =>
     deployments.patchStatus({ namespace, name }, status);
 

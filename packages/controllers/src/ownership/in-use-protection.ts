@@ -2,12 +2,12 @@ import { eventReasons } from "@millwright/core";
 import type { Decision, Reason } from "../model/decision.ts";
 
 /** An object that others refer to, and the objects that do. */
-export interface HoldingSnapshot {
+export interface InUseSnapshot {
   readonly kind: "MachineClass" | "Secret";
   readonly name: string;
   /** Whether the object carries our finalizer. */
-  readonly isHeld: boolean;
-  readonly isGoing: boolean;
+  readonly hasFinalizer: boolean;
+  readonly isTerminating: boolean;
   /** Whether it is terminating only because its CRD is. Default: not. */
   readonly isPausedByCrd?: boolean;
   /** Names of the objects that refer to it. */
@@ -19,13 +19,13 @@ export interface HoldingSnapshot {
   readonly isReported: boolean;
 }
 
-/** Everything that holding an object writes. */
-export type HoldingAction = { readonly kind: "AddFinalizer" } | { readonly kind: "RemoveFinalizer" };
+/** What the protection of an object writes. */
+export type InUseAction = { readonly kind: "AddFinalizer" } | { readonly kind: "RemoveFinalizer" };
 
 /** Maximum number of names in a message. */
 const NAMED = 3;
 
-function stays({ kind, name, referrers, referrerKind, unreadable }: HoldingSnapshot): Reason {
+function stillInUse({ kind, name, referrers, referrerKind, unreadable }: InUseSnapshot): Reason {
   const names = (referrers.length > 0 ? referrers : unreadable).toSorted();
   const rest = names.length - NAMED;
   const list = `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
@@ -40,12 +40,12 @@ function stays({ kind, name, referrers, referrerKind, unreadable }: HoldingSnaps
  * Keeps an object while others refer to it, based on state and not on events: a lost event neither leaks nor removes a finalizer. An
  * unreferenced object has no finalizer; a blocked deletion is reported once.
  */
-export function decideHolding(snapshot: HoldingSnapshot): Decision<HoldingAction, never> {
-  const { isHeld, isGoing, isPausedByCrd = false, referrers, unreadable, isReported } = snapshot;
-  if (referrers.length > 0 && !isHeld)
+export function decideInUseProtection(snapshot: InUseSnapshot): Decision<InUseAction, never> {
+  const { hasFinalizer, isTerminating, isPausedByCrd = false, referrers, unreadable, isReported } = snapshot;
+  if (referrers.length > 0 && !hasFinalizer)
     // The API server accepts no new finalizer for a terminating object.
-    return { actions: isGoing ? [] : [{ kind: "AddFinalizer" }], because: [] };
-  if (!isHeld || (isGoing && isPausedByCrd)) return { actions: [], because: [] };
+    return { actions: isTerminating ? [] : [{ kind: "AddFinalizer" }], because: [] };
+  if (!hasFinalizer || (isTerminating && isPausedByCrd)) return { actions: [], because: [] };
   if (referrers.length === 0 && unreadable.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
-  return { actions: [], because: isGoing && !isReported ? [stays(snapshot)] : [] };
+  return { actions: [], because: isTerminating && !isReported ? [stillInUse(snapshot)] : [] };
 }

@@ -1,5 +1,5 @@
 /** How long a driver waits for what its cloud shows late. */
-export interface Patience {
+export interface PollTimes {
   /** For how long a requested VM may be invisible, or without a name, milliseconds. */
   readonly visibleMs: number;
   /** Delay before a second lookup of a recently requested VM that was not found and has no stored id, milliseconds. */
@@ -9,4 +9,4 @@ export interface Patience {
 }
 
 /** Two minutes for a VM to become visible, 3 s before a second lookup, 0.5 s to 5 s between lookups. */
-export const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, pollMs: 500 };
+export const defaultPollTimes: PollTimes = { visibleMs: 120_000, lookAgainMs: 3_000, pollMs: 500 };

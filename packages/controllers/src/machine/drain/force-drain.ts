@@ -1,0 +1,23 @@
+import { labelKeys, type Machine, type NodeCondition, nodeConditionTypes, trueLabel } from "@millwright/core";
+import { conditionOf } from "../../model/node-condition.ts";
+import type { Node } from "../../model/node-objects.ts";
+
+/** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
+export const isForceDrain = ({ metadata }: Machine): boolean => metadata.labels?.[labelKeys.forceDrain] === trueLabel;
+
+/** Drains of a node that has been unusable for this long are forced, milliseconds. */
+const UNUSABLE_MS = 5 * 60_000;
+
+const sinceOf = (condition: NodeCondition | undefined, good: string): number => {
+  const since =
+    condition === undefined || condition.status === good ? Number.NaN : Date.parse(condition.lastTransitionTime ?? "");
+  return Number.isNaN(since) ? Number.POSITIVE_INFINITY : since;
+};
+
+/** Wall clock, milliseconds, after which the node has been not ready, or its disk read-only, for too long to terminate pods gracefully. */
+export const unusableAfter = (node: Node): number =>
+  UNUSABLE_MS +
+  Math.min(
+    sinceOf(conditionOf(node, nodeConditionTypes.ready), "True"),
+    sinceOf(conditionOf(node, nodeConditionTypes.readonlyFilesystem), "False"),
+  );
