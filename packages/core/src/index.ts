@@ -147,7 +147,13 @@ export {
   deletionMachinePriority,
   preserveValues,
 } from "./wire/annotations.ts";
-export { clusterApiReasons, crdDeletedReason, legacyReasons, specValidReasons } from "./wire/condition-reasons.ts";
+export {
+  clusterApiReasons,
+  crdDeletedReason,
+  legacyReasons,
+  specValidReasons,
+  vmOfOtherMachineReason,
+} from "./wire/condition-reasons.ts";
 export {
   clusterApiConditionTypes,
   conditionOrder,
@@ -156,6 +162,7 @@ export {
   machineConditionTypes,
   crdsEstablishedConditionType,
   specValidConditionType,
+  conflictConditionType,
 } from "./wire/condition-types.ts";
 export type { ConditionStatus } from "./wire/condition-types.ts";
 export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion-stages.ts";
@@ -207,6 +214,9 @@ export {
   machineDeleted,
   nodeMissing,
   nodeOfAnotherVm,
+  answeredVmOfOtherMachine,
+  onlyObjectDeleted,
+  vmOfOtherMachine,
   nodeUnhealthy,
   providerMessage,
   rejoined,

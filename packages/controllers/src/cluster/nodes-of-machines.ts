@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "./context.ts";
 import { createMatchNode, findNode } from "./find-node.ts";
+import { findVmHolder } from "./find-vm-holder.ts";
 import type { Node } from "../model/node-objects.ts";
 
 /** The existing nodes of machines, by name of the machine. */
@@ -16,7 +17,9 @@ export function nodesOfMachines(
   const match = createMatchNode(caches, namespace, matchVm);
   for (const machine of machines) {
     const { node } = findNode(machine, target.caches, match);
-    if (node !== undefined) nodes.set(machine.metadata.name, node);
+    if (node === undefined) continue;
+    const holder = findVmHolder(machine, machine.spec.providerID ?? "", { caches, target }, match);
+    if (holder === undefined) nodes.set(machine.metadata.name, node);
   }
   return nodes;
 }

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, MachineError, machineResource } from "@millwright/core";
 import { ignoreNotFound, messageOf, nodeResource, volumeAttachmentResource } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
@@ -117,6 +117,8 @@ export function createMachineExecutor(
           return operations.cancel(machine.metadata.uid ?? "");
         case "RemoveBootstrapToken":
           return removeToken(machine);
+        case "FailOperation":
+          return operations.fail(machine.metadata.uid ?? "", new MachineError(action.code, action.message));
         case "AcknowledgeOperation":
           return operations.acknowledge(machine.metadata.uid ?? "");
         case "DeleteMachine":

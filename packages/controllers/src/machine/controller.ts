@@ -22,6 +22,7 @@ import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { createRemediationWatch } from "../remediation/remediation-watch.ts";
+import { wireClaims } from "./claim-triggers.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
@@ -149,6 +150,7 @@ export function createMachineController(
 
   const remediations = createRemediationWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, reported);
+  wireClaims(caches, controller);
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {

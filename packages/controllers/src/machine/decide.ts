@@ -10,12 +10,14 @@ import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { decidePausedDeletion } from "./deletion/paused.ts";
+import { decideConflict, hasConflict, withoutConflict } from "./decide-conflict.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./run-steps.ts";
 import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
+import { statusOf } from "../model/status-change.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /**
@@ -39,6 +41,9 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   }
   if (machine.metadata.deletionTimestamp != null && snapshot.pausedBy !== undefined)
     return decidePausedDeletion(snapshot, snapshot.pausedBy, now);
+  if (snapshot.holder !== undefined && (hasId(machine) || machine.metadata.deletionTimestamp != null))
+    return decideConflict(snapshot, snapshot.holder, now);
+  if (hasConflict(machine)) return endConflict(snapshot, now);
   if (machine.metadata.deletionTimestamp != null) return withTokenRemoval(snapshot, decideDeletion(snapshot, now));
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
@@ -60,6 +65,14 @@ function mayStillBeMade(snapshot: MachineSnapshot): boolean {
     !hasId(machine) &&
     readIntent(machine)?.staleNode === undefined
   );
+}
+
+/** The VM is the machine's now, or again. A status cannot be written after the finalizer was removed. */
+function endConflict(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const machine = withoutConflict(snapshot.machine);
+  const decision = decideMachine({ ...snapshot, machine }, now);
+  const isLast = machine.metadata.deletionTimestamp != null;
+  return isLast || decision.status !== undefined ? decision : { ...decision, status: statusOf(machine) };
 }
 
 /** Adds the finalizer and, in the same write, the intent of the creation, or the record that no VM was requested. */

@@ -1,10 +1,19 @@
-import { machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core";
 import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createPodKnowledge } from "../drain/known-pods.ts";
 import type { MatchVm } from "../model/node-match.ts";
-import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } from "../testing/builders.ts";
+import {
+  aMachine,
+  aMachineClass,
+  aNode,
+  annotated,
+  beingDeleted,
+  type Change,
+  named,
+  testNamespace,
+} from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
@@ -149,7 +158,6 @@ describe("the node of a machine", () => {
 describe("other machines that claim the node", () => {
   const twin = (providerID: string) => aMachine(withVm, named("a-twin"), { spec: { providerID } });
   test.each([
-    ["count when nothing distinguishes the VMs", "vm-1", "vm-1", ["a-twin"]],
     ["count when it is their VM", "", "vm-1", ["a-twin"]],
     ["do not count when it belongs to another VM", "mock:///a/vm-1", "mock:///a/vm-2", []],
     [
@@ -165,6 +173,87 @@ describe("other machines that claim the node", () => {
     const nodes = [aNode({ metadata: { name: "node" }, spec })];
     const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
     expect(snapshot.competingMachines).toEqual(expected);
+  });
+
+  test.each([
+    ["is drained by the one that has precedence", "machine", "z-twin", true],
+    ["is neither drained nor deleted by the other", "machine", "a-twin", false],
+  ])("a node that two machines name, and no id, %s", async (_, own, other, isDrained) => {
+    const machine = aMachine(withVm, named(own), { spec: { providerID: null } }, beingDeleted());
+    const others = [aMachine(withVm, named(other), { spec: { providerID: null } })];
+    const { snapshot } = await observe(machine, [aNode({ metadata: { name: "node" } })], { others });
+    expect([snapshot.node !== undefined, snapshot.drain !== undefined]).toEqual([isDrained, isDrained]);
+  });
+});
+
+describe("another Machine that holds the VM", () => {
+  const id = "mock:///eu-1/i-1";
+  const older = { metadata: { creationTimestamp: "2025-12-31T00:00:00Z" } };
+  const younger = { metadata: { creationTimestamp: "2026-01-02T00:00:00Z" } };
+  const withId = (providerID: string | null = id) => ({ spec: { providerID } });
+  const one = (name: string, ...changes: readonly Change<Machine>[]) => aMachine(named(name), withId(), ...changes);
+
+  test.each<[string, ReturnType<typeof aMachine>, readonly ReturnType<typeof aMachine>[], string | undefined]>([
+    ["is none for a VM of one machine", one("a"), [one("b", withId("mock:///eu-1/i-2"))], undefined],
+    ["is the older one", one("a", younger), [one("b")], "b"],
+    [
+      "is the older one, also when it is terminating: it deletes the VM",
+      one("a"),
+      [one("b", older, beingDeleted())],
+      "b",
+    ],
+    ["is none for the older one", one("a"), [one("b", younger)], undefined],
+    ["is the one with the smaller UID, if they are of the same age", one("b"), [one("a")], "a"],
+    ["is the oldest of several", one("a"), [one("b", older), one("c", younger)], "b"],
+    ["is recognized in another form of the id", one("a", younger, withId("MOCK:///zone/I-1")), [one("b")], "b"],
+    [
+      "is the one that the VM is named after",
+      one("a", withId("gce:///p/z/b")),
+      [one("b", younger, withId("gce:///p/z/b"))],
+      "b",
+    ],
+    [
+      "is none for the one that the VM is named after",
+      one("a", younger, withId("gce:///p/z/a")),
+      [one("b", withId("gce:///p/z/a"))],
+      undefined,
+    ],
+    ["is none for a machine without VM", one("a", withId(null)), [one("b", withId(null))], undefined],
+  ])("%s", async (_, machine, others, expected) => {
+    const { snapshot } = await observe(machine, [], { others });
+    expect(snapshot.holder?.name).toBe(expected);
+  });
+
+  it("is the one that the node of the VM names, such as after the id of an older machine was edited", async () => {
+    const node = aNode({
+      metadata: { name: "n", labels: { "node.gardener.cloud/machine-name": "young" } },
+      spec: { providerID: id },
+    });
+    const [old, young] = [one("old"), one("young", younger)];
+    const holders = [
+      (await observe(old, [node], { others: [young] })).snapshot.holder,
+      (await observe(young, [node], { others: [old] })).snapshot.holder,
+    ];
+    expect(holders).toEqual([{ name: "young", providerId: id }, undefined]);
+  });
+
+  it("has the node: the machine has none, and drains none", async () => {
+    const node = aNode({ metadata: { name: "node" }, spec: { providerID: id } });
+    const copy = aMachine(withVm, named("copy"), withId(), younger, beingDeleted());
+    const { snapshot } = await observe(copy, [node], { others: [one("real")] });
+    expect([snapshot.holder?.name, snapshot.node, snapshot.drain, snapshot.pods]).toEqual([
+      "real",
+      undefined,
+      undefined,
+      [],
+    ]);
+  });
+
+  it("is found by the VM with which a driver answered before, too", async () => {
+    const intent = JSON.stringify({ attempt: 1, class: "small", provider: "mock", foreignVm: id });
+    const machine = one("a", older, withId(null), annotated({ "machine.millwright.dev/creation-intent": intent }));
+    const { snapshot } = await observe(machine, [], { others: [one("b")] });
+    expect(snapshot.holder).toEqual({ name: "b", providerId: id });
   });
 });
 

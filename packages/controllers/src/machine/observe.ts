@@ -23,6 +23,8 @@ import { shapeProblemsOf } from "../cluster/readable.ts";
 import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
+import { claimedVm } from "../model/vm-holder.ts";
+import { findVmHolder } from "../cluster/find-vm-holder.ts";
 import { remedyFor, fallbackClassFor } from "./creation/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { markedStage } from "../model/marked-stage.ts";
@@ -152,17 +154,24 @@ export function observeMachine(
   const resolved = resolveFor(machine, context, driver);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
   const found = target === undefined ? noNode : findNode(machine, target, match);
+  const operation = operations.get(machine.metadata.uid ?? "");
+  const holder = findVmHolder(machine, claimedVm(machine, operation), context, match);
+  const rivals =
+    found.node === undefined
+      ? []
+      : competingMachines(found.node, machine, machinesMatching(found.node, context.caches), match);
+  // No id links this machine to the node, and another one has precedence: it is neither drained nor deleted.
+  const isDisputed = found.match !== "same" && rivals.length > 0;
   // A deletion affects only the machine's own node.
   const isKept =
     found.node !== undefined &&
     isDeleting(machine) &&
-    belongsToOtherMachine(found.node, machine, context.caches, match);
-  const node = isKept ? undefined : found.node;
-  const drained = target !== undefined && isDraining(machine, node) ? node : undefined;
+    (isDisputed || belongsToOtherMachine(found.node, machine, context.caches, match));
+  const node = isKept || holder !== undefined ? undefined : found.node;
+  const drained = target !== undefined && !isDisputed && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
   const deleted = isDeleting(machine) ? node : undefined;
-  const operation = operations.get(machine.metadata.uid ?? "");
   const shapeProblems = shapeProblemsOf(machine);
   const deletionVerdict = context.crdGuard?.deletionVerdictOf(
     "Machine",
@@ -179,10 +188,10 @@ export function observeMachine(
     hasTarget: target !== undefined,
     node,
     nodeMatch: node === undefined ? "unknown" : found.match,
-    competingMachines:
-      node === undefined ? [] : competingMachines(node, machine, machinesMatching(node, context.caches), match),
+    competingMachines: node === undefined ? [] : rivals,
     foreignNode: isKept ? found.node : found.foreignNode,
     ...remediations.read(machine, node),
+    holder,
     sameNameNode: sameNameNodeOf(machine, operation, context, match),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     drain:

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core";
 import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -34,12 +34,6 @@ const isRelevantChange = (old: Node | undefined, current: Node | undefined): boo
 
 const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): boolean =>
   !equalJson(old?.status?.volumesAttached, current?.status?.volumesAttached);
-
-/** Whether a machine claims another node than before, or none. */
-const isOtherClaim = (old: Machine, current: Machine | undefined): boolean =>
-  old.metadata.labels?.[labelKeys.node] !== current?.metadata.labels?.[labelKeys.node] ||
-  old.spec.providerID !== current?.spec.providerID ||
-  old.metadata.deletionTimestamp !== current?.metadata.deletionTimestamp;
 
 /** Enqueues machines when their nodes change, and draining machines when an input of their drain changes. */
 export function wireTargetCluster(
@@ -100,20 +94,6 @@ export function wireTargetCluster(
       target.pods.store
         .byIndex("claim", `${metadata.namespace ?? ""}/${metadata.name}`)
         .flatMap((pod) => leaving(pod.spec?.nodeName)),
-  });
-  // Other claimants of a node have it to themselves when a machine releases it.
-  const claimantsBeside = ({ metadata, spec }: Machine): string[] => {
-    const [node = "", vm = ""] = [metadata.labels?.[labelKeys.node], providerIdKey(spec.providerID)];
-    return [
-      ...(node === "" ? [] : machines.store.byIndex("node", node)),
-      ...(vm === "" ? [] : machines.store.byIndex("providerId", vm)),
-    ].map(key);
-  };
-  watchTriggers({
-    store: machines.store,
-    controller,
-    keys: claimantsBeside,
-    when: (old, current) => old !== undefined && isOtherClaim(old, current),
   });
   target.pods.store.subscribe((old, current) => {
     const uid = old?.metadata.uid;

@@ -19,6 +19,8 @@ export interface CreationIntent {
   readonly bootstrapToken?: true;
   /** Whether the VM had to be initialized when its id was stored. */
   readonly needsInitialization?: true;
+  /** The VM of another Machine with which the driver answered a creation: of this machine only the object is deleted. */
+  readonly foreignVm?: string;
   /** The existing Node under whose name the VM came up: the VM will be deleted, then the machine is Failed. */
   readonly staleNode?: string;
 }
@@ -27,7 +29,8 @@ export interface CreationIntent {
 const MAX_LENGTH = 8192;
 
 /** The token has room for 64 characters, a UID has 36. */
-const tokenOf = ({ metadata }: Machine, attempt: number): string => `${(metadata.uid ?? "").slice(0, 50)}-${attempt}`;
+const tokenOf = ({ metadata }: Pick<Machine, "metadata">, attempt: number): string =>
+  `${(metadata.uid ?? "").slice(0, 50)}-${attempt}`;
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
@@ -40,7 +43,7 @@ const parsed = (text: string): unknown => {
 };
 
 /** The intent of a machine; `undefined` when there is none, or it cannot be read. */
-export function readIntent(machine: Machine): CreationIntent | undefined {
+export function readIntent(machine: Pick<Machine, "metadata">): CreationIntent | undefined {
   const text = machine.metadata.annotations?.[annotationKeys.creationIntent];
   if (text === undefined || text.length > MAX_LENGTH) return undefined;
   const value = parsed(text);
@@ -49,7 +52,7 @@ export function readIntent(machine: Machine): CreationIntent | undefined {
   const name = textOf(value["class"]);
   if (typeof attempt !== "number" || !Number.isSafeInteger(attempt) || attempt < 1 || name === undefined)
     return undefined;
-  const optional = (key: "region" | "zone" | "secretRef" | "credentialsSecretRef" | "staleNode") => {
+  const optional = (key: "region" | "zone" | "secretRef" | "credentialsSecretRef" | "foreignVm" | "staleNode") => {
     const own = textOf(value[key]);
     return own === undefined ? {} : { [key]: own };
   };
@@ -65,9 +68,18 @@ export function readIntent(machine: Machine): CreationIntent | undefined {
     ...optional("credentialsSecretRef"),
     ...(value["bootstrapToken"] === true ? { bootstrapToken: true } : {}),
     ...(value["needsInitialization"] === true ? { needsInitialization: true } : {}),
+    ...optional("foreignVm"),
     ...optional("staleNode"),
   };
 }
+
+/** The intent of a machine on which none is stored although its driver was called. */
+export const newIntent = ({ metadata, spec }: Pick<Machine, "metadata" | "spec">): CreationIntent => ({
+  token: tokenOf({ metadata }, 1),
+  attempt: 1,
+  class: spec.class?.name ?? "",
+  provider: "",
+});
 
 /** The intent of the next driver call. `isSpent`: the token of the previous attempt cannot be used again. */
 export function intentFor(
@@ -75,7 +87,8 @@ export function intentFor(
   machineClass: MachineClass,
   { wantsToken, isSpent = false }: { readonly wantsToken: boolean; readonly isSpent?: boolean },
 ): CreationIntent {
-  const attempt = (readIntent(machine)?.attempt ?? 1) + (isSpent ? 1 : 0);
+  const { attempt: before = 1, foreignVm } = readIntent(machine) ?? {};
+  const attempt = before + (isSpent ? 1 : 0);
   const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
   const { region = "", zone = "" } = nodeTemplate ?? {};
   const { name: secret = "" } = secretRef ?? {};
@@ -90,6 +103,7 @@ export function intentFor(
     ...(secret === "" ? {} : { secretRef: secret }),
     ...(credentials === "" ? {} : { credentialsSecretRef: credentials }),
     ...(wantsToken ? { bootstrapToken: true } : {}),
+    ...(foreignVm === undefined ? {} : { foreignVm }),
   };
 }
 

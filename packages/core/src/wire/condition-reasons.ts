@@ -89,3 +89,6 @@ export const specValidReasons = { valid: "Valid", invalid: "InvalidSpec" } as co
 
 /** Reason of our CRDsEstablished condition, which is present only while it is False. */
 export const crdDeletedReason = "CRDDeleted";
+
+/** Ours, of the condition Conflict: another Machine has precedence for the VM. */
+export const vmOfOtherMachineReason = "VMOfOtherMachine";

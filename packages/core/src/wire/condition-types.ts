@@ -86,6 +86,12 @@ export const machineConditionTypes = {
   deleting: "Deleting",
 } as const;
 
+/**
+ * Ours, in `Machine.status.conditions` among the copies of the Node's: True while another Machine has precedence for the VM, absent otherwise. The message names that Machine.
+ * Read by people and by `kubectl wait`.
+ */
+export const conflictConditionType = "Conflict";
+
 /** Values of a condition's `status`. */
 export const conditionStatuses = ["True", "False", "Unknown"] as const;
 

@@ -74,6 +74,8 @@ export const machineEventReasons = {
   invalidPreserveValue: "InvalidPreserveValue",
   /** Warning: the node that the machine names has the provider id of another VM and is not adopted. */
   providerIdMismatch: "ProviderIDMismatch",
+  /** Warning: the VM of this machine is that of another Machine, which the message names; of this one only the object will be deleted. */
+  vmConflict: "Conflict",
   /** Normal: the node is being deleted, which requests the replacement of the machine; it is deleted, too. */
   nodeDeleted: "NodeDeleted",
   /** Warning: the node was unhealthy for the health timeout; the machine is Failed and will be replaced. */

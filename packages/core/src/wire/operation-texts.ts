@@ -82,6 +82,21 @@ export function nodeOfAnotherVm(name: string, providerId: string, nodeName: stri
   return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;
 }
 
+/** The VM that the machine names is that of another Machine, which keeps it. */
+export function vmOfOtherMachine(name: string, providerId: string, holder: string): string {
+  return `VM ${providerId} belongs to Machine ${holder}. Delete Machine ${name}; the VM is kept`;
+}
+
+/** The machine was deleted without its VM, which is that of another Machine. */
+export function onlyObjectDeleted(providerId: string, holder: string): string {
+  return `Only the object is deleted: VM ${providerId} belongs to Machine ${holder}`;
+}
+
+/** The driver answered a creation with the VM of another Machine, which keeps it. */
+export function answeredVmOfOtherMachine(providerId: string, holder: string): string {
+  return `the driver returned VM ${providerId}, which belongs to Machine ${holder}`;
+}
+
 /** Failed because the VM has the name of an existing Node. The first words are compared by tests. */
 export function staleNode(nodeName: string): string {
   return `VM using old node obj ${nodeName}`;

@@ -91,7 +91,7 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     row: 9,
     from: ["Running"],
     to: "Unknown",
-    trigger: "the Node is missing or unhealthy",
+    trigger: "the Node is missing or unhealthy, or the VM belongs to another Machine",
     operation: "HealthCheck",
     state: "Processing",
   },
@@ -189,6 +189,14 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     to: "Failed",
     trigger: "the Node stayed unhealthy for the health timeout and the remediation budget allows it",
     operation: "unchanged",
+    state: "Failed",
+  },
+  {
+    row: 22,
+    from: ["Available"],
+    to: "Failed",
+    trigger: "the VM belongs to another Machine and there is no target cluster",
+    operation: "HealthCheck",
     state: "Failed",
   },
 ];

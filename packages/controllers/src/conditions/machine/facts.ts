@@ -1,5 +1,5 @@
 import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
-import { labelKeys, nodeMissing, phaseOf } from "@millwright/core";
+import { conflictConditionType, labelKeys, nodeMissing, phaseOf } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
@@ -34,7 +34,8 @@ export const nodeConditionsOf = (facts: MachineFacts): readonly NodeCondition[] 
   nodeOf(facts)?.status?.conditions ?? facts.machine.status?.conditions ?? [];
 
 /** Whether the machine had a node once: only then is there a copy of its conditions. */
-export const hadNode = ({ machine }: MachineFacts): boolean => (machine.status?.conditions ?? []).length > 0;
+export const hadNode = ({ machine }: MachineFacts): boolean =>
+  (machine.status?.conditions ?? []).some(({ type }) => type !== conflictConditionType);
 
 /** Whether the node is known to be missing: it was not found, or the last operation of the machine reports that. */
 export function isNodeGone(facts: MachineFacts): boolean {

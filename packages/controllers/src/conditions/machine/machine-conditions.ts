@@ -2,6 +2,7 @@ import { clusterApiReasons as reasons, machineConditionTypes as types } from "@m
 import type { DerivedCondition } from "../derived-condition.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
+import { conflict } from "./conflict.ts";
 import { deleting, drained, slowDeletionMs, slowDrainMs, volumesDetached } from "./deleting.ts";
 import { type ConditionOf, type MachineFacts, phaseSince, newCondition, timeOf } from "./facts.ts";
 import { infrastructureReady } from "./infrastructure-ready.ts";
@@ -18,6 +19,7 @@ const all: readonly ConditionOf[] = [
   available,
   ready,
   upToDate,
+  conflict,
   infrastructureReady,
   nodeHealthy,
   nodeReady,

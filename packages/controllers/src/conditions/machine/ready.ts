@@ -9,6 +9,7 @@ import { findCondition } from "@millwright/kube";
 import { summary, type SummaryPart } from "../summary.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { isDeleting } from "../../model/phase.ts";
+import { conflict } from "./conflict.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
 import {
   type ConditionOf,
@@ -55,6 +56,7 @@ export const ready: ConditionOf = (facts, now) => {
   };
   const going = deleting(facts, now);
   const update = updating(facts, now);
+  const shared = conflict(facts, now);
   const parts: readonly SummaryPart[] = [
     {
       type: types.deleting,
@@ -62,6 +64,7 @@ export const ready: ConditionOf = (facts, now) => {
       condition: going?.status === "True" ? { ...going, message: deletionProgress(facts, now) } : going,
     },
     { type: types.updating, polarity: "negative", condition: update },
+    ...(shared === undefined ? [] : [{ type: shared.type, polarity: "negative", condition: shared } as const]),
     ...positive(infrastructureReady(facts, now)),
     ...positive(nodeHealthy(facts, now)),
     ...positive(criticalComponents(facts)),

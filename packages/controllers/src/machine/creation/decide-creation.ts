@@ -11,6 +11,7 @@ import { readIntent } from "../../model/creation-intent.ts";
 import { recordFailure } from "./record-failure.ts";
 import { recordVm } from "./record-vm.ts";
 import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
+import { rejectVm } from "./reject-vm.ts";
 import { beginCreation } from "./start-creation.ts";
 
 /**
@@ -28,8 +29,10 @@ export function needsCreation({ machine }: MachineSnapshot): boolean {
  * result of the driver is recorded before its next call; a failed call is retried after its backoff, or when its inputs change.
  */
 export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, operation, inputs, settings } = snapshot;
+  const { machine, holder, operation, inputs, settings } = snapshot;
   if (operation?.state === "running") return nothing;
+  if (operation?.state === "done" && operation.kind === "create" && holder !== undefined && !hasId(machine))
+    return rejectVm(machine, holder);
   if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
   const staleNode = readIntent(machine)?.staleNode;
   if (staleNode !== undefined) return decideStaleVm(snapshot, staleNode, now);

@@ -36,6 +36,10 @@ const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
   status?.lastOperation?.type === "InPlaceUpdate" &&
   metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
+/** Whether no id links the machine to the node, and another machine has precedence for it. */
+const isNodeDisputed = ({ nodeMatch, competingMachines }: MachineSnapshot): boolean =>
+  nodeMatch !== "same" && competingMachines.length > 0;
+
 function toUnknown(description: string, reason: string): Change {
   return {
     phase: "Unknown",
@@ -51,7 +55,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   const phase = phaseOf(machine);
   if (node !== undefined && bad.length === 0) {
     if (!canBecomeRunning.has(phase) || (phase === "Pending" && startupTaintOf(node) !== undefined)) return undefined;
-    if (isInitializationDue(machine, operation)) return undefined;
+    if (isInitializationDue(machine, operation) || isNodeDisputed(snapshot)) return undefined;
     return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }
   if (phase !== "Running") return undefined;

@@ -30,6 +30,8 @@ export interface Operations {
   get(uid: string): OperationView | undefined;
   /** Starts a call. No-op while another call of that machine is throttled or runs, and after `close`. */
   start(uid: string, operation: OperationStart): void;
+  /** The result of a success cannot be used: it becomes a failure, with the backoff of one, and the machine is enqueued. */
+  fail(uid: string, error: MachineError): void;
   /** The outcome is stored in the objects: a success is dropped, a failure is kept for its backoff. */
   acknowledge(uid: string): void;
   /** Cancels a throttled call, and drops a pending one; a running call continues. */
@@ -58,6 +60,7 @@ async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Retu
 
 interface Entry {
   view: OperationView;
+  readonly operation: Pick<OperationStart, "kind" | "inputs" | "enqueue">;
   readonly group?: string;
   readonly abort: AbortController;
 }
@@ -89,7 +92,11 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
   const throttle = createLaunchThrottle(clock, limits);
   const closing = new AbortController();
 
-  const failedView = (uid: string, { kind, inputs }: OperationStart, error: MachineError): OperationView => {
+  const failedView = (
+    uid: string,
+    { kind, inputs }: Pick<OperationStart, "kind" | "inputs">,
+    error: MachineError,
+  ): OperationView => {
     const before = failures.get(uid);
     const count = (before?.kind === kind ? before.count : 0) + 1;
     failures.set(uid, { kind, count });
@@ -120,7 +127,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
     // The machine is deleted: no reconcile reads the outcome.
     const isWanted = entries.get(uid) === entry;
     if (isWanted && outcome.ok) {
-      failures.delete(uid);
+      if (isPending(outcome.value)) failures.delete(uid);
       entry.view = succeededView(operation.kind, outcome.value);
     } else if (isWanted && !outcome.ok) entry.view = failedView(uid, operation, outcome.error);
     throttle.leave(uid, launchOutcomeOf(outcome, entry.abort.signal));
@@ -143,11 +150,14 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
     },
     start(uid, operation) {
       const { kind, inputs, launch } = operation;
-      if (closing.signal.aborted || isOpen(entries.get(uid))) return;
+      const before = entries.get(uid);
+      if (closing.signal.aborted || isOpen(before)) return;
+      if (before?.view.state === "done") failures.delete(uid);
       const abort = new AbortController();
       const since = clock.now().getTime();
       const entry: Entry = {
         view: { kind, state: "waiting", inputs, since },
+        operation,
         abort,
         ...(launch === undefined ? {} : { group: launch.name }),
       };
@@ -173,7 +183,16 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
       const entry = entries.get(uid);
       if (entry === undefined || isOpen(entry) || entry.view.state === "pending") return;
       if (entry.view.state === "failed") entry.view = { ...entry.view, isAcknowledged: true };
-      else entries.delete(uid);
+      else {
+        entries.delete(uid);
+        failures.delete(uid);
+      }
+    },
+    fail(uid, error) {
+      const entry = entries.get(uid);
+      if (entry?.view.state !== "done") return;
+      entry.view = failedView(uid, entry.operation, error);
+      entry.operation.enqueue();
     },
     cancel(uid) {
       const state = entries.get(uid)?.view.state;

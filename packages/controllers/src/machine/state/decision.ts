@@ -1,4 +1,4 @@
-import type { MachineStatus } from "@millwright/core";
+import type { MachineErrorCode, MachineStatus } from "@millwright/core";
 import type { Decision } from "../../model/decision.ts";
 import type { DrainAction } from "../../drain/drain-action.ts";
 import type { LaunchRequest } from "../../model/operation.ts";
@@ -22,6 +22,8 @@ export type MachineAction =
   | { readonly kind: "CancelOperation" }
   /** Removes the bootstrap token of the machine from the target cluster. */
   | { readonly kind: "RemoveBootstrapToken" }
+  /** The result of the driver call cannot be used: it counts as a failure. */
+  | { readonly kind: "FailOperation"; readonly code: MachineErrorCode; readonly message: string }
   /** The outcome of the driver call is stored in the objects. */
   | { readonly kind: "AcknowledgeOperation" }
   /** Deletes the Machine object. */

@@ -5,6 +5,7 @@ import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
+import type { VmHolder } from "../../model/vm-holder.ts";
 import type { NodeHistory } from "../../remediation/node-history.ts";
 import type { ObservedSince } from "../../model/timeouts.ts";
 import type { RemediationView } from "../../remediation/remediation-view.ts";
@@ -38,6 +39,8 @@ export interface MachineSnapshot {
   readonly history: NodeHistory;
   /** What may prevent the remediation of an unhealthy machine. */
   readonly remediation: RemediationView;
+  /** The other Machine to which the VM belongs that this machine names, or with which its driver answered; usually none. Then the machine has no node. */
+  readonly holder?: VmHolder | undefined;
   /** The node with the name in the driver's last result, whichever VM it belongs to. */
   readonly sameNameNode: MatchedNode | undefined;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */

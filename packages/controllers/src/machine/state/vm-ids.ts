@@ -1,5 +1,6 @@
 import { annotationKeys, defaultMachinePriority, labelKeys, type Machine } from "@millwright/core";
-import { type CreationIntent, intentAnnotation, readIntent } from "../../model/creation-intent.ts";
+import { type CreationIntent, intentAnnotation, newIntent, readIntent } from "../../model/creation-intent.ts";
+import { hasId } from "../../model/provisioning.ts";
 import { isStaleNode } from "../../model/stale-node.ts";
 import type { MachineAction } from "./decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
@@ -14,12 +15,7 @@ export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): bo
 
 /** The annotations that are written with the id of a VM. */
 function annotationsFor({ metadata, spec }: Machine, marks: Pick<CreationIntent, "needsInitialization" | "staleNode">) {
-  const intent = readIntent({ metadata, spec }) ?? {
-    attempt: 1,
-    class: spec.class?.name ?? "",
-    provider: "",
-    token: metadata.uid ?? "",
-  };
+  const intent = readIntent({ metadata }) ?? newIntent({ metadata, spec });
   const priority = metadata.annotations?.[annotationKeys.machinePriority] ?? "";
   return {
     ...(priority === "" ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) } : {}),
@@ -46,7 +42,8 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
       ...(hasTarget && !isStale ? { labels: { [labelKeys.node]: nodeName } } : {}),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
-    spec: { providerID: providerId },
+    // An id that is stored is never replaced by that of another VM.
+    spec: { providerID: hasId(machine) ? machine.spec.providerID : providerId },
   };
   return [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }];
 }

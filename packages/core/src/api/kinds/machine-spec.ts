@@ -15,6 +15,9 @@ export const classReferenceSchema = z
 
 const goDuration = "Go duration such as 20m or 1h30m";
 
+/** Schema of the id of a VM. */
+export const providerIdField = text("Id of the VM, written once by the machine controller.");
+
 /** Schema of `spec` of a machine. */
 export const machineSpecSchema = z
   .object({
@@ -44,7 +47,7 @@ export const machineSpecSchema = z
       "Comma-separated Node conditions that make the machine unhealthy unless they are False. Default: --node-conditions.",
     ).exactOptional(),
     nodeTemplate: nodeTemplateSpecSchema.exactOptional(),
-    providerID: text("Id of the VM, written once by the machine controller.").exactOptional(),
+    providerID: providerIdField.exactOptional(),
   })
   .meta({ description: "Desired state of the machine." });
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
 import { flag, text, timestamp } from "../schema/fields.ts";
-import { machineSpecSchema } from "./machine-spec.ts";
+import { machineSpecSchema, providerIdField } from "./machine-spec.ts";
 import { objectMetaSchema } from "./object-meta.ts";
 import { lastOperationSchema } from "./operation.ts";
 import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
@@ -60,13 +60,25 @@ const machineStatusSchema = z
   })
   .meta({ description: "Last observed state of the machine." });
 
+/**
+ * A Machine never gets another VM: the first one would be lost. The controllers remove the id of a VM that they have deleted. MCM sets the id once; only when the label `node` or the priority annotation was
+ * removed does it write the driver's answer again, which is the same id (`pkg/util/provider/machinecontroller/machine.go` updateLabels).
+ */
+const keepsVm = {
+  rule: "self == '' || oldSelf == '' || self.lowerAscii() == oldSelf.lowerAscii()",
+  message: "spec.providerID cannot be changed to another VM; delete the Machine instead",
+};
+
 /** Schema of a Machine: source of its type, its CustomResourceDefinition and its reader. */
 export const machineSchema = z
   .object({
     apiVersion: apiVersionField,
     kind: kindField,
     metadata: objectMetaSchema,
-    spec: machineSpecSchema.prefault({}),
+    spec: machineSpecSchema
+      .extend({ providerID: providerIdField.meta({ "x-kubernetes-validations": [keepsVm] }).exactOptional() })
+      .meta({ description: "Desired state of the machine." })
+      .prefault({}),
     status: machineStatusSchema.exactOptional(),
   })
   .meta({ description: "A Machine is one VM and its Node." });

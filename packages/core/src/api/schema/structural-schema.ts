@@ -18,6 +18,13 @@ export interface StructuralSchema {
   readonly "x-kubernetes-preserve-unknown-fields"?: true;
   readonly "x-kubernetes-list-type"?: string;
   readonly "x-kubernetes-map-type"?: string;
+  readonly "x-kubernetes-validations"?: readonly ValidationRule[];
+}
+
+/** A rule in the Common Expression Language. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string;
 }
 
 /**
@@ -36,6 +43,7 @@ const copied = [
   "x-kubernetes-preserve-unknown-fields",
   "x-kubernetes-list-type",
   "x-kubernetes-map-type",
+  "x-kubernetes-validations",
 ] as const;
 
 /**

@@ -1,0 +1,44 @@
+import { type Machine, providerIdKey } from "@millwright/core";
+import { readIntent } from "./creation-intent.ts";
+import type { OperationView } from "./operation.ts";
+import { hasId } from "./provisioning.ts";
+
+/** Another Machine to which the VM of a machine belongs. */
+export interface VmHolder {
+  readonly name: string;
+  readonly providerId: string;
+}
+
+/** The VM that a machine names, or with which its driver answered; empty for none. */
+export function claimedVm(machine: Machine, operation: OperationView | undefined): string {
+  if (hasId(machine)) return machine.spec.providerID ?? "";
+  if (operation?.state === "done") return operation.result.providerId ?? "";
+  return readIntent(machine)?.foreignVm ?? "";
+}
+
+/** Whether the id ends in the name of the machine: its driver names VMs after the machines that it creates them for. */
+const isNamedAfter = ({ metadata }: Machine, providerId: string): boolean =>
+  providerIdKey(providerId) === metadata.name.toLowerCase();
+
+/**
+ * The machine to which a VM belongs, of several that name it: the one for which the VM was created, by its id or by the label of its node; else the older one,
+ * then the one with the smaller UID.
+ *
+ * @param machineOfNode the Machine that the node of the VM names in its label
+ */
+export function firstHolder(
+  providerId: string,
+  machines: readonly Machine[],
+  machineOfNode: string | undefined,
+): Machine | undefined {
+  const rank = (machine: Machine): readonly string[] => {
+    const { name, uid = name, creationTimestamp } = machine.metadata;
+    const isMadeFor = isNamedAfter(machine, providerId);
+    return [isMadeFor ? "0" : "1", name === machineOfNode ? "0" : "1", creationTimestamp ?? "", uid];
+  };
+  const before = (a: readonly string[], b: readonly string[]): number => {
+    const index = a.findIndex((part, at) => part !== b[at]);
+    return index === -1 ? 0 : (a[index] ?? "") < (b[index] ?? "") ? -1 : 1;
+  };
+  return machines.toSorted((a, b) => before(rank(a), rank(b)))[0];
+}

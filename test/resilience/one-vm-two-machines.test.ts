@@ -1,0 +1,81 @@
+import { type Machine, machineApiVersion, machineClassResource, machineResource } from "@millwright/core";
+import { nodeResource } from "@millwright/kube";
+import { afterEach, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, startInstallation } from "../harness/installation.ts";
+
+const namespace = "default";
+let installation: Installation;
+
+afterEach(async () => {
+  await installation.close();
+});
+
+const machine = (name: string, extra: object = {}): Machine & { apiVersion: string; kind: string } => ({
+  apiVersion: machineApiVersion,
+  kind: "Machine",
+  metadata: { name, namespace, ...extra },
+  spec: { class: { kind: "MachineClass", name: "small" } },
+});
+const read = (name: string): Promise<Machine> => installation.api.get<Machine>(machineResource, { namespace, name });
+const isGone = async (name: string): Promise<void> => {
+  expect((await installation.machines()).map(({ metadata }) => metadata.name)).not.toContain(name);
+};
+
+/** A machine that is Running, and a copy of its manifest under another name, as `kubectl get -o yaml`, an editor and `kubectl create` make it. */
+async function startWithCopy(copyName: string): Promise<Machine> {
+  installation = await startInstallation();
+  await installation.api.create(machineClassResource, machineClass("small"));
+  await installation.api.create(machineResource, machine("real"));
+  installation.runAlone();
+  await eventually(async () => expect((await read("real")).status?.currentStatus?.phase).toBe("Running"));
+  const real = await read("real");
+  const { labels, annotations } = real.metadata;
+  const copy = { ...machine(copyName, { labels, annotations }), spec: real.spec };
+  await installation.api.create(machineResource, copy);
+  return real;
+}
+
+it("a copied Machine never becomes available, and its deletion leaves VM, node and the real Machine alone", async () => {
+  const real = await startWithCopy("copy");
+  await eventually(async () => {
+    const { status } = await read("copy");
+    expect([status?.currentStatus?.phase, status?.conditions]).toMatchObject([
+      "CrashLoopBackOff",
+      [{ type: "Conflict", status: "True", message: expect.stringContaining("Machine real") }],
+    ]);
+  });
+  const calls = installation.cloud.calls.length;
+  await installation.api.delete(machineResource, { namespace, name: "copy" });
+  await eventually(() => isGone("copy"));
+  const nodes = await installation.api.list(nodeResource);
+  expect(
+    nodes.items.map(({ metadata, ...rest }) => [metadata.name, JSON.stringify(rest).includes("unschedulable")]),
+  ).toEqual([[real.metadata.labels?.["node"], false]]);
+  expect(installation.cloud.vms()).toHaveLength(1);
+  expect(installation.cloud.calls).toHaveLength(calls);
+  expect(await read("real")).toMatchObject({ spec: real.spec, status: { currentStatus: { phase: "Running" } } });
+});
+
+it("a copied Machine is no longer in conflict once the real one is deleted with its VM", async () => {
+  await startWithCopy("copy");
+  await eventually(async () => expect((await read("copy")).status?.conditions).toHaveLength(1));
+  await installation.api.delete(machineResource, { namespace, name: "real" });
+  await eventually(() => isGone("real"));
+  expect(installation.cloud.vms()).toEqual([]);
+  await eventually(async () => {
+    const { status } = await read("copy");
+    expect(status?.conditions?.some(({ type }) => type === "Conflict") ?? false).toBe(false);
+  });
+});
+
+it("the id of a VM cannot be changed to that of another VM, but removed", async () => {
+  installation = await startInstallation();
+  await installation.api.create(machineResource, { ...machine("m"), spec: { providerID: "mock:///eu-1/i-1" } });
+  const write = (providerID: string | null) =>
+    installation.api.patch(machineResource, { namespace, name: "m" }, { spec: { providerID } }, { kind: "merge" });
+  await expect(write("mock:///eu-1/i-2")).rejects.toThrow("cannot be changed to another VM");
+  await expect(write("MOCK:///eu-1/i-1")).resolves.toBeDefined();
+  await expect(write(null)).resolves.toBeDefined();
+  await expect(write("mock:///eu-1/i-2")).resolves.toBeDefined();
+});
