@@ -48,9 +48,14 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
   }
+  return decideLiving(snapshot, now);
+}
+
+/** Creates the VM of a machine, or follows its node. */
+function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {
   if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
   // The VM of a Failed machine that is not replaced, such as one without a set, can still become usable.
-  const isUninitialized = snapshot.hasTarget && isInitializationDue(machine, snapshot.operation);
+  const isUninitialized = snapshot.hasTarget && isInitializationDue(snapshot.machine, snapshot.operation);
   if (isUninitialized) return runSteps(snapshot, now, [decideHealth, decideFailedInitialization, decidePreservation]);
   const decision = runSteps(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
   return withTokenRemoval(snapshot, decision);

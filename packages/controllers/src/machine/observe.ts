@@ -23,7 +23,7 @@ import { shapeProblemsOf } from "../cluster/readable.ts";
 import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
-import { claimedVm } from "../model/vm-holder.ts";
+import { claimedVm, type VmHolder } from "../model/vm-holder.ts";
 import { findVmHolder } from "../cluster/find-vm-holder.ts";
 import { remedyFor, fallbackClassFor } from "./creation/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -139,6 +139,37 @@ function drainOf(
 const asksForToken = (secret: SecretData): boolean =>
   containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
 
+/** The node of a machine, and whether it is the machine's to change. */
+interface ObservedNode extends Pick<MachineSnapshot, "node" | "nodeMatch" | "competingMachines" | "foreignNode"> {
+  /** Whether no id links the machine to the node, and another machine has precedence: it is neither drained nor deleted. */
+  readonly isDisputed: boolean;
+}
+
+const withoutNode = { node: undefined, nodeMatch: "unknown", competingMachines: [], isDisputed: false } as const;
+
+function observeNode(
+  machine: Machine,
+  { caches, target }: ControllerContext,
+  match: MatchNode,
+  holder: VmHolder | undefined,
+): ObservedNode {
+  const found = target === undefined ? noNode : findNode(machine, target.caches, match);
+  if (found.node === undefined || holder !== undefined) return { ...withoutNode, foreignNode: found.foreignNode };
+  const rivals = competingMachines(found.node, machine, machinesMatching(found.node, caches), match);
+  const isDisputed = found.match !== "same" && rivals.length > 0;
+  // A deletion affects only the machine's own node.
+  const isKept = isDeleting(machine) && (isDisputed || belongsToOtherMachine(found.node, machine, caches, match));
+  return isKept
+    ? { ...withoutNode, foreignNode: found.node }
+    : {
+        node: found.node,
+        nodeMatch: found.match,
+        competingMachines: rivals,
+        foreignNode: found.foreignNode,
+        isDisputed,
+      };
+}
+
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` is unknown. */
 export function observeMachine(
   machine: Machine,
@@ -153,21 +184,9 @@ export function observeMachine(
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
-  const found = target === undefined ? noNode : findNode(machine, target, match);
   const operation = operations.get(machine.metadata.uid ?? "");
   const holder = findVmHolder(machine, claimedVm(machine, operation), context, match);
-  const rivals =
-    found.node === undefined
-      ? []
-      : competingMachines(found.node, machine, machinesMatching(found.node, context.caches), match);
-  // No id links this machine to the node, and another one has precedence: it is neither drained nor deleted.
-  const isDisputed = found.match !== "same" && rivals.length > 0;
-  // A deletion affects only the machine's own node.
-  const isKept =
-    found.node !== undefined &&
-    isDeleting(machine) &&
-    (isDisputed || belongsToOtherMachine(found.node, machine, context.caches, match));
-  const node = isKept || holder !== undefined ? undefined : found.node;
+  const { node, isDisputed, ...link } = observeNode(machine, context, match, holder);
   const drained = target !== undefined && !isDisputed && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
@@ -187,9 +206,7 @@ export function observeMachine(
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
-    nodeMatch: node === undefined ? "unknown" : found.match,
-    competingMachines: node === undefined ? [] : rivals,
-    foreignNode: isKept ? found.node : found.foreignNode,
+    ...link,
     ...remediations.read(machine, node),
     holder,
     sameNameNode: sameNameNodeOf(machine, operation, context, match),
