@@ -1,5 +1,5 @@
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
-import { secretResource } from "@millwright/kube";
+import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -49,4 +49,33 @@ describe("the deletion of machines", () => {
       expect(installation.cloud.vms()).toEqual([]);
     },
   );
+
+  it("finds and deletes VMs although their class has a key that the driver rejects, and reports the class at once", async () => {
+    const { api, cloud } = installation;
+    await api.create(machineClassResource, machineClass("small"));
+    await deploy(2);
+    current = installation.runAlone();
+    await eventually(async () => expect(await phases()).toEqual(["Running", "Running"]), 60_000);
+    await current.stop("SIGKILL");
+    // The driver of the previous controllers ignored the key.
+    const change = { providerSpec: { colour: "red" } };
+    await api.patch(machineClassResource, { namespace, name: "small" }, change, { kind: "merge" });
+    current = installation.runAlone();
+    await eventually(async () => {
+      const { items } = await api.list(eventResource, { namespace });
+      const about = items.filter((event) => event["reason"] === "InvalidMachineClass");
+      const kinds = about.map((event) => String(Reflect.get(Object(event["involvedObject"]), "kind")));
+      expect(kinds.toSorted()).toEqual(["MachineClass", "MachineDeployment", "MachineSet"]);
+    }, 60_000);
+    expect(await phases()).toEqual(["Running", "Running"]);
+    // The VM of a machine without its id is found by its tags.
+    const [machine] = await installation.machines();
+    const { name = "" } = machine?.metadata ?? {};
+    await api.patch(machineResource, { namespace, name }, { spec: { providerID: null } }, { kind: "merge" });
+    await scale(0);
+    await eventually(async () => {
+      expect(await installation.machines()).toEqual([]);
+      expect(cloud.vms()).toEqual([]);
+    }, 60_000);
+  });
 });

@@ -11,6 +11,7 @@ export type { CrdState } from "./model/crd-state.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createClassChecks } from "./cluster/class-checks.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
+export { createClassRejectionController } from "./machine-class/rejection-controller.ts";
 export { createCapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityDriver, ClassCall } from "./machine-class/capacity-driver.ts";

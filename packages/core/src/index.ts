@@ -59,7 +59,7 @@ export { matchNodeByProviderId, providerIdKey } from "./driver/node-match.ts";
 export type { NodeIdentity, NodeMatch, VmIdentity } from "./driver/node-match.ts";
 export { maxCheckAfterMs, minCheckAfterMs } from "./driver/messages.ts";
 export { goObject } from "./driver/go-object.ts";
-export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
+export { checkDriverSecret, readProviderSpec, readSpecOfVm } from "./driver/read-provider-spec.ts";
 export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";
 export type {
   StandardSchemaIssue,

@@ -2,6 +2,7 @@ import {
   type ControllerContext,
   createCapacityController,
   createClassChecks,
+  createClassRejectionController,
   createControlCaches,
   createCrdGuard,
   createMachineClassController,
@@ -157,6 +158,7 @@ export function createManager(options: ManagerOptions): Manager {
       disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
     }),
     createMachineClassController(context, workers),
+    createClassRejectionController(context, driver),
     createSecretController(context, workers),
   ];
   const named = { ...caches, ...targetCaches };

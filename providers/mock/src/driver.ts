@@ -22,7 +22,7 @@ import { differencesOf } from "./differences.ts";
 import { machineTypes } from "./machine-type.ts";
 import { canonicalJson } from "./new-vm.ts";
 import { clusterTags, isOfCluster, isOwnedBy, nameTags, ownerTagKeys } from "./owner-tags.ts";
-import { type MockSpec, mockSpecSchema } from "./spec.ts";
+import { type MockSpec, mockSpecSchema, mockVmSpecSchema } from "./spec.ts";
 import { type Vm, isLive } from "./vm.ts";
 
 /** The CSI driver whose volumes count as this cloud's. */
@@ -45,6 +45,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
   return defineDriver<MockSpec>({
     name: "mock",
     spec: mockSpecSchema,
+    vmSpec: mockVmSpecSchema,
     ...(options.cloud === undefined ? { secret: mockSecretSchema } : {}),
 
     createMachine: (request, context) =>

@@ -126,6 +126,17 @@ describe("resolveClass", () => {
     });
   });
 
+  it("allows the deletion of machines, but not the creation, with an invalid node template", () => {
+    const nodeTemplate = { capacity: {}, instanceType: "", region: "r", zone: "z" };
+    expect(resolve([{ ...small, nodeTemplate }], [booting]).view).toMatchObject({
+      state: "usable",
+      unmetPrecondition: {
+        reason: "InvalidMachineClass",
+        problem: expect.stringContaining("nodeTemplate.capacity.cpu"),
+      },
+    });
+  });
+
   it.each([
     ["no such key", { key: "x" }],
     ["no data at all", {}],

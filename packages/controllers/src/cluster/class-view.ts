@@ -87,8 +87,13 @@ function resolveContent(
 ): ResolvedClass {
   const subject = `MachineClass "${machineClass.metadata.name}"`;
   const problems = [...shapeProblemsOf(machineClass), ...validateMachineClass(machineClass)];
-  if (problems.length > 0)
-    return unusable(machineEventReasons.invalidMachineClass, `${subject}: ${formatProblems(problems)}`, inputs);
+  const invalid = {
+    reason: machineEventReasons.invalidMachineClass,
+    problem: `${subject}: ${formatProblems(problems)}`,
+  };
+  // A VM is found and deleted without the template of its node.
+  if (problems.some(({ path }) => !path.startsWith("nodeTemplate")))
+    return unusable(invalid.reason, invalid.problem, inputs);
   const rejection = driver.missingDriver(machineClass);
   if (rejection !== undefined) return unusable(machineEventReasons.driverNotFound, `${subject}: ${rejection}`, inputs);
   const missing = secrets.find(({ object }) => object === undefined);
@@ -105,6 +110,8 @@ function resolveContent(
     return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
   }
   const secret = readSecretValues(secrets.map(({ values = {} }) => values));
+  if (problems.length > 0)
+    return { view: { state: "usable", machineClass, unmetPrecondition: invalid }, inputs, secret, unread };
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`;

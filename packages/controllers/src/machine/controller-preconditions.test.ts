@@ -57,7 +57,7 @@ describe("what cannot work", () => {
       rejects: ({ providerSpec }, secret) => {
         if (isRecord(providerSpec) && "colour" in providerSpec)
           return { reason: "InvalidMachineClass", problem: "providerSpec.colour: is unknown" };
-        return "token" in secret ? { reason: "InvalidSecret", problem: "secret.token: is unknown" } : undefined;
+        return "token" in (secret ?? {}) ? { reason: "InvalidSecret", problem: "secret.token: is unknown" } : undefined;
       },
     });
   const causes: readonly [string, (setup: Setup) => unknown, (setup: Setup) => unknown, string][] = [

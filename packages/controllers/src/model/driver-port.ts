@@ -57,6 +57,9 @@ export interface MachineDriver {
   ): Promise<DriverOutcome<readonly (string | null)[]>>;
   /** Why no driver can create machines of this class, as one sentence; `undefined` when one can. Makes no calls. */
   missingDriver(machineClass: MachineClass): string | undefined;
-  /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both, or does not answer within seconds. Makes no calls to a cloud. */
-  rejectionOf(machineClass: MachineClass, secret: SecretData): Promise<ClassProblem | undefined>;
+  /**
+   * Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both, or does not answer within seconds. Without a secret, only the
+   * spec is checked. Makes no calls to a cloud.
+   */
+  rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
 }

@@ -41,7 +41,7 @@ export interface FakeDriverOptions {
   /** What the ids of VMs begin with. Default: nothing, `vm-1` and so on. */
   readonly idPrefix?: string;
   /** What the driver rejects. Default: nothing. */
-  readonly rejects?: (machineClass: MachineClass, secret: SecretData) => ClassProblem | undefined;
+  readonly rejects?: (machineClass: MachineClass, secret: SecretData | undefined) => ClassProblem | undefined;
   /** The name of a VM's node. Default `node-of-<machine>`. */
   readonly nodeName?: (machine: Machine) => string;
 }

@@ -57,6 +57,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       classChecks: checkClass !== undefined,
     }),
     spec: definition.spec,
+    ...(definition.vmSpec === undefined ? {} : { vmSpec: definition.vmSpec }),
     ...(definition.secret === undefined ? {} : { secret: definition.secret }),
     createMachine: definition.createMachine.bind(definition),
     deleteMachine: definition.deleteMachine.bind(definition),
@@ -97,8 +98,9 @@ function checkDefinition(definition: unknown): string {
       `${subject}: "spec" must be a Standard Schema (such as a zod object) that reads providerSpec`,
     );
   }
-  if (part("secret") !== undefined && !isStandardSchema(part("secret"))) {
-    throw new ConfigError(`${subject}: "secret" must be a Standard Schema or left out`);
+  for (const schema of ["vmSpec", "secret"]) {
+    if (part(schema) !== undefined && !isStandardSchema(part(schema)))
+      throw new ConfigError(`${subject}: "${schema}" must be a Standard Schema or left out`);
   }
   for (const method of mandatoryMethods) {
     if (typeof part(method) !== "function") throw new ConfigError(`${subject}: method "${method}" is missing`);

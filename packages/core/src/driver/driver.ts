@@ -100,6 +100,13 @@ export interface Driver<Spec = unknown> {
   /** Reads `MachineClass.providerSpec`: rejects invalid fields with their path and fills in defaults. Makes no calls. */
   readonly spec: StandardSchemaV1<unknown, Spec>;
   /**
+   * Reads `MachineClass.providerSpec` for `deleteMachine` and `getMachineStatus` where `spec` rejects it: the class may have been changed since the VM was created, or have been written for a driver
+   * that reads it less strictly. Requires only what these methods need to find the VM, such as region, zone, project and tags, and fills in anything for the rest.
+   *
+   * Left out: `spec` reads it without the fields that it does not know (those that Zod reports in `keys`, or Valibot as `never`).
+   */
+  readonly vmSpec?: StandardSchemaV1<unknown, Spec>;
+  /**
    * Checks the keys of the class secret, given as an object of plain strings. Only the schema sees the values; its messages must not
    * repeat them. Without it any secret is accepted.
    */

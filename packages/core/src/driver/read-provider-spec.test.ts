@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Secret } from "@millwright/base";
-import { checkDriverSecret, readProviderSpec } from "./read-provider-spec.ts";
+import { checkDriverSecret, readProviderSpec, readSpecOfVm } from "./read-provider-spec.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 const spec = z.strictObject({
@@ -120,5 +120,49 @@ describe("checkDriverSecret", () => {
       ok: false,
       problems: [{ path: "secret.token", message: "got [redacted], wanted more", kind: "invalid" }],
     });
+  });
+});
+
+describe("readSpecOfVm", () => {
+  const read = async (providerSpec: unknown, change: Partial<Parameters<typeof readSpecOfVm>[0]> = {}) => {
+    const result = await readSpecOfVm({ ...driver, ...change }, { providerSpec });
+    return result.ok ? result.spec : result.problems.map(({ path }) => path);
+  };
+
+  it("reads a valid spec as any call does", async () => {
+    expect(await read({ machineType: "small" })).toEqual({ machineType: "small", disks: [] });
+  });
+
+  it("leaves out the fields that the schema does not know, at any depth", async () => {
+    const disks = [{ sizeGb: 10, iops: 5 }];
+    expect(await read({ machineType: "small", colour: "red", disks })).toEqual({
+      machineType: "small",
+      disks: [{ sizeGb: 10 }],
+    });
+    const unknown = { message: "no", expected: "never", path: [{ key: "colour" }] };
+    const valibot = schemaOf((value) =>
+      Object.keys(Object(value)).includes("colour") ? { issues: [unknown] } : { value },
+    );
+    expect(await read({ machineType: "small", colour: "red" }, valibot)).toEqual({ machineType: "small" });
+  });
+
+  it("never leaves out or replaces a field that the schema knows: the VM would be looked for elsewhere", async () => {
+    expect(await read({ machineType: 1 })).toEqual(["providerSpec.machineType"]);
+    expect(await read({ machineType: 1, colour: "red" })).toEqual(["providerSpec.machineType", "providerSpec"]);
+    expect(await read({ machineType: "small", ["__proto__"]: {} })).toEqual(expect.any(Array));
+    expect(await read(undefined)).toEqual(["providerSpec"]);
+  });
+
+  it("uses the schema that the driver has for it", async () => {
+    const vmSpec = z.object({ region: z.string() });
+    expect(await read({ region: "a", machineType: 1 }, { vmSpec })).toEqual({ region: "a" });
+    expect(await read({ region: 1, machineType: 1 }, { vmSpec })).toContain("providerSpec.machineType");
+  });
+
+  it("bears a schema that fails", async () => {
+    const failing = schemaOf(() => {
+      throw new Error("no luck");
+    });
+    expect(await read({ machineType: "small" }, failing)).toEqual(["providerSpec"]);
   });
 });

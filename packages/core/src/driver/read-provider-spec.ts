@@ -39,6 +39,58 @@ export async function readProviderSpec<Spec>(
 }
 
 /**
+ * Reads `providerSpec` for a call that finds or deletes an existing VM: a class that is changed, or was written for another driver, must not keep a VM from being deleted. A spec that
+ * `spec` rejects is read by `vmSpec`, or without the fields that `spec` does not know. Fields that it knows are never left out: a VM that is looked for in the wrong place
+ * would count as deleted.
+ */
+export async function readSpecOfVm<Spec>(
+  driver: Pick<Driver<Spec>, "name" | "spec" | "vmSpec">,
+  machineClass: { readonly providerSpec?: unknown },
+): Promise<ReadProviderSpecResult<Spec>> {
+  const strict = await readProviderSpec(driver, machineClass);
+  const { providerSpec } = machineClass;
+  if (strict.ok || providerSpec === undefined || providerSpec === null) return strict;
+  if (findForbiddenField(providerSpec) !== undefined) return strict;
+  if (driver.vmSpec !== undefined) {
+    const lenient = await validate(driver.vmSpec, providerSpec, "providerSpec");
+    return lenient.ok ? { ok: true, spec: lenient.value } : strict;
+  }
+  const known = await withoutUnknownFields(driver.spec, providerSpec);
+  if (known === undefined) return strict;
+  const reread = await validate(driver.spec, known, "providerSpec");
+  return reread.ok ? { ok: true, spec: reread.value } : strict;
+}
+
+/** A copy of a spec without the fields that the schema reports as unknown; `undefined` when it reports none. */
+async function withoutUnknownFields(schema: StandardSchemaV1, spec: unknown): Promise<unknown> {
+  try {
+    const { issues = [] } = await schema["~standard"].validate(spec);
+    const unknown = issues.flatMap(unknownFieldsOf);
+    if (unknown.length === 0) return undefined;
+    const copy: unknown = structuredClone(spec);
+    for (const path of unknown) removeField(copy, path);
+    return copy;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Paths of the fields that an issue reports as unknown: Zod names them in `keys`, Valibot expects `never` at the path. */
+function unknownFieldsOf(issue: StandardSchemaIssue): readonly (readonly PropertyKey[])[] {
+  const path = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
+  const keys: unknown = Reflect.get(issue, "keys");
+  if (Array.isArray(keys)) return keys.filter((key) => typeof key === "string").map((key) => [...path, key]);
+  return Reflect.get(issue, "expected") === "never" && path.length > 0 ? [path] : [];
+}
+
+function removeField(spec: unknown, path: readonly PropertyKey[]): void {
+  const [key, ...rest] = path;
+  if (typeof spec !== "object" || spec === null || key === undefined || !Object.hasOwn(spec, key)) return;
+  if (rest.length === 0) Reflect.deleteProperty(spec, key);
+  else removeField(Reflect.get(spec, key), rest);
+}
+
+/**
  * Checks the secret of a class with the driver's schema, where it has one. The schema gets an object of plain strings; wherever a message
  * repeats a value, the value is taken out. Never throws.
  */

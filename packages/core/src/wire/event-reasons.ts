@@ -24,6 +24,8 @@ export const eventReasons = {
   crdDeleted: "CRDDeleted",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
+  /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */
+  invalidMachineClass: "InvalidMachineClass",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
   /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not determine it; the message starts with the code. */

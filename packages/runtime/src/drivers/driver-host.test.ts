@@ -1,6 +1,7 @@
-import { type DriverContext, Secret, type StandardSchemaV1 } from "@millwright/core";
+import { type DriverContext, type MachineRequest, Secret, type StandardSchemaV1 } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
+import { schema } from "../testing/fake-driver.ts";
 import {
   aCall,
   host,
@@ -53,6 +54,28 @@ describe("choosing the driver", () => {
       },
     });
   });
+});
+
+it("finds and deletes the VM of a class that the driver rejects, and creates none", async () => {
+  const specs: unknown[] = [];
+  const keepSpec = ({ machineClass: { spec } }: MachineRequest<unknown>): void => void specs.push(spec);
+  const issues = [{ message: "unknown key", keys: ["colour"] }];
+  const { ensureVm, findVm, deleteVm } = host({
+    spec: schema((value) => ("colour" in Object(value) ? { issues } : { value })),
+    getMachineStatus: async (request) => {
+      keepSpec(request);
+      return theVm();
+    },
+    deleteMachine: async (request) => {
+      keepSpec(request);
+      return {};
+    },
+  });
+  const call = aCall({ machineClass: { ...machineClass, providerSpec: { size: 1, colour: "red" } } });
+  expect(await findVm(call, unaborted)).toMatchObject({ ok: true });
+  expect(await deleteVm(call, unaborted)).toMatchObject({ ok: true });
+  expect(await ensureVm(call, unaborted)).toMatchObject({ ok: false, error: { code: "InvalidArgument" } });
+  expect(specs).toEqual([{ size: 1 }, { size: 1 }]);
 });
 
 describe("the check before a creation", () => {

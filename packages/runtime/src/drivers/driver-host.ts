@@ -41,7 +41,7 @@ import {
 import { cleanText, toMachineError } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
-import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
+import { type ClassReader, createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createAbandonedCalls } from "./abandoned-calls.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
 
@@ -94,13 +94,28 @@ const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: Machine
     ...(lastKnownState === undefined ? {} : { lastKnownState }),
   });
 
+/** The check of a class before a creation. It reports no failure of its own: the call of the driver does. */
+function createRejectionCheck(classes: ClassReader, clock: Clock): MachineDriver["rejectionOf"] {
+  const limit = createCallLimit(clock, READ_TIMEOUT_MS);
+  return async (machineClass, secret) => {
+    const read = (): Promise<ClassProblem | undefined> => classes.rejectionOf(machineClass, secret);
+    try {
+      const rejection = await limit("reading the MachineClass", new AbortController().signal, read);
+      return rejection === undefined
+        ? undefined
+        : { ...rejection, problem: cleanText(rejection.problem, secret ?? {}) };
+    } catch {
+      return undefined;
+    }
+  };
+}
+
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
   const { drivers, hasTarget, fence, metrics, recorder, clock, log } = options;
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
-  const readLimit = createCallLimit(clock, READ_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
   const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, clock, log });
@@ -148,10 +163,11 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     { machineClass, secret }: ClassCall,
     signal: AbortSignal,
     run: (read: ReadClass, confidential: Record<string, Secret>) => Promise<Result>,
+    reading: "read" | "readForVm" = "read",
   ): Promise<DriverOutcome<Result>> => {
     const confidential: Record<string, Secret> = { ...secret };
     try {
-      const read = await limit("reading the MachineClass", signal, () => classes.read(machineClass, secret));
+      const read = await limit("reading the MachineClass", signal, () => classes[reading](machineClass, secret));
       return { ok: true, value: await run(read, confidential) };
     } catch (thrown) {
       if (signal.aborted && !isMachineError(thrown))
@@ -166,12 +182,25 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     vmCall: VmCall,
     signal: AbortSignal,
     run: (prepared: Prepared) => Promise<Result>,
+    reading?: "readForVm",
   ): Promise<DriverOutcome<Result>> =>
-    toValue(vmCall, signal, async ({ driver, machineClass, secret }, confidential) => {
-      const machine = identityOf(vmCall.machine);
-      await abandonedCalls.settled(machine.uid, signal);
-      return run({ driver, confidential, request: { machine, machineClass, secret } });
-    });
+    toValue(
+      vmCall,
+      signal,
+      async ({ driver, machineClass, secret }, confidential) => {
+        const machine = identityOf(vmCall.machine);
+        await abandonedCalls.settled(machine.uid, signal);
+        return run({ driver, confidential, request: { machine, machineClass, secret } });
+      },
+      reading,
+    );
+
+  /** The same for a call that finds or deletes a VM: it does not need a valid class. */
+  const toVmOutcome = <Result = OperationResult>(
+    vmCall: VmCall,
+    signal: AbortSignal,
+    run: (prepared: Prepared) => Promise<Result>,
+  ): Promise<DriverOutcome<Result>> => toOutcome(vmCall, signal, run, "readForVm");
 
   const status = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
     const { driver, request } = prepared;
@@ -253,15 +282,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
 
   return {
     missingDriver: (machineClass) => classes.missingDriver(machineClass),
-    async rejectionOf(machineClass, secret) {
-      const read = (): Promise<ClassProblem | undefined> => classes.rejectionOf(machineClass, secret);
-      try {
-        const rejection = await readLimit("reading the MachineClass", new AbortController().signal, read);
-        return rejection === undefined ? undefined : { ...rejection, problem: cleanText(rejection.problem, secret) };
-      } catch {
-        return undefined;
-      }
-    },
+    rejectionOf: createRejectionCheck(classes, clock),
     ensureVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);
@@ -273,12 +294,12 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       }),
     initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
-      toOutcome(vmCall, signal, async (prepared) => {
+      toVmOutcome(vmCall, signal, async (prepared) => {
         const { isInitialized, ...vm } = await status(prepared, signal);
         return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
-      toOutcome(vmCall, signal, async (prepared) => {
+      toVmOutcome(vmCall, signal, async (prepared) => {
         const { driver, request } = prepared;
         const reply = await call(
           prepared,
@@ -290,7 +311,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         return readPendingReply("deleteMachine", reply, prepared.confidential) ?? readDeletionReply(reply);
       }),
     volumeIds: (vmCall, specs, signal) =>
-      toOutcome(vmCall, signal, async (prepared) => {
+      toVmOutcome(vmCall, signal, async (prepared) => {
         const { driver } = prepared;
         if (!driver.capabilities.volumeIds)
           throw new MachineError("Unimplemented", `driver "${driver.name}" knows nothing of volumes`);

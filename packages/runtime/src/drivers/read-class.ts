@@ -10,6 +10,7 @@ import {
   machineEventReasons,
   type MachineIdentity,
   readProviderSpec,
+  readSpecOfVm,
   type SecretData,
 } from "@millwright/core";
 import type { ClassProblem } from "@millwright/controllers";
@@ -26,14 +27,20 @@ export interface ClassReader {
   driverOf(machineClass: MachineClass): Driver | undefined;
   /** Why no driver can make machines of this class, as one sentence; `undefined` when one can. */
   missingDriver(machineClass: MachineClass): string | undefined;
-  /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. */
-  rejectionOf(machineClass: MachineClass, secret: SecretData): Promise<ClassProblem | undefined>;
+  /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. Without a secret, only the spec counts. */
+  rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
   /**
    * Picks the driver, and has it read spec and secret.
    *
    * @throws MachineError InvalidArgument with every problem and its path
    */
   read(machineClass: MachineClass, secret: SecretData): Promise<ReadClass>;
+  /**
+   * The same for a call that finds or deletes a VM: a spec that the driver rejects is read as far as that needs; see `readSpecOfVm`.
+   *
+   * @throws MachineError InvalidArgument with every problem and its path
+   */
+  readForVm(machineClass: MachineClass, secret: SecretData): Promise<ReadClass>;
 }
 
 /** Makes the reader of classes for some drivers. */
@@ -45,7 +52,11 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     const known = drivers.map(({ name }) => `"${name}"`).join(", ");
     return `provider: no driver "${machineClass.provider ?? ""}" is loaded; expected ${known}`;
   };
-  const inspect = async (machineClass: MachineClass, secret: SecretData): Promise<ReadClass | ClassProblem> => {
+  const inspect = async (
+    machineClass: MachineClass,
+    secret: SecretData | undefined,
+    readSpec: typeof readProviderSpec = readProviderSpec,
+  ): Promise<ReadClass | ClassProblem> => {
     const { name } = machineClass.metadata;
     const subject = `MachineClass "${name}"`;
     const driver = driverOf(machineClass);
@@ -53,13 +64,13 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
       const problem = `${subject}: ${missingDriver(machineClass) ?? ""}`;
       return { reason: machineEventReasons.driverNotFound, problem };
     }
-    const spec = await readProviderSpec(driver, machineClass);
+    const spec = await readSpec(driver, machineClass);
     if (!spec.ok) {
       const problem = `${subject}: ${formatProblems(spec.problems)}`;
       return { reason: machineEventReasons.invalidMachineClass, problem };
     }
-    const checked = await checkDriverSecret(driver, secret);
-    if (!checked.ok) {
+    const checked = secret === undefined ? undefined : await checkDriverSecret(driver, secret);
+    if (checked?.ok === false) {
       const problem = `Secret of ${subject}: ${formatProblems(checked.problems)}`;
       return { reason: machineEventReasons.invalidSecret, problem };
     }
@@ -67,8 +78,12 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     return {
       driver,
       machineClass: { name, spec: spec.spec, ...(nodeTemplate === undefined ? {} : { nodeTemplate }) },
-      secret,
+      secret: secret ?? {},
     };
+  };
+  const required = (result: ReadClass | ClassProblem): ReadClass => {
+    if ("problem" in result) throw new MachineError("InvalidArgument", result.problem);
+    return result;
   };
   return {
     driverOf,
@@ -77,11 +92,8 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
       const result = await inspect(machineClass, secret);
       return "problem" in result ? result : undefined;
     },
-    async read(machineClass, secret) {
-      const result = await inspect(machineClass, secret);
-      if ("problem" in result) throw new MachineError("InvalidArgument", result.problem);
-      return result;
-    },
+    read: async (machineClass, secret) => required(await inspect(machineClass, secret)),
+    readForVm: async (machineClass, secret) => required(await inspect(machineClass, secret, readSpecOfVm)),
   };
 }
 

@@ -91,7 +91,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const template = desiredTemplate(snapshot, last.value);
   // An unusable class has no known capacity: the current one is kept.
   const change =
-    classView.state === "usable"
+    classView.state === "usable" && classView.unmetPrecondition?.reason !== machineEventReasons.invalidMachineClass
       ? capacityChange(live, node.status?.capacity, virtualCapacityOf(classView.machineClass))
       : undefined;
 
