@@ -1,5 +1,5 @@
 /**
- * Measures packages/devcluster against the numbers of issue 3: prints a table, and writes the figures as JSON to
+ * Measures packages/devcluster against its targets: prints a table, and writes the results as JSON to
  * reports/devcluster.json. See README.md for what is measured.
  *
  *   node --conditions=@millwright/source tools/bench-kube/devcluster.ts [writes] [memory] [watches]

@@ -1,5 +1,5 @@
 /**
- * Measures packages/kube against the numbers of issue 3: prints a table, and writes the figures as JSON to reports/kube.json.
+ * Measures packages/kube against its targets: prints a table, and writes the results as JSON to reports/kube.json.
  *
  *   node --conditions=@millwright/source tools/bench-kube/kube.ts [requests] [streamed] [pages] [manager]
  *

@@ -13,13 +13,14 @@ const pages = new Set(files.filter((file) => file.endsWith(".md")).map((file) =>
 /** Files that speak of pages without citing any: examples and tests of the tools that read pages. */
 const exceptions: readonly RegExp[] = [/^tools\/(words|docs)\/.*\.test\.ts$/];
 
-it("finds pages that are not there, numbered findings and sections of no page", () => {
+it("finds missing pages, numbered findings and issues, and sections of no page", () => {
   const text =
-    "see docs/gone.md, (F24), and section 4.2 of it\n// RFC 9110, section 10.2, README.md, https://x.org/a.md";
+    "see docs/gone.md, (F24), issue 3, and section 4.2 of it\n// RFC 9110, section 10.2, README.md, https://x.org/a.md";
   expect(danglingSources(text, (page) => page === "README.md")).toEqual([
     { line: 1, text: "docs/gone.md" },
     { line: 1, text: "(F24" },
     { line: 1, text: "section 4.2" },
+    { line: 1, text: "issue 3" },
   ]);
 });
 

@@ -6,8 +6,13 @@ export interface DanglingSource {
 
 /** A page by its name, unless it is part of an address. */
 const page = /(?<![\w/.:-])(?!\/\/)[\w./-]*[\w-]+\.md\b/g;
-/** Numbers of findings, and of sections of a page that is not named. Public standards have sections, too. */
-const numbers = [/\(F\d{1,2}[a-z]?\b/g, /(?<!(?:RFC \d+|\.org), )\bsections? \d+(?:\.\d+)*/g, /\bshared\/reference\b/g];
+/** Numbers of findings and issues, and of sections of a page that is not named. Public standards have sections, too. */
+const numbers = [
+  /\(F\d{1,2}[a-z]?\b/g,
+  /(?<!(?:RFC \d+|\.org), )\bsections? \d+(?:\.\d+)*/g,
+  /\bshared\/reference\b/g,
+  /\bissue \d+\b/g,
+];
 
 /**
  * Finds mentions of pages that are not in the repository, and of numbered findings and sections of no named page.

@@ -57,7 +57,7 @@ describe("planScaling", () => {
       [2, 5],
     ],
     [
-      "lets the current set grow although it is empty yet: no machine of an old template is made (issue 754)",
+      "scales up only the current set, although it is still empty (gardener/machine-controller-manager#754)",
       () => sizesAfter(bounds(6, 1), sets([2, 2, 0], 5)),
       [2, 2, 3],
     ],
