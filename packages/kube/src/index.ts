@@ -31,6 +31,7 @@ export type { LoadKubeConfigOptions } from "./connection/load-kube-config.ts";
 export type { ClusterConfig, Credentials, TlsMaterial } from "./connection/cluster-config.ts";
 export { createApiClient } from "./client/api-client.ts";
 export type { ApiClient, ApiClientOptions } from "./client/api-client.ts";
+export type { RewindEvidence, ServerHistory } from "./client/server-history.ts";
 export type {
   CallOptions,
   DeleteOptions,

@@ -4,6 +4,7 @@ import {
   type Leadership,
   LeadershipLostError,
   type Log,
+  type ServerHistory,
   startLeaderElection,
 } from "@millwright/kube";
 
@@ -19,6 +20,8 @@ export interface ManagerElectionOptions extends ElectionTimes {
   readonly cluster: ElectionCluster;
   /** Namespace of the Leases: that of the machines. */
   readonly namespace: string;
+  /** Receives that the API server went back to an earlier state, as the Leases show within seconds. Default: not reported. */
+  readonly history?: Pick<ServerHistory, "suspect"> | undefined;
   readonly log: Log;
 }
 
@@ -32,6 +35,7 @@ export interface ManagerLeadership extends Pick<Leadership, "acquired" | "fence"
 export function createManagerLeadership({
   cluster,
   namespace,
+  history,
   log,
   ...times
 }: ManagerElectionOptions): ManagerLeadership {
@@ -45,7 +49,13 @@ export function createManagerLeadership({
       const either = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
       for (const name of leaseNames) {
         log("info", "Waiting for leadership", { lease: name, namespace });
-        const election = startLeaderElection({ ...times, cluster, lease: { namespace, name }, log });
+        const election = startLeaderElection({
+          ...times,
+          cluster,
+          lease: { namespace, name },
+          onRewind: history?.suspect,
+          log,
+        });
         elections.push(election);
         election.lost.addEventListener("abort", () => lost.abort(election.lost.reason), { once: true });
         await election.acquired(either);

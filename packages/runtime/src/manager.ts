@@ -34,6 +34,7 @@ import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metric
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
+import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -144,6 +145,7 @@ export function createManager(options: ManagerOptions): Manager {
     log,
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
+  const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
   const machine = createMachineController(context, {
     driver,
     settings,
@@ -217,6 +219,7 @@ export function createManager(options: ManagerOptions): Manager {
         stop.abort(new Error("another part of the manager failed"));
         await Promise.all([machine.close(), capacity.close()]);
         await Promise.allSettled(parts);
+        endRewinds();
         await flushEvents();
       }
     },

@@ -74,7 +74,13 @@ export async function run(flags: RunFlags): Promise<number> {
   const namespace = flags.namespace ?? config.namespace ?? "default";
   const kubeConfig = { file: flags.controlKubeconfig };
   const leadership = flags.leaderElect
-    ? createManagerLeadership({ cluster: { kubeConfig }, namespace, log, ...electionTimes(flags) })
+    ? createManagerLeadership({
+        cluster: { kubeConfig },
+        namespace,
+        history: control.history,
+        log,
+        ...electionTimes(flags),
+      })
     : undefined;
   const { recordCloud: file } = flags;
   const recorder = file === undefined ? undefined : await openCloudRecorder({ file, clock: systemClock, log });

@@ -22,6 +22,8 @@ export const eventReasons = {
   invalidSpec: "InvalidSpec",
   /** Ours, Warning, on MachineSets and MachineDeployments: paused because the CRD of their kind, or of what they own, is being deleted. */
   crdDeleted: "CRDDeleted",
+  /** Ours, Warning, on the Namespace: the API server went back to an earlier state; the message names the cluster and what showed it. */
+  apiServerWentBack: "APIServerWentBack",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */

@@ -126,4 +126,6 @@ export const ownMetricNames = {
   pausedDeletions: "millwright_paused_deletions",
   /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
+  /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */
+  apiServerRewinds: "millwright_api_server_rewinds_total",
 } as const;

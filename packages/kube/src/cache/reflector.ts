@@ -133,7 +133,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const omitManagedFields = options.keepManagedFields !== true;
   const { inactivityMs, metadataOnly = false } = options;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
-  const history = followHistory(api.history ?? createServerHistory());
+  const history = followHistory(api.history ?? createServerHistory(clock));
   const waiters = createVersionWaiters();
   const connectivity = createConnectivityRecord(clock);
   const failureLog = createFailureLog(log, describeType(type));

@@ -47,7 +47,7 @@ test("lists again when an event is older than the version before it", async () =
 });
 
 test("has the other caches of the client list again, and ends what they have under way", async () => {
-  const history = createServerHistory();
+  const history = createServerHistory(createVirtualClock());
   const first = scripted([page([], 5), page([], 7)], [[added("a", 20), added("b", 7)]]);
   const second = scripted([page([node("x", 4)], 15), page([node("x", 4), node("y", 6)], 7)], [[added("z", 18)]]);
   const [one, other] = [first, second].map((script) => start({ ...script, api: { ...script.api, history } }));
@@ -67,7 +67,7 @@ test("has the other caches of the client list again, and ends what they have und
 
 test("lets a controller decide nothing until all of its caches have been listed again", async () => {
   const clock = createVirtualClock();
-  const history = createServerHistory();
+  const history = createServerHistory(clock);
   const script = scripted([page([], 5)], []);
   const held = Promise.withResolvers<ObjectList>();
   let lists = 0;
@@ -107,7 +107,7 @@ test("does not use a list that lacks objects that exist", async () => {
     [[{ type: "BOOKMARK", object: { metadata: {} } }]],
   );
   for (const { metadata } of all) script.existing.add(metadata.name ?? "");
-  const history = createServerHistory();
+  const history = createServerHistory(createVirtualClock());
   const run = start({ ...script, api: { ...script.api, history } });
   await run.clock.advance(0);
   history.report({ resource: "leases", found: "an older version" });
@@ -122,7 +122,7 @@ test("does not use a list that lacks objects that exist", async () => {
 
 test("uses a list that lacks objects when none of them exists", async () => {
   const all = ["a", "b", "c", "d", "e"].map((name, index) => node(name, index + 1));
-  const history = createServerHistory();
+  const history = createServerHistory(createVirtualClock());
   const script = scripted([page(all, 5), page([], 9)], []);
   const run = start({ ...script, api: { ...script.api, history } });
   await run.clock.advance(0);
@@ -130,4 +130,16 @@ test("uses a list that lacks objects when none of them exists", async () => {
   await run.clock.advance(5_000);
   expect(run.store.size).toBe(0);
   await run.end();
+});
+
+test("takes evidence that comes late for the rewind that is known already, and later one for another", async () => {
+  const clock = createVirtualClock();
+  const history = createServerHistory(clock);
+  const evidence = { resource: "leases", found: "an older version" };
+  history.suspect(evidence);
+  history.suspect(evidence);
+  expect(history.epoch()).toBe(1);
+  await clock.advance(61_000);
+  history.suspect(evidence);
+  expect(history.epoch()).toBe(2);
 });

@@ -244,7 +244,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
 
     connectivity: transport.connectivity,
     serverTime: transport.serverTime,
-    history: createServerHistory(),
+    history: createServerHistory(clock),
     load: transport.load,
     close: transport.close,
   };

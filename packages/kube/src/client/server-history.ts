@@ -1,3 +1,5 @@
+import type { Clock } from "@millwright/base";
+
 /** How a server was found to have gone back. */
 export interface RewindEvidence {
   /** What was listed, watched or written, for logs. */
@@ -20,6 +22,10 @@ export interface ServerHistory {
    */
   report(evidence: RewindEvidence, reporter?: RewindListener): void;
   /**
+   * As {@link ServerHistory.report}, for evidence that does not depend on the caches and may come late: it is of the current epoch when that has begun a moment ago.
+   */
+  suspect(evidence: RewindEvidence): void;
+  /**
    * Calls `listener` at the start of each epoch.
    *
    * @returns ends it
@@ -30,15 +36,24 @@ export interface ServerHistory {
 /** Called with what showed that the server went back. */
 export type RewindListener = (evidence: RewindEvidence) => void;
 
+/** So late evidence of a rewind may come that the caches have found, milliseconds: a lease is renewed each few seconds. */
+const sameRewindMs = 60_000;
+
 /** Makes the history of a server that was not seen yet. */
-export function createServerHistory(): ServerHistory {
+export function createServerHistory(clock: Pick<Clock, "monotonicMs">): ServerHistory {
   const listeners = new Set<RewindListener>();
   let epoch = 0;
+  let begunMs = -Infinity;
+  const report: ServerHistory["report"] = (evidence, reporter) => {
+    epoch += 1;
+    begunMs = clock.monotonicMs();
+    for (const listener of Array.from(listeners)) if (listener !== reporter) listener(evidence);
+  };
   return {
     epoch: () => epoch,
-    report(evidence, reporter) {
-      epoch += 1;
-      for (const listener of Array.from(listeners)) if (listener !== reporter) listener(evidence);
+    report,
+    suspect(evidence) {
+      if (clock.monotonicMs() - begunMs > sameRewindMs) report(evidence);
     },
     onRewind(listener) {
       listeners.add(listener);

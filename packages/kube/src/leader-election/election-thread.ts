@@ -40,6 +40,7 @@ async function runElector(data: ElectionThreadData, post: (message: ElectionThre
         isLeading = true;
       },
       holder: (identity) => post({ kind: "holder", identity }),
+      rewound: (found) => post({ kind: "rewound", found }),
       ended(because) {
         shared.end();
         post({ kind: "ended", because });

@@ -16,7 +16,14 @@ const unanswered = () => new ApiError({ status: 0, reason: "ClientTimeout", mess
 
 function join(api: Pick<ApiClient, "get" | "create" | "replace">, clock: Clock, identity: string) {
   const stop = new AbortController();
-  const state = { untilMs: -Infinity, terms: 0, ended: undefined as string | undefined, holder: "", stalled: false };
+  const state = {
+    untilMs: -Infinity,
+    terms: 0,
+    ended: undefined as string | undefined,
+    holder: "",
+    stalled: false,
+    rewinds: [] as string[],
+  };
   const elector = createElector({
     api,
     lease,
@@ -30,6 +37,7 @@ function join(api: Pick<ApiClient, "get" | "create" | "replace">, clock: Clock, 
         state.untilMs = untilMs;
       },
       holder: (holder) => (state.holder = holder),
+      rewound: (found) => state.rewinds.push(found),
       ended: (because) => {
         state.untilMs = -Infinity;
         state.ended = because;
@@ -277,3 +285,29 @@ test("never lets two lead at once, whatever the network does to them, and has a 
   // Otherwise it would prove nothing.
   expect(changes).toBeGreaterThan(150);
 }, 60_000);
+
+test("reports a lease that is older than before, once", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(10_000);
+  const old = api.peek(leaseResource, lease);
+  await clock.advance(10_000);
+  expect(a.state.rewinds).toEqual([]);
+  let isRestored = true;
+  const restored = { ...api, replace: () => Promise.reject(conflictError()), get: () => Promise.resolve(old) };
+  const b = join(
+    {
+      create: api.create,
+      replace: (...call) => (isRestored ? (restored.replace() as never) : api.replace(...call)),
+      get: (...call) => (isRestored ? (restored.get() as never) : api.get(...call)),
+    },
+    clock,
+    "b",
+  );
+  isRestored = false;
+  await clock.advance(20_000);
+  isRestored = true;
+  await clock.advance(20_000);
+  expect(b.state.rewinds).toEqual([expect.stringMatching(/^l at version \d+ after version \d+$/)]);
+  await Promise.all([a.stop(), b.stop()]);
+});

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { leaseResource } from "../objects/built-in-resources.ts";
 import { isApiObject } from "../objects/kube-object.ts";
 import type { KubeObject, ObjectRef } from "../objects/kube-object.ts";
+import { isNewer } from "../objects/resource-version.ts";
 import { decideElection, observe } from "./decide.ts";
 import type { Observation, Term } from "./decide.ts";
 import { formatMicroTime, leaseSpec, readLease } from "./lease.ts";
@@ -35,6 +36,8 @@ export interface ElectorReport {
   leading(untilMs: number): void;
   /** The holder of the lease; "" for none. */
   holder(identity: string): void;
+  /** The server returned an older version of the lease than before: it went back to an earlier state. */
+  rewound(found: string): void;
   /** No longer leads. */
   ended(because: string): void;
 }
@@ -71,6 +74,9 @@ export function createElector(options: ElectorOptions): Elector {
   function see(seen: KubeObject | undefined): void {
     const record = seen === undefined ? undefined : readLease(seen);
     if (record?.holder !== observation?.record?.holder) report.holder(record?.holder ?? "");
+    const [before, now] = [object?.metadata, seen?.metadata];
+    if (before?.uid === now?.uid && isNewer(before?.resourceVersion, now?.resourceVersion))
+      report.rewound(`${lease.name} at version ${now?.resourceVersion} after version ${before?.resourceVersion}`);
     object = seen;
     observation = observe(observation, record, clock.monotonicMs());
     if (term !== undefined || attempted === undefined || record?.holder !== identity) return;

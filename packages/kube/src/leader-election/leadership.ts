@@ -9,6 +9,7 @@ import {
   systemRandom,
   type Timer,
 } from "@millwright/base";
+import type { RewindEvidence } from "../client/server-history.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
@@ -32,6 +33,8 @@ export interface LeaderElectionOptions extends ElectionTimes {
   readonly stalledAfterMs?: number | undefined;
   /** Default `millwright-leader-election`. */
   readonly userAgent?: string | undefined;
+  /** Called when the lease shows that the API server went back to an earlier state; see `ServerHistory`. */
+  readonly onRewind?: ((evidence: RewindEvidence) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly log?: Log | undefined;
@@ -127,6 +130,8 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
       case "holder":
         holder = message.identity;
         return;
+      case "rewound":
+        return options.onRewind?.({ resource: "leases", found: message.found });
       case "ended":
         return end(message.because);
       case "failed":

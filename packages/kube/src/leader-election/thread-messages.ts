@@ -29,6 +29,7 @@ export interface ElectionThreadData {
 export type ElectionThreadMessage =
   | { readonly kind: "leading" }
   | { readonly kind: "holder"; readonly identity: string }
+  | { readonly kind: "rewound"; readonly found: string }
   | { readonly kind: "ended"; readonly because: string }
   | { readonly kind: "failed"; readonly message: string }
   | {
