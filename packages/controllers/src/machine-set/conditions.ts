@@ -79,7 +79,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
       : []),
     ...(blocked === "waiting for expected machines"
       ? [
-          `waiting for the machines that existed before a CRD was deleted; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
+          `waiting for machines that existed before a CRD was deleted or the API server was restored; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
         ]
       : []),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),

@@ -27,9 +27,11 @@ import { createMachineSetActor } from "./act.ts";
 import { withSetConditions } from "./conditions.ts";
 import { changesReplicas, decideMachineSet } from "./decide.ts";
 import { observeMachineSet } from "./observe.ts";
+import { expectedReplicasOf } from "./expected-replicas.ts";
 import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
+import { trackVanishedMachines } from "./vanished-machines.ts";
 
 /** How long a creation without a response may still succeed, milliseconds: an API server ends a request after one minute. */
 const UNANSWERED_MS = 90_000;
@@ -57,6 +59,7 @@ export function createMachineSetController(
   const failures = new Map<string, ReplicaFailure>();
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
   const counts = new Map<string, number>();
+  const vanished = trackVanishedMachines(caches.machines, clock);
   /** Creations by key of the set that are in flight, or that ended without a response. */
   const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
 
@@ -100,6 +103,8 @@ export function createMachineSetController(
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
     const machineCrd = crdGuard?.stateOf("Machine");
+    // Recorded on the set, from which a user may remove it.
+    if (expectedReplicasOf(set) !== undefined) vanished.forget(key);
     const memory = {
       isCrdDeletionAllowed:
         machineCrd !== undefined && "isDeletionAllowed" in machineCrd && machineCrd.isDeletionAllowed,
@@ -108,6 +113,7 @@ export function createMachineSetController(
       pending: pendingOf(key),
       countBefore: counts.get(key),
       margins,
+      vanished: vanished.countOf(key),
     };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();

@@ -1,10 +1,16 @@
-import { finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
+import { annotationKeys, eventReasons, finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
+import type { Reason } from "../model/decision.ts";
 import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
-import { noExpectedReplicasPatch, expectedReplicasOf, lacksExpectedMachines } from "./expected-replicas.ts";
+import {
+  expectedReplicasOf,
+  lacksExpectedMachines,
+  noExpectedReplicasPatch,
+  vanishedPatch,
+} from "./expected-replicas.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
@@ -39,12 +45,18 @@ function requeueOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonl
 const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
   expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !lacksExpectedMachines(set, claim.owned));
 
+const machinesVanished = (count: number): Reason => ({
+  type: "Warning",
+  reason: eventReasons.machinesVanished,
+  message: `${count} machines are missing since the API server went back to an earlier state. Their VMs may still run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
+});
+
 /**
  * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
  * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
-  const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;
+  const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins, vanished = 0 } = snapshot;
   const requeue = requeueOf(snapshot, now);
   // A failure is reported only while there is something left to retry.
   const statusWith = (actions: readonly MachineSetAction[], freeze?: Freeze): MachineSetStatus => {
@@ -60,6 +72,11 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusWith([]), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
+  const lost = vanishedPatch(set, claim.owned, vanished);
+  if (lost !== undefined) {
+    const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch: lost }];
+    return { actions, status: statusWith([]), because: [...because, machinesVanished(vanished)] };
+  }
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
   const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore);

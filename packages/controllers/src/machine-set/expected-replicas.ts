@@ -29,6 +29,19 @@ export function expectedReplicasPatch(
   return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
 }
 
+/** Records the machines of a set that lacks some, and those that vanished from it; `undefined` when none did, or that is recorded. */
+export function vanishedPatch(
+  set: MachineSet,
+  owned: readonly Machine[],
+  vanished: number,
+): Readonly<Record<string, unknown>> | undefined {
+  if (vanished === 0 || expectedReplicasOf(set) !== undefined) return undefined;
+  const { present } = countMachines(owned);
+  if (present >= (set.spec.replicas ?? 0)) return undefined;
+  const count = present + vanished;
+  return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
+}
+
 /** Removes the record. */
 export const noExpectedReplicasPatch = {
   metadata: { annotations: { [annotationKeys.expectedReplicas]: null } },

@@ -28,6 +28,8 @@ export interface MachineSetSnapshot {
   readonly isCrdDeletionAllowed?: boolean;
   /** Whether the CRD of machines is terminating, so that the API server accepts no new ones. Default: not. */
   readonly isCrdTerminating?: boolean;
+  /** Machines that are missing since the API server went back to an earlier state; see `VanishedMachines`. Default 0. */
+  readonly vanished?: number;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

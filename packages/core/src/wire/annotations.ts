@@ -97,7 +97,7 @@ export const annotationKeys = {
    */
   allowCrdDeletion: "machine.millwright.dev/allow-crd-deletion",
   /**
-   * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted. Until it has that many again, or `spec.replicas`, it creates and
+   * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted, or before the API server went back to an earlier state. Until it has that many again, or `spec.replicas`, it creates and
    * deletes none. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
    */
   expectedReplicas: "machine.millwright.dev/expected-replicas",

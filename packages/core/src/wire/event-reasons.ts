@@ -24,6 +24,8 @@ export const eventReasons = {
   crdDeleted: "CRDDeleted",
   /** Ours, Warning, on the Namespace: the API server went back to an earlier state; the message names the cluster and what showed it. */
   apiServerWentBack: "APIServerWentBack",
+  /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, and are not replaced; the message has their number. */
+  machinesVanished: "MachinesVanished",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */
