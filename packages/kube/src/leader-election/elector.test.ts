@@ -298,7 +298,7 @@ test("reports a lease that is older than before, once", async () => {
   const b = join(
     {
       create: api.create,
-      replace: (...call) => (isRestored ? (restored.replace() as never) : api.replace(...call)),
+      replace: (...call) => (isRestored ? restored.replace() : api.replace(...call)),
       get: (...call) => (isRestored ? (restored.get() as never) : api.get(...call)),
     },
     clock,

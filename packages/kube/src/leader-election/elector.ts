@@ -74,14 +74,18 @@ export function createElector(options: ElectorOptions): Elector {
   function see(seen: KubeObject | undefined): void {
     const record = seen === undefined ? undefined : readLease(seen);
     if (record?.holder !== observation?.record?.holder) report.holder(record?.holder ?? "");
-    const [before, now] = [object?.metadata, seen?.metadata];
-    if (before?.uid === now?.uid && isNewer(before?.resourceVersion, now?.resourceVersion))
-      report.rewound(`${lease.name} at version ${now?.resourceVersion} after version ${before?.resourceVersion}`);
+    compareVersions(object, seen);
     object = seen;
     observation = observe(observation, record, clock.monotonicMs());
     if (term !== undefined || attempted === undefined || record?.holder !== identity) return;
     // If it is seen too late, it is treated like the lease of another process.
     if (record.acquireTime === attempted.acquireTime && clock.monotonicMs() < untilMs(attempted)) lead(attempted);
+  }
+
+  function compareVersions(before: KubeObject | undefined, now: KubeObject | undefined): void {
+    if (before === undefined || now === undefined || before.metadata.uid !== now.metadata.uid) return;
+    const [known, found] = [before.metadata.resourceVersion, now.metadata.resourceVersion];
+    if (isNewer(known, found)) report.rewound(`${lease.name} at version ${found} after version ${known}`);
   }
 
   function lead(begun: Term): void {
