@@ -89,7 +89,7 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ nodeName: "m" });
   });
 
-  it("is NotFound when the VM never came up, with the reason", async () => {
+  it("is NotFound when the VM did not start, with the reason", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const vm = arm.vm("m");
@@ -98,7 +98,7 @@ describe("the status of a machine", () => {
     vm.failure = { code: "AllocationFailed", message: "no room" };
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "NotFound",
-      message: expect.stringContaining("never came up (AllocationFailed)"),
+      message: expect.stringContaining("did not start (AllocationFailed)"),
     });
   });
 

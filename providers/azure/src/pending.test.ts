@@ -68,7 +68,7 @@ describe("an operation that takes longer than a call has", () => {
       untilDone(driver.createMachine(request, { ...aCall(), signal: deadline.signal })),
     ).rejects.toMatchObject({
       code: "DeadlineExceeded",
-      message: expect.stringContaining('Azure has accepted what was asked for "m" and goes on with it'),
+      message: expect.stringContaining('Azure accepted the request for "m", which is still in progress'),
     });
   });
 });

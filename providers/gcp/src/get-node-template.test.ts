@@ -34,7 +34,7 @@ describe("the capacity of a class", () => {
       const { driver } = await aCloud();
       await expect(driver.getNodeTemplate?.(aRequest(aMachine("m"), spec), aContext())).rejects.toMatchObject({
         code: "InvalidArgument",
-        message: expect.stringContaining(`providerSpec.machineType: Compute Engine knows no "${spec.machineType}"`),
+        message: expect.stringContaining(`providerSpec.machineType: Compute Engine has no "${spec.machineType}"`),
       });
     },
   );

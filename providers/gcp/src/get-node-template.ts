@@ -11,7 +11,7 @@ export async function getNodeTemplate(
   { session, context }: MethodCall,
 ): Promise<GetNodeTemplateResponse> {
   const { machineType, zone, region, gpu } = spec;
-  const unknown = `providerSpec.machineType: Compute Engine knows no "${machineType}" in ${zone}`;
+  const unknown = `providerSpec.machineType: Compute Engine has no "${machineType}" in ${zone}`;
   const type = await session.api
     .getMachineType({ project: session.project, zone }, machineType, context.signal)
     .catch((error: unknown) => {

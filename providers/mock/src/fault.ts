@@ -102,7 +102,7 @@ export function createFaultSet(random: Random): FaultSet {
 function effectOf(fault: Fault, operation: CloudOperation): FaultEffect {
   const delayMs = fault.delayMs ?? 0;
   if (fault.code === undefined) return { delayMs };
-  const message = fault.message ?? `${operation} failed as ${fault.id} asked`;
+  const message = fault.message ?? `${operation} failed because of fault ${fault.id}`;
   const error = new CloudError(
     fault.code,
     message,

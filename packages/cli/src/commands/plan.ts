@@ -72,7 +72,7 @@ async function readChanges({
     ...scale.map(readScale),
     ...deletions.map(readDeletion),
   ];
-  if (changes.length === 0) throw new ConfigError("there is nothing to plan: add --filename, --scale or --delete");
+  if (changes.length === 0) throw new ConfigError("nothing to plan: add --filename, --scale or --delete");
   return changes;
 }
 

@@ -94,7 +94,7 @@ describe("resolveClass", () => {
       "the class is not valid",
       () => resolve([aMachineClass(small, { provider: null })], [booting]),
       "InvalidMachineClass",
-      'MachineClass "small": provider: is required: the name of the driver that makes the machines',
+      'MachineClass "small": provider: is required: the name of the driver that creates the machines',
     ],
     [
       "no driver creates its machines",

@@ -112,7 +112,7 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
   const raw = await orUndefined(control.get(machineResource, { namespace, name }, asked));
   if (raw === undefined)
     throw new ConfigError(
-      `there is no machine "${name}" in namespace ${namespace}; "kubectl get machines -A" lists those there are`,
+      `there is no machine "${name}" in namespace ${namespace}; "kubectl get machines -A" lists all machines`,
     );
   const read = readMachine(raw);
   if (!read.ok) throw new ConfigError(`machine "${name}" cannot be read: ${formatProblems(read.problems)}`);

@@ -117,7 +117,7 @@ export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDr
     const call = signal === undefined ? {} : { signal };
     const node = await ignoreNotFound(target.get<Node>(nodeResource, { name: nodeName }, call));
     if (node === undefined)
-      throw new ConfigError(`there is no node "${nodeName}"; "kubectl get nodes" lists those there are`);
+      throw new ConfigError(`there is no node "${nodeName}"; "kubectl get nodes" lists all nodes`);
     const machine = await machineOf(node, options);
     const [machineClass, sources] = await Promise.all([
       machine === undefined ? undefined : classOf(machine, options),

@@ -28,7 +28,7 @@ export async function readNamed<T>(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new ConfigError(
-      `there is no ${type.kind} "${name}" in namespace ${namespace}; "kubectl get ${type.plural} -A" lists those there are`,
+      `there is no ${type.kind} "${name}" in namespace ${namespace}; "kubectl get ${type.plural} -A" lists all of them`,
       { cause: error },
     );
   }

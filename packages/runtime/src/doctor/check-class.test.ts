@@ -60,7 +60,7 @@ describe("the checks of a class", () => {
     ]);
   });
 
-  it("warn where neither class nor driver know what a node has", async () => {
+  it("warn if neither class nor driver has the capacity of a node", async () => {
     expect((await lines({ checkClass: fine })).at(-1)).toMatch(
       /^Node template warning: The autoscaler cannot scale from zero/,
     );

@@ -88,7 +88,8 @@ async function checkNodeTemplate(host: DriverHost, call: ValidClass, signal: Abo
     return { name, status: "ok", message: "The class has a nodeTemplate." };
   const remedy = "Add a nodeTemplate to the MachineClass.";
   if (!host.reportsCapacity(call.machineClass)) {
-    const message = "The autoscaler cannot scale from zero: neither class nor driver know what a node has.";
+    const message =
+      "The autoscaler cannot scale from zero: neither the class nor its driver has the capacity of a node.";
     return { name, status: "warning", message, remedy };
   }
   const answer = await host.capacityOf(call, signal);

@@ -314,7 +314,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       toVmOutcome(vmCall, signal, async (prepared) => {
         const { driver } = prepared;
         if (!driver.capabilities.volumeIds)
-          throw new MachineError("Unimplemented", `driver "${driver.name}" knows nothing of volumes`);
+          throw new MachineError("Unimplemented", `driver "${driver.name}" does not support volumes`);
         const reply = await call(
           prepared,
           "getVolumeIds",

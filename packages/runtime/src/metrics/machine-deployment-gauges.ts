@@ -74,7 +74,7 @@ export const machineDeploymentGauges: readonly ObjectGauge<MachineDeployment>[] 
   ),
   numberGauge(
     names.specRollbackToRevision,
-    "Revision to which MachineDeployments are asked to go back; 0 is the previous one.",
+    "Revision of a requested rollback of MachineDeployments; 0 is the previous one.",
     ({ spec }) => spec.rollbackTo && (spec.rollbackTo.revision ?? 0),
   ),
   conditionGauge(names.condition, ({ status }) => status?.conditions),

@@ -59,7 +59,7 @@ async function makeCandidate(
     if (wasRefused) return run(derivedToken(launch.token, candidate));
     throw new MachineError(
       "Unavailable",
-      `EC2 knows the token of machine "${launch.machine.name}" from a request with other parameters, and shows no VM of it; another token is next`,
+      `the client token of machine "${launch.machine.name}" was used with other parameters and has no VM; the next attempt uses another token`,
       { cause: error, tokenIsSpent: true },
     );
   }

@@ -126,7 +126,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       return await wait();
     } catch (error) {
       if (!signal.aborted || fieldOf(signal.reason, "name") !== "TimeoutError") throw error;
-      throw new StillGoing(`Azure has accepted what was asked for "${name}" and goes on with it`, { cause: error });
+      throw new StillGoing(`Azure accepted the request for "${name}", which is still in progress`, { cause: error });
     }
   };
 

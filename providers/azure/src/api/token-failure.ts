@@ -41,10 +41,10 @@ export function explainTokenFailure(failure: TokenFailure): readonly [MachineErr
   const { message, source, host } = failure;
   const [, number] = /AADSTS(\d+)/.exec(message) ?? [];
   if (number !== undefined) {
-    if (passing.has(number)) return ["Unavailable", `Entra ID gives no token for now (AADSTS${number})`];
+    if (passing.has(number)) return ["Unavailable", `Entra ID issues no token for now (AADSTS${number})`];
     return [
       "Unauthenticated",
-      `Entra ID refuses a token: ${message}; check keys "clientID", "tenantID" and "clientSecret" or "workloadIdentityTokenFile" of the class secret, or the environment where it has "useDefaultCredentialChain"`,
+      `Entra ID issues no token: ${message}; check keys "clientID", "tenantID" and "clientSecret" or "workloadIdentityTokenFile" of the class secret, or the environment where it has "useDefaultCredentialChain"`,
     ];
   }
   if (source === "entra" && isFileFailure(message)) {

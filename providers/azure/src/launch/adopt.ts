@@ -8,7 +8,7 @@ import { removeVm } from "../vm/remove-vm.ts";
 import { needsInstanceView, stateOf } from "../vm/vm-state.ts";
 
 /**
- * What to do with a VM of that name: it is the answer when it was made for this machine from this spec. One that never came up, or that Azure took back, is
+ * What to do with a VM of that name: it is the answer when it was made for this machine from this spec. One that did not start, or that Azure took back, is
  * removed with its disks, since there is but one name.
  */
 export async function adopt(

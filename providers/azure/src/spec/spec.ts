@@ -97,7 +97,7 @@ const fallbackSchema = goObject({
 }).describe("Alternatives, in this order, when there is no capacity. Not in MCM.");
 
 const specSchema = goObject({
-  apiVersion: text("Not looked at.").optional(),
+  apiVersion: text("Ignored.").optional(),
   location: text("Location of the VM; part of its provider id.").regex(
     /^[A-Za-z0-9]+( [A-Za-z0-9]+)*$/,
     "must be a location such as westeurope",
@@ -115,7 +115,7 @@ const specSchema = goObject({
       z.preprocess((value) => value ?? "", z.string().max(256)),
     )
     .describe(
-      `Tags of VM, NIC and disks. One key has to begin with \`${clusterTagStart}\` and one with \`${roleTagStart}\`: by them the driver knows its resources.`,
+      `Tags of VM, NIC and disks. One key has to begin with \`${clusterTagStart}\` and one with \`${roleTagStart}\`: the driver identifies its resources by them.`,
     ),
   cloudConfiguration: goObject({
     name: text(`Which of Azure's clouds: ${cloudNames.map((name) => `\`${name}\``).join(", ")}, in any case.`)

@@ -44,6 +44,6 @@ export async function findVm(request: AzureRequest, { session, keys, context }: 
     case "reclaimed":
       throw missing(`spot VM "${name}" was reclaimed: Azure took it back, it is deallocated`);
     case "broken":
-      throw missing(`VM "${name}" never came up${state.code === "" ? "" : ` (${state.code})`}`);
+      throw missing(`VM "${name}" did not start${state.code === "" ? "" : ` (${state.code})`}`);
   }
 }

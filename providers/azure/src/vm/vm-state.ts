@@ -7,7 +7,7 @@ export type VmState =
   /** Still being made. */
   | { readonly kind: "creating" }
   | { readonly kind: "deleting" }
-  /** It never came up, and never will. */
+  /** It did not start, and never will. */
   | { readonly kind: "broken"; readonly code: string; readonly message: string }
   /** A spot VM that does not run any more. */
   | { readonly kind: "reclaimed" };

@@ -109,7 +109,7 @@ describe("credentials of the environment", () => {
     const { driver } = await anEnvironment({ metadata: { project: "my-project" } });
     await expect(statusWith(driver, chain)).rejects.toMatchObject({
       code: "Unauthenticated",
-      message: expect.stringMatching(/metadata server 127\.0\.0\.1:\d+ gives no token .*\(status 404\): attach/),
+      message: expect.stringMatching(/metadata server 127\.0\.0\.1:\d+ issues no token .*\(status 404\): attach/),
     });
   });
 

@@ -46,7 +46,7 @@ export function createMetadataServer(clock: Clock, env: Environment): MetadataSe
         if (!(error instanceof GceFailure) || (error.status !== 404 && error.status !== 403)) throw error;
         throw new MachineError(
           "Unauthenticated",
-          `${service} gives no token of a service account (status ${error.status}): attach a service account to the VM of the controller, or let its Kubernetes service account use one (workload identity)`,
+          `${service} issues no token of a service account (status ${error.status}): attach a service account to the VM of the controller, or let its Kubernetes service account use one (workload identity)`,
           { cause: error },
         );
       }

@@ -143,7 +143,7 @@ describe("waiting for operations", () => {
     await clock.advance(500);
     expect(await failure).toMatchObject({
       code: "Unknown",
-      message: expect.stringContaining("does not know operation a in europe-west1-b (my-project)"),
+      message: expect.stringContaining("no longer has operation a in europe-west1-b (my-project)"),
     });
     expect(await settled([other])).toBe(1);
   });

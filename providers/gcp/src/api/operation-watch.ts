@@ -146,5 +146,5 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
 const forgotten = (name: string, { project, zone }: Place): MachineError =>
   new MachineError(
     "Unknown",
-    `Compute Engine does not know operation ${name} in ${zone} (${project}) any more, so its outcome is unknown`,
+    `Compute Engine no longer has operation ${name} in ${zone} (${project}), so its outcome is unknown`,
   );

@@ -155,7 +155,7 @@ function metadataOf({ spec, machine, userData }: Launch): MetadataItem[] {
   if (double >= 0) {
     throw new MachineError(
       "InvalidArgument",
-      `providerSpec.metadata[${double}].key: must not be ${key}, under which ${at} goes`,
+      `providerSpec.metadata[${double}].key: must not be ${key}, which has the value of ${at}`,
     );
   }
   return [{ key, value: text }, ...given];

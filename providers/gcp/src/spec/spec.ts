@@ -67,7 +67,7 @@ const fallbackSchema = goObject({
 });
 
 const specSchema = goObject({
-  apiVersion: text("Not looked at.").optional(),
+  apiVersion: text("Ignored.").optional(),
   region: required("Region of the subnetworks.").regex(place, "must be a region such as europe-west1"),
   zone: required("Zone of the VM; part of its provider id.").regex(place, "must be a zone such as europe-west1-b"),
   machineType: required("Machine type, by its name."),
@@ -101,7 +101,7 @@ const specSchema = goObject({
   tags: z
     .array(goText)
     .describe(
-      "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: by them the driver knows its VMs. Without them a class creates no VMs; those that it has can be deleted.",
+      "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: the driver identifies its VMs by them. Without them a class creates no VMs; those that it has can be deleted.",
     )
     .default([]),
 });

@@ -48,9 +48,9 @@ describe("RollingOut", () => {
     expect(conditionText(rollingOut([], "MachineClass", [], ["Rollout is paused"]))).toBe("False NotRollingOut");
   });
 
-  it("is True as long as an old set may still make machines", () => {
+  it("is True while an old set may still create machines", () => {
     expect(conditionText(rollingOut([current("a")], "MachineClass", ["w-1", "w-2"], ["Rollout is paused"]))).toBe(
-      "True RollingOut Rolling out 0 not up-to-date replicas\n* MachineSet w-1, w-2 may still make machines",
+      "True RollingOut Rolling out 0 not up-to-date replicas\n* MachineSet w-1, w-2 may still create machines",
     );
     expect(conditionText(rollingOut([outdated("a", "* x")], "MachineClass", ["w-1"], []))).toBe(
       "True RollingOut Rolling out 1 not up-to-date replicas\n* x",

@@ -20,7 +20,7 @@ function reasonLines(outdated: readonly JudgedMachine[], classKind: string): rea
  * as well: a client that waits right after a change of the template must not see the end of the rollout, and then new machines of old templates.
  *
  * @param classKind kind of the class that the template names
- * @param coming names of sets of older templates that may still make machines
+ * @param coming names of sets of older templates that may still create machines
  * @param holds what blocks the rollout, a clause each without bullet, listed after the reasons
  */
 export function rollingOut(
@@ -34,7 +34,7 @@ export function rollingOut(
     return { type, status: "False", reason: reasons.notRollingOut, message: "" };
   const title = `Rolling out ${outdated.length} not up-to-date replicas`;
   if (outdated.length === 0) {
-    const message = `${title}\n* MachineSet ${shortenNames(coming)} may still make machines`;
+    const message = `${title}\n* MachineSet ${shortenNames(coming)} may still create machines`;
     return { type, status: "True", reason: reasons.rollingOut, message };
   }
   const lines = [title, ...reasonLines(outdated, classKind), ...holds.map((hold) => `* ${hold}`)];

@@ -31,7 +31,7 @@ const nodeSpecSchema = z
     podCIDR: text("Address range of the node's pods; not applied from a template.").exactOptional(),
     podCIDRs: setOfText("Address ranges of the node's pods; not applied from a template.").exactOptional(),
     providerID: text("Id of the VM; not applied from a template.").exactOptional(),
-    taints: atomicList(taintSchema, "Taints that the Node gets; taints from elsewhere stay.").exactOptional(),
+    taints: atomicList(taintSchema, "Taints that the Node gets; other taints are kept.").exactOptional(),
     unschedulable: flag("Whether the node takes no new pods; not applied from a template.").exactOptional(),
   })
   .meta({ description: "Specification of the Node; only its taints are applied." });
@@ -41,7 +41,7 @@ export const nodeTemplateSpecSchema = z
   .object({
     metadata: templateMetaSchema
       .meta({
-        description: "Labels and annotations that the Node gets; others on the Node stay.",
+        description: "Labels and annotations that the Node gets; others are kept.",
         "x-kubernetes-preserve-unknown-fields": true,
         [opaqueInCrd]: true,
       })

@@ -41,12 +41,12 @@ export const objectMetaSchema = z
 /** Schema of the metadata of a template: what its objects start with. Unknown fields are kept. */
 export const templateMetaSchema = z
   .object({
-    name: text("Ignored: each object of the template gets a name of its own.").exactOptional(),
+    name: text("Ignored: each object of the template gets its own name.").exactOptional(),
     ...labelsAndAnnotations,
     finalizers: z.array(z.string()).exactOptional(),
   })
   .meta({
-    description: "Labels, annotations and finalizers of the objects that are made from the template.",
+    description: "Labels, annotations and finalizers of the objects that are created from the template.",
     "x-kubernetes-preserve-unknown-fields": true,
     [opaqueInCrd]: true,
   });

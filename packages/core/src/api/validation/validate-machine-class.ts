@@ -15,7 +15,7 @@ const quantity = new RegExp(quantityPattern);
  */
 export function validateMachineClass(machineClass: MachineClass): readonly FieldProblem[] {
   return [
-    ...requiredText(machineClass.provider, "provider", "the name of the driver that makes the machines"),
+    ...requiredText(machineClass.provider, "provider", "the name of the driver that creates the machines"),
     ...secretProblems(machineClass),
     ...(machineClass.nodeTemplate ? nodeTemplateProblems(machineClass.nodeTemplate) : []),
   ];
