@@ -7,7 +7,9 @@ describe("deleting a machine", () => {
   it("resolves when the VM has ended, and leaves nothing of it", async () => {
     const { ec2, driver } = await aCloud({ shutdownMs: 60 });
     const { providerId } = await driver.createMachine(aRequest(), aContext());
-    await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).resolves.toEqual({
+      vm: "ended",
+    });
     expect(ec2.inventory()).toEqual({ instances: [], volumes: [], networkInterfaces: [] });
     expect(ec2.world.state([...ec2.world.instances.values()][0] ?? never())).toBe("terminated");
   });
@@ -38,7 +40,7 @@ describe("deleting a machine", () => {
     await driver.createMachine(aRequest(), aContext());
     const refusal = { code: "InvalidInstanceID.NotFound" };
     ec2.faults.add({ operation: "TerminateInstances", end: { kind: "refuse", refusal }, afterAcceptance: true });
-    await expect(driver.deleteMachine(aRequest(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(aRequest(), aContext())).resolves.toEqual({ vm: "ended" });
   });
 
   it("looks once more for a VM that was accepted a moment ago and cannot be seen yet", async () => {
@@ -212,7 +214,7 @@ describe("deleting a machine", () => {
       pending: { message: expect.stringContaining(`VM ${vm.id} is shutting down in eu-west-1`), checkAfterMs: 15_000 },
     });
     vm.terminatedAtMs = ec2.world.nowMs() - 3_600_000;
-    await expect(deleting.deleteMachine(request, context)).resolves.toEqual({});
+    await expect(deleting.deleteMachine(request, context)).resolves.toEqual({ vm: "ended" });
     expect(ec2.inventory().instances).toEqual([]);
   });
 

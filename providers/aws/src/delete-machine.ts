@@ -21,7 +21,8 @@ export async function deleteMachine(
   call: MethodCall,
 ): Promise<DeleteMachineResponse | PendingResponse> {
   const { session, context } = call;
-  const going = await vmsToDelete(request, call);
+  const own = await ownVms(request, call);
+  const going = own.filter((vm) => !isTerminated(vm));
   for (const { id } of going) {
     try {
       await session.api.terminateInstance(id, context.signal);
@@ -31,20 +32,20 @@ export async function deleteMachine(
   }
   const hasEnded = await Promise.all(going.map((vm) => endsInTime(vm, call)));
   const left = going.filter((_, index) => hasEnded[index] === false).map(({ id }) => id);
-  if (left.length === 0) return {};
+  if (left.length === 0) return { vm: own.length > 0 ? "ended" : "missing" };
   const message = `VM ${left.join(", ")} is shutting down in ${session.region}: EC2 has accepted its termination`;
   return { pending: { message, checkAfterMs: checkTerminationAfterMs } };
 }
 
-/** The VMs of a machine that have not ended. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
-async function vmsToDelete(request: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
+/** The VMs of a machine. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
+async function ownVms(request: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
   const { context, pollTimes, launches } = call;
   let found = await findOwn(request, call);
   if (found.length === 0 && launches.mayBeHidden(request.machine)) {
     await context.clock.sleep(pollTimes.lookAgainMs, context.signal);
     found = await findOwn(request, call);
   }
-  return found.filter((vm) => !isTerminated(vm));
+  return found;
 }
 
 /**

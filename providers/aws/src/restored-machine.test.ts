@@ -25,7 +25,7 @@ describe("a machine that was restored under its old name", () => {
     const { ec2, driver, known } = await aCloudWithVm();
     await driver.deleteMachine(aRequest(known), aContext());
     expect(ec2.inventory()).toEqual({ instances: [], volumes: [], networkInterfaces: [] });
-    await expect(driver.deleteMachine(aRequest(known), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(aRequest(known), aContext())).resolves.toEqual({ vm: "ended" });
   });
 
   it("is listed with the UID of its VM's tag", async () => {

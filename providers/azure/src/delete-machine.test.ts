@@ -44,7 +44,7 @@ describe("deleting a machine", () => {
   it("takes VM, NIC and disks, and waits until they are gone", async () => {
     const { arm, driver } = await aCloud({ deleteMs: 30, partMs: 10 });
     await driver.createMachine(aFullRequest(), aContext());
-    await expect(driver.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({ vm: "ended" });
     expect(arm.inventory()).toEqual(nothing);
     expect(arm.log.count("VirtualMachines_Update")).toBe(0);
   });
@@ -125,7 +125,7 @@ describe("deleting a machine", () => {
     await driver.deleteMachine(aFullRequest(), aContext());
     await driver.deleteMachine(aFullRequest("m", { providerId: "azure:///westeurope/m" }), aContext());
     const { driver: elsewhere } = await aCloud({ groups: ["net"] });
-    await expect(elsewhere.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({});
+    await expect(elsewhere.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({ vm: "ended" });
   });
 
   it("still knows VM, NIC and disks when the tags of the class have changed since", async () => {

@@ -34,5 +34,6 @@ async function remove(request: AzureRequest, call: MethodCall): Promise<DeleteMa
   }
   // Also after a VM that was deleted with all its parts: leftovers of an interrupted creation are found by a list that deletions share.
   await removeParts(group, await partsOf(request, name, call), call);
-  return {};
+  // Azure shows a VM as soon as its creation is accepted.
+  return { vm: "ended" };
 }

@@ -49,7 +49,7 @@ describe("an operation that takes longer than a call has", () => {
     expect(await untilDone(driver.deleteMachine(request, aCall()))).toEqual({
       pending: { message: 'Azure deletes the VM of machine "m"', checkAfterMs: 15_000 },
     });
-    expect(await untilDone(driver.deleteMachine(request, aCall()))).toEqual({});
+    expect(await untilDone(driver.deleteMachine(request, aCall()))).toEqual({ vm: "ended" });
     expect(arm.inventory()).toEqual({ vms: [], nics: [], disks: [] });
     expect(requests.filter(({ method }) => method === "DELETE")).toHaveLength(1);
   });

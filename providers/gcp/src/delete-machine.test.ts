@@ -10,7 +10,7 @@ describe("deleting a machine", () => {
   it("resolves when the VM is gone, and leaves nothing of it", async () => {
     const { gce, driver } = await aCloud({ operationMs: 60 });
     await driver.createMachine(aRequest(), aContext());
-    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({ vm: "ended" });
     expect(gce.inventory()).toEqual(nothing);
   });
 
@@ -45,7 +45,7 @@ describe("deleting a machine", () => {
     const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
     const end = { kind: "refuse", refusal: { code: "notFound", message } } as const;
     gce.faults.add({ operation: "instances.delete", end, afterAcceptance: true });
-    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({ vm: "ended" });
   });
 
   it("counts a VM as deleted that another client deleted first", async () => {
@@ -54,7 +54,7 @@ describe("deleting a machine", () => {
     const errors = [{ code: "RESOURCE_NOT_FOUND", message: "The resource 'm' was not found" }];
     const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 404 });
     gce.faults.add({ operation: "zoneOperations.get", end: { kind: "reply", reply: { status: 200, body } } });
-    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({ vm: "ended" });
     expect(gce.inventory()).toEqual(nothing);
   });
 

@@ -20,7 +20,7 @@ export function deleteMachine(request: GcpRequest, call: MethodCall): Promise<De
     const going = await vmsToDelete(request, waiting);
     await Promise.all(going.map((vm) => remove(vm, waiting)));
     await removeLeftovers(request, going, waiting);
-    return {};
+    return { vm: going.length > 0 ? "ended" : "missing" };
   });
 }
 

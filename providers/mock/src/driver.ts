@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type DeleteMachineResponse,
   type Driver,
   type DriverContext,
   MachineError,
@@ -33,6 +34,9 @@ export interface MockDriverOptions {
   /** The cloud to talk to; by default the cloud server that the class secret names in `endpoint`. */
   readonly cloud?: MockCloud;
 }
+
+/** The simulated cloud shows a VM as soon as it is requested. */
+const ended: DeleteMachineResponse = { vm: "ended" };
 
 const firstPollMs = 100;
 const longestPollMs = 2000;
@@ -94,9 +98,9 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         const going = await vmsToDelete(cloud, request, context);
         for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
         const { checkAfterMs } = request.machineClass.spec;
-        if (checkAfterMs !== undefined) return (await pendingUntilGone(cloud, going, checkAfterMs, context)) ?? {};
+        if (checkAfterMs !== undefined) return (await pendingUntilGone(cloud, going, checkAfterMs, context)) ?? ended;
         for (const vm of going) await untilGone(cloud, vm, context);
-        return {};
+        return ended;
       }),
 
     getMachineStatus: (request, context) =>

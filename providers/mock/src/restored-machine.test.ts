@@ -19,7 +19,7 @@ describe.each(places)("a machine that was restored under its old name, %s", (pla
     expect(cloud.vms()).toMatchObject([{ tags: { [ownerTagKeys.machineUid]: a.uid } }]);
     await remove(machine);
     expect(cloud.vms()).toEqual([]);
-    await expect(remove(machine)).resolves.toEqual({});
+    await expect(remove(machine)).resolves.toEqual({ vm: "ended" });
   });
 
   it("does not take that VM without the id: it has none, and deletes none", async () => {

@@ -2,6 +2,7 @@ import {
   type CheckClassResponse,
   type CheckStatus,
   type CheckOutcome,
+  type DeleteMachineResponse,
   type FindDriftResponse,
   formatProblems,
   type MachineClass,
@@ -94,9 +95,18 @@ export const readInitializationReply = (reply: unknown): OperationResult => {
   };
 };
 
+/** What a driver answered to a deletion. */
+export type DeletionReply = Pick<OperationResult, "lastKnownState"> & Pick<DeleteMachineResponse, "vm">;
+
 /** Reads what a driver answered to a deletion, where nothing is an answer too. */
-export const readDeletionReply = (reply: unknown): OperationResult =>
-  isRecord(reply) && isText(reply["lastKnownState"]) ? { lastKnownState: reply["lastKnownState"] } : {};
+export function readDeletionReply(reply: unknown): DeletionReply {
+  if (!isRecord(reply)) return {};
+  const { lastKnownState, vm } = reply;
+  return {
+    ...(isText(lastKnownState) ? { lastKnownState } : {}),
+    ...(vm === "ended" || vm === "missing" ? { vm } : {}),
+  };
+}
 
 /**
  * Reads what a driver answered about volumes: one entry for each that was asked for, in the same order; nothing for a volume of another infrastructure.

@@ -68,7 +68,7 @@ it("finds and deletes the VM of a class that the driver rejects, and creates non
     },
     deleteMachine: async (request) => {
       keepSpec(request);
-      return {};
+      return { vm: "ended" };
     },
   });
   const call = aCall({ machineClass: { ...machineClass, providerSpec: { size: 1, colour: "red" } } });

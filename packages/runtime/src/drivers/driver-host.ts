@@ -29,6 +29,7 @@ import type { Log } from "@millwright/kube";
 import { createDriverCaller } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
 import {
+  type DeletionReply,
   readChecksReply,
   readDeletionReply,
   readDriftReply,
@@ -38,6 +39,7 @@ import {
   readVmReply,
   readVolumeReply,
 } from "./check-reply.ts";
+import { confirmDeletion } from "./confirm-deletion.ts";
 import { cleanText, toMachineError } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
@@ -110,6 +112,27 @@ function createRejectionCheck(classes: ClassReader, clock: Clock): MachineDriver
   };
 }
 
+/** One call about a machine. */
+type VmMethodCall = <Request>(
+  prepared: Prepared,
+  method: DriverMethod,
+  argument: Request,
+  invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+/** Deletes a VM, as the driver replies. */
+async function remove(
+  call: VmMethodCall,
+  prepared: Prepared,
+  signal: AbortSignal,
+): Promise<DeletionReply | PendingOperation> {
+  const { driver, request, confidential } = prepared;
+  const invoke = (argument: MachineRequest<unknown>, context: DriverContext) => driver.deleteMachine(argument, context);
+  const reply = await call(prepared, "deleteMachine", request, invoke, signal);
+  return readPendingReply("deleteMachine", reply, confidential) ?? readDeletionReply(reply);
+}
+
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
   const { drivers, hasTarget, fence, metrics, recorder, clock, log } = options;
@@ -120,14 +143,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   const classes = createClassReader(drivers);
   const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, clock, log });
 
-  /** One call about a machine. */
-  const call = <Request>(
-    { driver, request, confidential }: Prepared,
-    method: DriverMethod,
-    argument: Request,
-    invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<unknown> =>
+  const call: VmMethodCall = ({ driver, request, confidential }, method, argument, invoke, signal) =>
     makeCall({
       driver,
       method,
@@ -299,17 +315,13 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
-      toVmOutcome(vmCall, signal, async (prepared) => {
-        const { driver, request } = prepared;
-        const reply = await call(
-          prepared,
-          "deleteMachine",
-          request,
-          (argument, context) => driver.deleteMachine(argument, context),
-          signal,
-        );
-        return readPendingReply("deleteMachine", reply, prepared.confidential) ?? readDeletionReply(reply);
-      }),
+      toVmOutcome(vmCall, signal, (prepared) =>
+        confirmDeletion(
+          vmCall.machine,
+          { remove: () => remove(call, prepared, signal), find: () => status(prepared, signal) },
+          clock,
+        ),
+      ),
     volumeIds: (vmCall, specs, signal) =>
       toVmOutcome(vmCall, signal, async (prepared) => {
         const { driver } = prepared;

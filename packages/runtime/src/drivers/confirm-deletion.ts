@@ -1,0 +1,97 @@
+import type { OperationResult, PendingOperation } from "@millwright/controllers";
+import { type Clock, isMachineError, type Machine, MachineError, rejectionCodes } from "@millwright/core";
+import type { DeletionReply } from "./check-reply.ts";
+
+/**
+ * For how long a cloud may hide a VM that it has accepted, milliseconds: the API of EC2 is eventually consistent, and its documents advise to retry for minutes
+ * (https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html).
+ */
+const VISIBLE_MS = 120_000;
+
+/** Time between two looks for a VM that may be hidden, milliseconds. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** A machine whose VM was known for this long was not created just now, milliseconds: longer than creations take. */
+const SETTLED_MS = 1_800_000;
+
+const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
+
+/** The last recorded outcome of a creation: its code or state, and its time. */
+function lastCreation({ status }: Machine): { readonly outcome: string; readonly time: number } | undefined {
+  const last = status?.lastOperation;
+  if (last?.type === "Create" && last.state !== "Processing") {
+    const code = last.errorCode ?? "";
+    return { outcome: code === "" ? (last.state ?? "") : code, time: timeOf(last.lastUpdateTime) };
+  }
+  const entry = status?.history?.findLast(({ operation }) => operation === "Create");
+  return entry === undefined ? undefined : { outcome: entry.outcome ?? "", time: timeOf(entry.time) };
+}
+
+/**
+ * Until when reads may not show a VM that was requested for the machine, wall clock in milliseconds; 0 for no such VM. From times in the object alone, so that a restart
+ * changes nothing: the last creation, or else the deletion, since creations may have been repeated until then.
+ */
+export function mayBeHiddenUntil(machine: Machine): number {
+  const { metadata, spec } = machine;
+  const last = lastCreation(machine);
+  const isRefused = [...rejectionCodes].some((code) => code === last?.outcome);
+  if (isRefused) return 0;
+  if (last?.outcome === "Successful") return last.time + VISIBLE_MS;
+  const created = timeOf(metadata.creationTimestamp);
+  const deleted = timeOf(metadata.deletionTimestamp) || created;
+  const isSettled = (spec.providerID ?? "") !== "" && deleted - created > SETTLED_MS;
+  return deleted === 0 || isSettled ? 0 : deleted + VISIBLE_MS;
+}
+
+/** What {@link confirmDeletion} asks. */
+export interface DeletionCalls {
+  /** Deletes the VM: the driver's reply, or that it is pending. */
+  readonly remove: () => Promise<DeletionReply | PendingOperation>;
+  /** Finds the VM; rejects with `MachineError` NotFound when there is none. */
+  readonly find: () => Promise<{ readonly providerId?: string }>;
+}
+
+const hasCode = (error: unknown, ...codes: readonly string[]): error is MachineError =>
+  isMachineError(error) && codes.includes(error.code);
+
+/**
+ * Deletes a VM, and asks once whether it is deleted unless the driver has read it itself: a wrong answer of a driver would orphan the VM. A VM that is not found although it may
+ * just have been requested is looked for again.
+ *
+ * @throws MachineError Internal when the VM still exists, NotFound when the driver found none, and whatever the driver throws
+ */
+export async function confirmDeletion(
+  machine: Machine,
+  { remove, find }: DeletionCalls,
+  clock: Clock,
+): Promise<OperationResult | PendingOperation> {
+  let missing: MachineError | undefined;
+  let reply: DeletionReply = {};
+  try {
+    const answer = await remove();
+    if ("pending" in answer) return answer;
+    reply = answer;
+  } catch (error) {
+    if (!hasCode(error, "NotFound")) throw error;
+    missing = error;
+  }
+  const { vm, ...result } = reply;
+  if (vm === "ended") return result;
+  const found = await find().catch((error: unknown) => {
+    if (hasCode(error, "NotFound", "Unimplemented")) return undefined;
+    throw error;
+  });
+  if (found !== undefined)
+    throw new MachineError(
+      "Internal",
+      `VM ${found.providerId ?? ""} of machine "${machine.metadata.name}" still exists after its deletion`,
+    );
+  const wasFound = missing === undefined && vm !== "missing" && (machine.spec.providerID ?? "") !== "";
+  const leftMs = wasFound ? 0 : mayBeHiddenUntil(machine) - clock.now().getTime();
+  if (leftMs > 0) {
+    const message = "no VM was found, but one that was requested before the deletion may not be visible yet";
+    return { pending: { message, checkAfterMs: Math.min(LOOK_AGAIN_MS, leftMs) } };
+  }
+  if (missing !== undefined) throw missing;
+  return result;
+}
