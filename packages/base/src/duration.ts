@@ -21,7 +21,7 @@ const longestText = 100;
 
 /**
  * Reads a duration in Go's text form, such as `1h30m`, `90s`, `1.5h`, `-2m` or `0`. Returns milliseconds, with a fraction
- * below one millisecond; undefined when Go's time.ParseDuration would refuse the text (no unit, blanks, out of range).
+ * below one millisecond; undefined when Go's time.ParseDuration would reject the text (no unit, blanks, out of range).
  *
  * @example
  * parseGoDuration("1h30m"); // 5400000

@@ -23,7 +23,7 @@ export function checkClass(
         try {
           await session.api.getResource("region_get", `${session.project}/regions/${spec.region}`, signal);
         } catch (error) {
-          // Google knows who asks before it refuses what they ask for.
+          // Google knows who asks before it rejects what they ask for.
           const failure = toMachineError(error, signal, "checking the credentials");
           if (failure.code !== "PermissionDenied") throw failure;
         }

@@ -80,7 +80,7 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
         ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
       });
       const text = await readAnswer(response.body);
-      if (!response.ok) throw refusal(response.status, text);
+      if (!response.ok) throw rejection(response.status, text);
       return readReply(schema, text);
     } catch (error) {
       if (error instanceof CloudError) throw error;
@@ -164,7 +164,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refusal(status: number, text: string): CloudError {
+function rejection(status: number, text: string): CloudError {
   const parsed = errorReply.safeParse(parseJson(text));
   const code = parsed.data?.error.code;
   if (parsed.data === undefined || !isMachineErrorCode(code) || code === "OK") {

@@ -13,7 +13,7 @@ export interface CloudErrorOptions {
 }
 
 /**
- * What the simulated cloud answers when it refuses. Its vocabulary is that of the driver contract, so that a fault can ask for any of the
+ * What the simulated cloud answers when it rejects. Its vocabulary is that of the driver contract, so that a fault can ask for any of the
  * codes; real clouds have their own, which their drivers map.
  */
 export class CloudError extends Error {

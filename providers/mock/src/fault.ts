@@ -19,7 +19,7 @@ export interface FaultRule {
   readonly afterAcceptance?: boolean | undefined;
   /** How much longer the call takes, in milliseconds; 0 by default. */
   readonly delayMs?: number | undefined;
-  /** The delay that the refusal asks for, in milliseconds. */
+  /** The delay that the rejection asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** Only calls about VMs whose name, id or provider id contains this text. */
   readonly match?: string | undefined;

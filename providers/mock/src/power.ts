@@ -8,7 +8,7 @@ export type PowerChange = Pick<Vm, "state" | "stateReason"> | "nothing to do";
 interface PowerRule {
   /** The states that it can start from. */
   readonly from: readonly VmState[];
-  /** The states in which there is nothing left to do. In all others it is refused. */
+  /** The states in which there is nothing left to do. In all others it is rejected. */
   readonly done: readonly VmState[];
   readonly change: Pick<Vm, "state" | "stateReason">;
 }

@@ -43,8 +43,8 @@ export async function keepSnapshot(
   clock: Clock,
   onError: (error: unknown) => void,
 ): Promise<SnapshotFile> {
-  await mkdir(dirname(file), { recursive: true }).catch(refuse(file));
-  await write(cloud, file).catch(refuse(file));
+  await mkdir(dirname(file), { recursive: true }).catch(reject(file));
+  await write(cloud, file).catch(reject(file));
   let timer: Timer | undefined;
   let written: Promise<void> = Promise.resolve();
   const writeNext = (): void => {
@@ -76,7 +76,7 @@ async function write(cloud: SimulatedCloud, file: string): Promise<void> {
   await rename(next, file);
 }
 
-function refuse(file: string): (error: unknown) => never {
+function reject(file: string): (error: unknown) => never {
   return (error) => {
     throw new ConfigError(`file ${file} for the state of the simulated cloud cannot be written: ${messageOf(error)}`, {
       cause: error,

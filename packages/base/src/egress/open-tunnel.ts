@@ -76,7 +76,7 @@ function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions
     request.on("connect", ({ statusCode = 0 }, socket, head) => {
       if (statusCode < 200 || statusCode > 299) {
         socket.destroy();
-        reject(proxyError(proxy, refusal(statusCode, address)));
+        reject(proxyError(proxy, rejection(statusCode, address)));
         return;
       }
       socket.setTimeout(0);
@@ -85,7 +85,7 @@ function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions
     });
     request.on("response", (response) => {
       response.destroy();
-      reject(proxyError(proxy, refusal(response.statusCode ?? 0, address)));
+      reject(proxyError(proxy, rejection(response.statusCode ?? 0, address)));
     });
     request.on("timeout", () => {
       request.destroy(proxyError(proxy, `did not connect to ${address} within ${timeoutMs} ms`));
@@ -97,7 +97,7 @@ function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions
   });
 }
 
-function refusal(status: number, address: string): string {
+function rejection(status: number, address: string): string {
   const response = `responded with ${status} to CONNECT ${address}`;
   if (status === 407) return `${response}: check the user and the password in the URL of the proxy`;
   if (status === 401 || status === 403) return `${response}: the proxy does not allow this destination`;

@@ -31,9 +31,9 @@ const phaseText = (machine: Machine): string => {
 };
 
 const deploymentText = ({ metadata, spec, status }: MachineDeployment): string => {
-  const refused = status?.conditions?.find(({ type, status: value }) => type === "SpecValid" && value === "False");
+  const rejected = status?.conditions?.find(({ type, status: value }) => type === "SpecValid" && value === "False");
   const counts = `${spec.replicas ?? 0} desired, ${status?.readyReplicas ?? 0} ready, ${status?.updatedReplicas ?? 0} up to date`;
-  return `${metadata.name}: ${counts}${refused === undefined ? "" : ` - invalid: ${refused.message ?? ""}`}`;
+  return `${metadata.name}: ${counts}${rejected === undefined ? "" : ` - invalid: ${rejected.message ?? ""}`}`;
 };
 
 /** The rows of the table, sorted, from the caches. */
@@ -62,11 +62,11 @@ export function missingFrom(
   const wanted = deployment.spec.replicas ?? 0;
   const running = machines.filter((machine) => phaseText(machine) === "Running");
   if (running.length >= wanted && (deployment.status?.readyReplicas ?? 0) >= wanted) return [];
-  const refused =
+  const rejected =
     deployment.status?.conditions?.filter(({ status, type }) => status === "False" && type === "SpecValid") ?? [];
   return [
     `${running.length} of ${wanted} machines are Running`,
-    ...refused.map(({ message }) => `MachineDeployment ${deployment.metadata.name}: ${message ?? ""}`),
+    ...rejected.map(({ message }) => `MachineDeployment ${deployment.metadata.name}: ${message ?? ""}`),
     ...machines
       .filter((machine) => phaseText(machine) !== "Running")
       .toSorted(byName)

@@ -4,31 +4,31 @@
  * It is empty whenever a request is throttled, so the requests accepted between two such failures measure the rate.
  */
 export interface GrantedRate {
-  /** Right after the last refusal, requests per second. */
+  /** Right after the last rejection, requests per second. */
   readonly perSecond: number;
   /** False until a rate has been measured, and again when nothing is accepted. */
   readonly isMeasured: boolean;
-  /** Requests accepted that were sent after the last refusal. The rate grows with them. */
+  /** Requests accepted that were sent after the last rejection. The rate grows with them. */
   readonly accepted: number;
   /** Since when requests have been waiting without a break, by the monotonic clock, and how many were accepted since. */
   readonly busySinceMs: number;
   readonly acceptedWhileBusy: number;
 }
 
-/** After the first refusal, which does not measure the rate. */
+/** After the first rejection, which does not measure the rate. */
 const firstPerSecond = 1;
 /** Minimum rate, even when no request is accepted. */
 const leastPerSecond = 0.2;
 /** The part of the measured rate that is used. The rest refills the bucket, for requests that probe a higher rate. */
 const usedPart = 0.9;
-/** So many accepted requests double a measured rate: about one in sixty is refused in the long run. */
+/** So many accepted requests double a measured rate: about one in sixty is rejected in the long run. */
 const doublingRequests = 80;
 const shortPauseMs = 1_000;
 
 /** When to begin to measure. A short pause fills no bucket to the brim, so that what was refilled meanwhile shows; a long one may. */
 const measureFrom = (nowMs: number, resumeMs: number): number => Math.max(nowMs, resumeMs - shortPauseMs);
 
-/** After the first refusal. `resumeMs` as in {@link afterRejection}. */
+/** After the first rejection. `resumeMs` as in {@link afterRejection}. */
 export const firstRate = (nowMs: number, resumeMs: number): GrantedRate => ({
   perSecond: firstPerSecond,
   isMeasured: false,
@@ -41,7 +41,7 @@ export const firstRate = (nowMs: number, resumeMs: number): GrantedRate => ({
 export const sendRate = ({ perSecond, isMeasured, accepted }: GrantedRate): number =>
   perSecond * (1 + (isMeasured ? (accepted / doublingRequests) ** 2 : accepted));
 
-/** After a request was accepted; `isCurrent` when it was sent after the last refusal. */
+/** After a request was accepted; `isCurrent` when it was sent after the last rejection. */
 export const afterAcceptance = (rate: GrantedRate, isCurrent: boolean): GrantedRate => ({
   ...rate,
   accepted: rate.accepted + (isCurrent ? 1 : 0),
@@ -56,7 +56,7 @@ export const afterIdleness = (rate: GrantedRate, nowMs: number): GrantedRate => 
 });
 
 /**
- * After a request was refused that was sent at this rate.
+ * After a request was rejected that was sent at this rate.
  *
  * @param resumeMs when the next one may be sent, by the monotonic clock: a pause that the cloud asks for fills the bucket, too
  */

@@ -32,12 +32,12 @@ async function send(limit: RateLimit, signal = forever): Promise<RateTicket> {
 const measuredPerSecond = 0.9 * 2.5;
 async function aMeasuredLimit() {
   const { clock, limit } = aLimit();
-  limit.refused(await send(limit), "Slow", 0);
+  limit.rejected(await send(limit), "Slow", 0);
   const accepted = Array.from({ length: 9 }, () => send(limit).then((ticket) => limit.accepted(ticket)));
   const last = send(limit);
   await clock.advance(4_000);
   await Promise.all(accepted);
-  limit.refused(await last, "Slow", 0);
+  limit.rejected(await last, "Slow", 0);
   return { clock, limit };
 }
 
@@ -53,7 +53,7 @@ describe("a rate limit", () => {
     const order: string[] = [];
     const first = await send(limit);
     const others = ["second", "third"].map((name) => ({ name, ticket: limit.ticket() }));
-    limit.refused(first, "Slow", 0);
+    limit.rejected(first, "Slow", 0);
     const wait = async (name: string, ticket: RateTicket): Promise<void> => {
       await limit.turn(ticket, forever);
       expect(limit.take(ticket)).toBe(true);
@@ -71,14 +71,14 @@ describe("a rate limit", () => {
     const { limit } = aLimit();
     const late = limit.ticket();
     await limit.turn(late, forever);
-    limit.refused(await send(limit), "Slow", 0);
+    limit.rejected(await send(limit), "Slow", 0);
     expect(limit.take(late)).toBe(false);
   });
 
   it("takes the refusals of requests that were sent together for one", async () => {
     const { clock, limit } = aLimit();
     const burst = await Promise.all(Array.from({ length: 20 }, () => send(limit)));
-    for (const ticket of burst) limit.refused(ticket, "Slow", 0);
+    for (const ticket of burst) limit.rejected(ticket, "Slow", 0);
     let sentAtMs = 0;
     void send(limit).then(() => (sentAtMs = clock.monotonicMs()));
     await clock.advance(10_000);
@@ -91,7 +91,7 @@ describe("a rate limit", () => {
       [1, 33_000],
     ] as const) {
       const { clock, limit } = aLimit({ ...noJitter, next: () => jitter });
-      limit.refused(await send(limit), "Slow", 30_000);
+      limit.rejected(await send(limit), "Slow", 30_000);
       let sentAtMs = 0;
       void send(limit).then(() => (sentAtMs = clock.monotonicMs()));
       await clock.advance(60_000);
@@ -101,7 +101,7 @@ describe("a rate limit", () => {
 
   it("ends a minute after the last refusal, when nothing waits", async () => {
     const { clock, limit } = aLimit();
-    limit.refused(await send(limit), "Slow", 0);
+    limit.rejected(await send(limit), "Slow", 0);
     await clock.advance(60_001);
     for (let count = 0; count < 100; count++) await send(limit);
     expect(clock.pending()).toBe(0);
@@ -109,7 +109,7 @@ describe("a rate limit", () => {
 
   it("lets a request leave whose signal aborts, and passes on the turn of one that ends", async () => {
     const { clock, limit } = aLimit();
-    limit.refused(await send(limit), "Slow", 0);
+    limit.rejected(await send(limit), "Slow", 0);
     const stop = new AbortController();
     const aborted = send(limit, stop.signal);
     const ended = limit.ticket();
@@ -147,7 +147,7 @@ describe("a rate limit", () => {
 
   it("sends away those at the end of the queue when the rate turns out too low for them, and keeps the others", async () => {
     const { clock, limit } = aLimit();
-    limit.refused(await send(limit), "Slow", 0);
+    limit.rejected(await send(limit), "Slow", 0);
     const deadline = signalFor(clock, 30_000);
     const ended: string[] = [];
     const waiting = Array.from({ length: 50 }, async (_, index) => {
@@ -163,7 +163,7 @@ describe("a rate limit", () => {
     if (ticket !== undefined) limit.accepted(ticket);
     await clock.advance(1_000);
     const second = await waiting[1];
-    if (second !== undefined) limit.refused(second, "Slow", 0);
+    if (second !== undefined) limit.rejected(second, "Slow", 0);
     await clock.advance(0);
     const late = ended.filter((each) => each.startsWith("late"));
     expect(late.length).toBeGreaterThan(5);

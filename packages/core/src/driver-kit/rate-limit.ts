@@ -38,7 +38,7 @@ export interface RateLimit {
   /** After a request completed without being throttled. */
   accepted(ticket: RateTicket): void;
   /** After a request was throttled, with the cloud's code and for how long it requests to send none. */
-  refused(ticket: RateTicket, code: string, retryAfterMs: number): void;
+  rejected(ticket: RateTicket, code: string, retryAfterMs: number): void;
   /** For requests that end for another reason while they have the turn. */
   leave(ticket: RateTicket): void;
 }
@@ -56,7 +56,7 @@ interface Limit {
   rate: GrantedRate;
   /** When the next request may be sent. */
   nextMs: number;
-  refusedAtMs: number;
+  rejectedAtMs: number;
   /** Until when the turns are reserved for requests that were rejected. */
   promisedMs: number;
 }
@@ -165,7 +165,7 @@ export function createRateLimit({ cloud, action, clock, random }: RateLimitOptio
     async turn(ticket, signal) {
       signal.throwIfAborted();
       const nowMs = clock.monotonicMs();
-      if (limit !== undefined && isIdle() && nowMs - limit.refusedAtMs > recoveryMs) limit = undefined;
+      if (limit !== undefined && isIdle() && nowMs - limit.rejectedAtMs > recoveryMs) limit = undefined;
       if (limit === undefined) return;
       if (isIdle() && limit.nextMs <= nowMs) limit.rate = afterIdleness(limit.rate, nowMs);
       const remainingMs = deadlineOf(signal, clock);
@@ -188,16 +188,16 @@ export function createRateLimit({ cloud, action, clock, random }: RateLimitOptio
     accepted(ticket) {
       if (limit !== undefined) limit.rate = afterAcceptance(limit.rate, ticket.cuts === cuts);
     },
-    refused(ticket, code, retryAfterMs) {
+    rejected(ticket, code, retryAfterMs) {
       const nowMs = clock.monotonicMs();
       const resumeMs = nowMs + withJitter(retryAfterMs);
       const isCut = ticket.cuts === cuts;
       if (isCut) cuts++;
       if (limit === undefined) {
-        limit = { code, rate: firstRate(nowMs, resumeMs), nextMs: resumeMs, refusedAtMs: nowMs, promisedMs: nowMs };
+        limit = { code, rate: firstRate(nowMs, resumeMs), nextMs: resumeMs, rejectedAtMs: nowMs, promisedMs: nowMs };
       } else if (isCut) limit.rate = afterRejection(limit.rate, nowMs, resumeMs);
       limit.code = code;
-      limit.refusedAtMs = nowMs;
+      limit.rejectedAtMs = nowMs;
       limit.nextMs = Math.max(limit.nextMs, resumeMs, isCut ? nowMs + withJitter(intervalMs(limit)) : 0);
       if (isCut) rejectLate(limit);
       advance();

@@ -115,7 +115,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         const { error, failure } = ended;
         const { kind, retryAfterMs = 0 } = failure;
         if (kind === "throttled") {
-          rate.refused(ticket, failure.outcome, retryAfterMs);
+          rate.rejected(ticket, failure.outcome, retryAfterMs);
           continue;
         }
         if (kind === "final") rate.accepted(ticket);

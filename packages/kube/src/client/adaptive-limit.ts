@@ -42,7 +42,7 @@ const slowFactor = 8;
  * that answers at once may be asked as fast as it answers.
  *
  * - 429, 503 and timeouts halve it, an answer that is far slower than usual takes a tenth off; once per round: only by
- *   requests that were sent after the last decrease, so that sixteen refusals of one moment count as one;
+ *   requests that were sent after the last decrease, so that sixteen rejections of one moment count as one;
  * - a good answer adds 1/limit while all of it is in use, so that it grows by one for each round of requests.
  */
 export function createAdaptiveLimit({ clock, max }: AdaptiveLimitOptions): AdaptiveLimit {

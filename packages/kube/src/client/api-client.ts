@@ -33,7 +33,7 @@ import type { WatchEvent } from "./watch.ts";
 /**
  * A client of one API server. Objects are plain JSON exactly as on the wire: unknown fields stay, times are text.
  *
- * Every method throws {@link ApiError} for a refusal, a broken connection or a deadline that passed, the reason of its
+ * Every method throws {@link ApiError} for a rejection, a broken connection or a deadline that passed, the reason of its
  * signal when that aborts, and TypeError for a name that cannot be part of a path.
  *
  * A type argument is the expectation of the caller; the client only checks that the response is an object with metadata, the schema of the

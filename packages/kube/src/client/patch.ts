@@ -32,7 +32,7 @@ const contentTypes: Readonly<Record<PatchKind, string>> = {
 };
 
 /**
- * The body and the content type of a patch. A patch of the wrong shape is refused here: the server would answer with a
+ * The body and the content type of a patch. A patch of the wrong shape is rejected here: the server would answer with a
  * decoding error that names no field.
  *
  * @throws TypeError

@@ -262,12 +262,12 @@ function explain(error: unknown, request: TransportRequest, deadline: Deadline, 
 
 /** How long to wait before a retry; undefined when the request must not be retried. */
 function retryWait(error: unknown, request: TransportRequest): number | undefined {
-  const refusedByBudget = isDisruptionBudgetError(error);
+  const rejectedByBudget = isDisruptionBudgetError(error);
   if (!isApiError(error)) return undefined;
   // The server's limiter responds with 429 before the request is processed, so that writes are safe to retry as well.
   // An eviction that a budget does not allow is not overload.
   const { status, retryAfterMs, reason, cause } = error;
-  if (status === 429) return refusedByBudget ? undefined : retryAfterMs;
+  if (status === 429) return rejectedByBudget ? undefined : retryAfterMs;
   if (request.method !== "GET") return undefined;
   if (status === 503) return retryAfterMs;
   // The server closed a pooled connection at the moment it was used: retry with a new one.

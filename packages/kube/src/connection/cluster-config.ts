@@ -36,7 +36,7 @@ export interface ClusterConfig {
    * Called before each request, so it must be fast: it caches, and renews when needed.
    * Left out: requests carry no credentials.
    *
-   * @param refused credentials that the server just rejected with 401: renew them. If the same are returned, the request fails with 401
+   * @param rejected credentials that the server just rejected with 401: renew them. If the same are returned, the request fails with 401
    */
-  readonly credentials?: (signal?: AbortSignal, refused?: Credentials) => Promise<Credentials>;
+  readonly credentials?: (signal?: AbortSignal, rejected?: Credentials) => Promise<Credentials>;
 }

@@ -64,15 +64,15 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     });
   }
 
-  function refuseWhenClosed(): void {
+  function throwWhenClosed(): void {
     if (closed) throw new Error("the API client is closed");
   }
 
   async function pool(credentials: Credentials): Promise<Dispatcher> {
-    refuseWhenClosed();
+    throwWhenClosed();
     const tls = await currentTls();
     const { Agent, buildConnector } = await import("undici");
-    refuseWhenClosed();
+    throwWhenClosed();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
     const dispatcher = new Agent({
       connect: connectorFor(buildConnector, credentials, tls),
@@ -91,10 +91,10 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   }
 
   async function single(credentials: Credentials): Promise<Dispatcher> {
-    refuseWhenClosed();
+    throwWhenClosed();
     const tls = await currentTls();
     const { buildConnector, Client } = await import("undici");
-    refuseWhenClosed();
+    throwWhenClosed();
     const connect = connectorFor(buildConnector, credentials, tls);
     const dispatcher = new Client(origin, {
       connect,

@@ -56,7 +56,7 @@ const maxOutputBytes = 1024 * 1024;
  */
 export function createExecCredentials(
   options: ExecCredentialsOptions,
-): (signal?: AbortSignal, refused?: Credentials) => Promise<Credentials> {
+): (signal?: AbortSignal, rejected?: Credentials) => Promise<Credentials> {
   const clock = options.clock ?? systemClock;
   let current: Answer | undefined;
   let underway: Promise<Answer> | undefined;
@@ -69,9 +69,9 @@ export function createExecCredentials(
     return underway;
   };
 
-  return async (signal, refused) => {
+  return async (signal, rejected) => {
     const nowMs = clock.now().getTime();
-    const isUsable = current !== undefined && nowMs < current.expiresMs && current.credentials !== refused;
+    const isUsable = current !== undefined && nowMs < current.expiresMs && current.credentials !== rejected;
     if (current === undefined || !isUsable) {
       return (await orAborted(signal, fetch())).credentials;
     }

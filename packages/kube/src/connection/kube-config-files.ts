@@ -89,7 +89,7 @@ function userFilesOf(
   });
 }
 
-/** As kubectl merges files: the first one that has a name wins. client-node refuses duplicates. */
+/** As kubectl merges files: the first one that has a name wins. client-node rejects duplicates. */
 function mergeMissing(into: KubeConfig, from: KubeConfig): void {
   for (const cluster of from.getClusters()) if (into.getCluster(cluster.name) === null) into.addCluster(cluster);
   for (const user of from.getUsers()) if (into.getUser(user.name) === null) into.addUser(user);

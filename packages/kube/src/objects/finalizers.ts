@@ -23,7 +23,7 @@ export function isBeingDeleted(object: ApiObject): boolean {
 /**
  * The merge patch by which an object gets a finalizer; undefined when it has it. A merge patch replaces lists whole, so it holds only for the
  * version that it was computed from: a finalizer that another client adds meanwhile is never lost, the patch fails with a conflict instead. An API
- * server refuses new finalizers on an object that is being deleted.
+ * server rejects new finalizers on an object that is being deleted.
  */
 export function addFinalizerPatch(object: Finalized, finalizer: string): FinalizerPatch | undefined {
   if (hasFinalizer(object, finalizer)) return undefined;

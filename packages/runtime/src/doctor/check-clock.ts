@@ -6,7 +6,7 @@ import type { CheckOutcome } from "@millwright/core";
 const WARN_MS = 5_000;
 
 /**
- * Times in objects are compared with the time of the API server, which is measured all the time. But clouds refuse requests that are signed minutes too early or too late, and other
+ * Times in objects are compared with the time of the API server, which is measured all the time. But clouds reject requests that are signed minutes too early or too late, and other
  * programs that compare times in objects, such as MCM's, do not compensate for the difference.
  */
 const FAIL_MS = 60_000;

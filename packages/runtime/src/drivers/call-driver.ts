@@ -68,7 +68,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
   );
 
   /** Another process may act on the same VM by now. The state is in the objects: the leader continues. */
-  const refuseWhenFenced = (): void => {
+  const throwWhenFenced = (): void => {
     try {
       fence?.();
     } catch (error) {
@@ -100,7 +100,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
         ...(reportApiCall === undefined ? {} : { reportApiCall }),
         ...(recordExchange === undefined ? {} : { recordExchange }),
       };
-      refuseWhenFenced();
+      throwWhenFenced();
       recorder?.protect(confidential);
       startMs = clock.monotonicMs();
       return invoke(context);

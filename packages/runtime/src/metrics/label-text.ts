@@ -6,7 +6,7 @@ const special = /["\\]/;
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /**
- * The value of a label: a text of at most 512 characters on one line. Control characters, one of which (NUL) makes Prometheus refuse everything that was read,
+ * The value of a label: a text of at most 512 characters on one line. Control characters, one of which (NUL) makes Prometheus reject everything that was read,
  * and halves of characters are shown as U+FFFD.
  */
 export function labelValue(text: string): string {

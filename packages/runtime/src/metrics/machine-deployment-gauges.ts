@@ -17,7 +17,7 @@ const counter = (
   numberGauge(name, `status.${field} of MachineDeployments.`, ({ status }) => status?.[field] ?? 0);
 
 /**
- * Limits of a rolling update in machines; undefined for another strategy, and for limits that validation refuses: 0 would be
+ * Limits of a rolling update in machines; undefined for another strategy, and for limits that validation rejects: 0 would be
  * a lie. MCM shows a percentage as 0 and crashes without `rollingUpdate`.
  */
 function rollingLimits({ spec }: MachineDeployment): ResolvedFenceposts | undefined {

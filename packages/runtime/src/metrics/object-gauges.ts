@@ -82,7 +82,7 @@ function linesOf<T>(
   identity: string,
   onFailure: () => void,
 ): string {
-  /** Values by labels: a series that comes twice makes Prometheus refuse everything that was read. */
+  /** Values by labels: a series that comes twice makes Prometheus reject everything that was read. */
   const values = new Map<string, number>();
   try {
     for (const { value, labels = {} } of samples(object).slice(0, maxSamples)) {

@@ -24,7 +24,7 @@ export class CredentialsFailure extends Error {
 
 /**
  * What a server of credentials failed of, where its answer is not in the protocol of AWS or did not come: code of the contract and text. The SDK leaves few traces of the servers of containers and instances:
- * `Code` (also an undefined one) of a refusal by a container's, `statusCode` of one by IMDS, and that IMDSv2 gave no token.
+ * `Code` (also an undefined one) of a rejection by a container's, `statusCode` of one by IMDS, and that IMDSv2 gave no token.
  */
 export function credentialsFailureText({ server, cause }: CredentialsFailure): readonly [MachineErrorCode, string] {
   const code = fieldOf(cause, "code");
@@ -41,8 +41,8 @@ export function credentialsFailureText({ server, cause }: CredentialsFailure): r
     return ["Unauthenticated", `${name} has no credentials: attach an instance profile with a role`];
   }
   if (errorName === "CredentialsProviderError") {
-    const isRefused = typeof cause === "object" && cause !== null && "Code" in cause;
-    if (isRefused || unexplained === "Unauthenticated") {
+    const isRejected = typeof cause === "object" && cause !== null && "Code" in cause;
+    if (isRejected || unexplained === "Unauthenticated") {
       return ["Unauthenticated", `${name} gave no credentials: ${message}`];
     }
     return ["Unavailable", `${name} is unreachable or failed: ${message}`];

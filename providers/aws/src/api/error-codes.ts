@@ -28,7 +28,7 @@ const exhausted: ReadonlySet<string> = new Set([
 /** Whether a code of EC2 is a lack of capacity or quota: another type or zone may have some. */
 export const isCapacityCode = (code: string): boolean => exhausted.has(code);
 
-/** Codes that refuse a request for its rate (https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html). */
+/** Codes that reject a request for its rate (https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html). */
 const throttling: ReadonlySet<string> = new Set([
   "EC2ThrottledException",
   "RequestLimitExceeded",
@@ -41,7 +41,7 @@ const throttling: ReadonlySet<string> = new Set([
   "TooManyRequestsException",
 ]);
 
-/** Whether a code of EC2 or STS refuses a request for its rate alone. */
+/** Whether a code of EC2 or STS rejects a request for its rate alone. */
 export const isThrottlingCode = (code: string): boolean => throttling.has(code);
 
 const others: Readonly<Record<string, MachineErrorCode>> = {

@@ -39,10 +39,10 @@ export function readSdkFailure(thrown: unknown): SdkFailure {
   };
 }
 
-/** Whether EC2 refused with this code. */
+/** Whether EC2 rejected with this code. */
 export const hasErrorCode = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
 
-/** Whether a launch has been refused for sure, so that no VM comes of it. */
+/** Whether a launch has been rejected for sure, so that no VM comes of it. */
 export function isLaunchRejected(error: unknown): boolean {
   const { code, status } = readSdkFailure(error);
   if (mayHaveSucceededBefore(error) || code === "IdempotentParameterMismatch") return false;

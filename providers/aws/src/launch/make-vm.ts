@@ -12,29 +12,29 @@ import { vmInput } from "./vm-input.ts";
 /** Requests the candidates in order, until there is capacity for one. */
 export async function makeVm(launch: Launch, call: MethodCall): Promise<Vm> {
   const { region } = call.session;
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
     const scope = `creating ${candidate.machineType} in ${candidate.subnetId ?? launch.spec.networkInterfaces[0]?.subnetID ?? ""} (${region})`;
     try {
-      return await makeCandidate(launch, candidate, refusals.length > 0, call);
+      return await makeCandidate(launch, candidate, rejections.length > 0, call);
     } catch (error) {
       const failure = toMachineError(error, call.context.signal, scope);
       if (failure.code !== "ResourceExhausted") throw failure;
-      refusals.push(failure.message);
+      rejections.push(failure.message);
     }
   }
-  throw new MachineError("ResourceExhausted", refusals.join("; "));
+  throw new MachineError("ResourceExhausted", rejections.join("; "));
 }
 
 /**
  * All candidates go with the token of the creation, so that EC2 itself keeps a second VM from being made: a try that repeats another one after a crash is answered
  * with the VM of that one, or with a mismatch when it was another candidate. AWS documents this for requests that succeeded. Should
- * EC2 bind the token to a refused request too, the mismatch comes right after our own refusal, and the next candidate has a token made from it.
+ * EC2 bind the token to a rejected request too, the mismatch comes right after our own rejection, and the next candidate has a token made from it.
  */
 async function makeCandidate(
   launch: Launch,
   candidate: LaunchCandidate,
-  wasRefused: boolean,
+  wasRejected: boolean,
   call: MethodCall,
 ): Promise<Vm> {
   const { api, region } = call.session;
@@ -54,9 +54,9 @@ async function makeCandidate(
     return await run(launch.token);
   } catch (error) {
     if (!hasErrorCode(error, "IdempotentParameterMismatch")) throw error;
-    const made = await findMade(launch, call, wasRefused ? 0 : call.pollTimes.visibleMs);
+    const made = await findMade(launch, call, wasRejected ? 0 : call.pollTimes.visibleMs);
     if (made !== undefined) return made;
-    if (wasRefused) return run(derivedToken(launch.token, candidate));
+    if (wasRejected) return run(derivedToken(launch.token, candidate));
     throw new MachineError(
       "Unavailable",
       `the client token of machine "${launch.machine.name}" was used with other parameters and has no VM; the next attempt uses another token`,

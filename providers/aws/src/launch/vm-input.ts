@@ -19,7 +19,7 @@ const longestUserData = 16_384;
 /**
  * The request that makes a VM. Pure: the same launch gives the same request, so that its client token means the same VM.
  *
- * @throws MachineError InvalidArgument for user data that EC2 would refuse, and for an image without a root disk
+ * @throws MachineError InvalidArgument for user data that EC2 would reject, and for an image without a root disk
  */
 export function vmInput(launch: Launch, { machineType, subnetId }: LaunchCandidate): RunInstancesCommandInput {
   const { spec, machine, userData } = launch;
@@ -68,7 +68,7 @@ function blockDevicesOf(devices: readonly BlockDevice[], { rootDeviceName, spec 
       DeviceName,
       Ebs: {
         DeleteOnTermination: ebs.deleteOnTermination,
-        // A key is of no use without encryption, and EC2 refuses one.
+        // A key is of no use without encryption, and EC2 rejects one.
         Encrypted: ebs.encrypted || ebs.kmsKeyID !== undefined,
         VolumeSize: ebs.volumeSize,
         VolumeType: ebs.volumeType,

@@ -15,7 +15,7 @@ export function resourceTypeOf(url: string): ResourceType | undefined {
   return typesByPath.get(pathOf(2)) ?? typesByPath.get(pathOf(1));
 }
 
-/** Codes by which ARM refuses an api-version. The first comes with status 404, as if the resource did not exist. */
+/** Codes by which ARM rejects an api-version. The first comes with status 404, as if the resource did not exist. */
 const versionCodes: ReadonlySet<string> = new Set([
   "InvalidResourceType",
   "NoRegisteredProviderFound",

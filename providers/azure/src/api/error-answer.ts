@@ -4,7 +4,7 @@ import type { PipelineResponse } from "@azure/core-rest-pipeline";
 export class ErrorAnswer extends Error {
   override readonly name: string = "ErrorAnswer";
   readonly response: PipelineResponse;
-  /** Whether Azure Resource Manager refused the request for its rate. Limits of Entra ID are not those of a kind of request. */
+  /** Whether Azure Resource Manager rejected the request for its rate. Limits of Entra ID are not those of a kind of request. */
   readonly isThrottled: boolean;
   readonly retryAfterMs: number | undefined;
 

@@ -16,7 +16,7 @@ export async function makeVm(request: CreateRequest, launch: Launch, call: Metho
   const { spec, vmName } = launch;
   const { signal } = call.context;
   const candidates = candidatesOf(spec);
-  const refusals: MachineError[] = [];
+  const rejections: MachineError[] = [];
   for (const [index, candidate] of candidates.entries()) {
     // It may have gone with the VM of the candidate before.
     if (index > 0) await ensureNic(launch, call);
@@ -26,7 +26,7 @@ export async function makeVm(request: CreateRequest, launch: Launch, call: Metho
     } catch (error) {
       const failure = toMachineError(error, signal, `creating ${candidate.vmSize}${where} (${spec.location})`);
       if (failure.code !== "ResourceExhausted") throw failure;
-      refusals.push(failure);
+      rejections.push(failure);
     }
     try {
       const left = await call.session.api.getVm(spec.resourceGroup, vmName, signal);
@@ -34,10 +34,10 @@ export async function makeVm(request: CreateRequest, launch: Launch, call: Metho
       await cleanUp(request, vmName, left, call, index < candidates.length - 1 ? "nic" : "nothing");
     } catch (error) {
       const failure = toMachineError(error, signal, "removing what is left");
-      throw allOf([...refusals, failure]);
+      throw allOf([...rejections, failure]);
     }
   }
-  throw allOf(refusals);
+  throw allOf(rejections);
 }
 
 /** What every candidate failed of, and perhaps what could not be removed after one. */

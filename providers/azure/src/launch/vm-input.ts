@@ -12,7 +12,7 @@ const longestUserData = 65_535;
 /**
  * The request that makes a VM. Pure: the same launch gives the same request.
  *
- * @throws MachineError InvalidArgument for user data that Azure would refuse
+ * @throws MachineError InvalidArgument for user data that Azure would reject
  */
 export function vmInput(launch: Launch, candidate: LaunchCandidate): VirtualMachine {
   const { spec, machine, vmName, subscriptionId, userData, tags, plan } = launch;

@@ -29,7 +29,7 @@ const longestDiskName = 80;
 /**
  * The name of the VM of a machine: that of the machine.
  *
- * @throws MachineError InvalidArgument for one that Azure would refuse
+ * @throws MachineError InvalidArgument for one that Azure would reject
  */
 export function vmNameFor({ name }: MachineIdentity, dataDisks: readonly DataDisk[]): string {
   if (name.length > longestVmName || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name)) {

@@ -4,7 +4,7 @@ import { toMachineError } from "../api/errors.ts";
 import { cascadeInput } from "./cascade-input.ts";
 import type { MethodCall } from "./method-call.ts";
 
-/** Codes of refusals that another try would meet too. */
+/** Codes of rejections that another attempt would get, too. */
 const lastingCodes: ReadonlySet<MachineErrorCode> = new Set([
   "FailedPrecondition",
   "InvalidArgument",
@@ -30,7 +30,7 @@ export async function removeVm(group: string, vm: VirtualMachine, call: MethodCa
         signal,
         `updating VM "${name}" so that its NIC and disks are deleted with it`,
       );
-      // What stays is deleted after the VM, so a refusal keeps nothing from going.
+      // What remains is deleted after the VM, so a rejection blocks nothing.
       if (!lastingCodes.has(failure.code)) throw failure;
     }
   }

@@ -20,7 +20,7 @@ const windowMs = 5;
 export interface TokenSource {
   /** @throws MachineError Unauthenticated when the credentials cannot be used; otherwise as `sendRequest` */
   get(signal: AbortSignal): Promise<string>;
-  /** Forgets a token that was refused: the next call gets another one. */
+  /** Forgets a token that was rejected: the next call gets another one. */
   forget(token: string): void;
 }
 

@@ -1,6 +1,6 @@
 import type { MachineErrorCode } from "@millwright/core";
 
-/** Codes of operations, and reasons of refusals, that mean capacity (machine-controller-manager-provider-gcp, `pkg/gcp/errors/errors.go`). What contains `QUOTA` means it too. */
+/** Codes of operations, and reasons of rejections, that mean capacity (machine-controller-manager-provider-gcp, `pkg/gcp/errors/errors.go`). What contains `QUOTA` means it too. */
 const exhausted: ReadonlySet<string> = new Set([
   "IP_SPACE_EXHAUSTED",
   "IP_SPACE_EXHAUSTED_WITH_DETAILS",
@@ -61,7 +61,7 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
 };
 
 /**
- * The code of the contract for a refusal or a failed operation, by Google's code and the HTTP status. A missing image or subnetwork is about the class; the caller detects a missing
+ * The code of the contract for a rejection or a failed operation, by Google's code and the HTTP status. A missing image or subnetwork is about the class; the caller detects a missing
  * VM. Nothing is Internal by default.
  */
 export function machineCodeOf(code: string, status: number, message: string): MachineErrorCode {

@@ -81,12 +81,12 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
   return new GceFailure(status, reason, message, retryAfterMs);
 }
 
-/** Whether a call was refused with one of these reasons. */
+/** Whether a call was rejected with one of these reasons. */
 export const hasErrorReason = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
   error instanceof GceFailure && reasons.includes(error.reason);
 
 /**
- * Whether the insertion of an instance has been refused for sure, so that no VM comes of it. A name that is taken may be that of a VM that is not shown yet.
+ * Whether the insertion of an instance has been rejected for sure, so that no VM comes of it. A name that is taken may be that of a VM that is not shown yet.
  */
 export const isInsertRejected = (error: unknown): boolean =>
   error instanceof GceFailure &&

@@ -37,7 +37,7 @@ const pageSize = 500;
 const isUnauthenticated = (error: unknown): boolean => error instanceof GceFailure && error.status === 401;
 
 interface RequestOptions {
-  /** Whether a refusal is an answer like any other, for metrics. */
+  /** Whether a rejection is an answer like any other, for metrics. */
   readonly isAnswer?: (failure: unknown) => boolean;
 }
 

@@ -19,25 +19,25 @@ const longestMessage = 4_000;
 
 /** Requests the candidates in order, until there is capacity for one. */
 export async function makeVm(launch: Launch, request: CreateRequest, call: MethodCall): Promise<Vm> {
-  const refusals: MachineError[] = [];
+  const rejections: MachineError[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
     try {
       return await makeCandidate(launch, candidate, request, call);
     } catch (error) {
       const failure = toMachineError(error, call.context.signal, scopeOf(launch, candidate));
       if (failure.code !== "ResourceExhausted") throw failure;
-      refusals.push(failure);
+      rejections.push(failure);
     }
   }
-  const retryAfterMs = Math.max(0, ...refusals.map((refusal) => refusal.retryAfterMs ?? 0));
+  const retryAfterMs = Math.max(0, ...rejections.map((rejection) => rejection.retryAfterMs ?? 0));
   throw new MachineError(
     "ResourceExhausted",
-    refusals
+    rejections
       .map(({ message }) => message)
       .join("; ")
       .slice(0, longestMessage),
     {
-      cause: refusals.at(-1),
+      cause: rejections.at(-1),
       tokenIsSpent: true,
       ...(retryAfterMs === 0 ? {} : { retryAfterMs }),
     },

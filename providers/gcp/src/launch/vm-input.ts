@@ -12,7 +12,7 @@ const longestUserData = 262_144;
 /**
  * The instance that is asked for, field by field as MCM's driver sends it (machine-controller-manager-provider-gcp, `pkg/gcp/machine_controller_util.go`). Pure.
  *
- * @throws MachineError InvalidArgument for user data that Compute Engine would refuse
+ * @throws MachineError InvalidArgument for user data that Compute Engine would reject
  */
 export function vmInput(launch: Launch, { machineType, zone }: LaunchCandidate): InstanceResource {
   const { spec, project, machine, machineClass, token } = launch;

@@ -18,7 +18,7 @@ export function clusterKeysOf(tags: readonly string[]): ClusterKeys {
 }
 
 /**
- * Refuses a class without cluster and role tags to create VMs: a list would not show them, so none that lost its machine would be found again.
+ * Prevents a class without cluster and role tags from creating VMs: a list would not show them, so none that lost its machine would be found again.
  *
  * @throws MachineError InvalidArgument
  */

@@ -47,7 +47,7 @@ export type GcpCredentials = {
 );
 
 /**
- * The only fields that credentials may have: what else there is could make another library read files, run programs or talk to other hosts. MCM's driver refuses them
+ * The only fields that credentials may have: what else there is could make another library read files, run programs or talk to other hosts. MCM's driver rejects them
  * too.
  */
 const serviceAccountFields: ReadonlySet<string> = new Set([

@@ -51,8 +51,8 @@ export function createMachineSetCreator(
     const message = `Failed to create new machine set "${set.metadata.name}": ${why}`;
     events.record(deployment, { type: "Warning", reason: eventReasons.machineSetCreateError, message });
     const before = deployment.status?.conditions ?? [];
-    const refused = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
-    const conditions = setCondition(before, refused, { now: clock.now(), updateTime: true });
+    const rejected = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
+    const conditions = setCondition(before, rejected, { now: clock.now(), updateTime: true });
     if (conditions !== before) await patchStatus(deployment, { conditions });
   };
 

@@ -47,7 +47,7 @@ export type DefaultedMachineSet = Omit<MachineSet, "spec"> & {
  * A deployment with its defaults, in memory only: the stored object stays as it was written, as the CRDs have no defaults.
  * Strategy RollingUpdate, surge 1, unavailable 0, replicas 0. There is no
  * default for `revisionHistoryLimit` and `progressDeadlineSeconds`: absent means all sets and no deadline.
- * Throws a RangeError for a strategy or orchestration type that validateMachineDeployment refuses: validate first.
+ * Throws a RangeError for a strategy or orchestration type that validateMachineDeployment rejects: validate first.
  */
 export function withMachineDeploymentDefaults(deployment: MachineDeployment): DefaultedMachineDeployment {
   const { spec } = deployment;

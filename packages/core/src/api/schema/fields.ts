@@ -15,7 +15,7 @@ export const text = (description: string) => z.string().meta({ description });
 /** A whole number of 32 bits. */
 export const int32 = (description: string) => z.int32().meta({ description, format: "int32" });
 
-/** A whole number of 64 bits; beyond 2^53 JSON in JavaScript is not exact, so such numbers are refused on reading. */
+/** A whole number of 64 bits; beyond 2^53 JSON in JavaScript is not exact, so such numbers are rejected on reading. */
 export const int64 = (description: string) => z.int().meta({ description, format: "int64" });
 
 /** True or false. */
@@ -25,7 +25,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$
 
 /**
  * An instant as RFC 3339 text. The zero time of Go, which is null on the wire, is read as absent. A text that is no time is
- * refused here, because every comparison with it would be false: a timeout would never come.
+ * rejected here, because every comparison with it would be false: a timeout would never come.
  */
 export const timestamp = (description: string) =>
   z

@@ -43,7 +43,7 @@ export function requiredText(value: string | undefined, path: string, meaning: s
   return value ? [] : [{ path, message: `is required: ${meaning}`, kind: "required" }];
 }
 
-/** Problems of the labels, annotations and finalizers that objects will carry; the API server would refuse those objects. */
+/** Problems of the labels, annotations and finalizers that objects will carry; the API server would reject those objects. */
 export function metadataProblems(
   metadata:
     | {

@@ -71,7 +71,7 @@ function orchestrationProblems(type: string | undefined): FieldProblem[] {
   return [{ path, message: "must be Auto or Manual", kind: type ? "notSupported" : "required" }];
 }
 
-/** Negative fenceposts, and both written as zero, are refused; a missing one gets its default. */
+/** Negative fenceposts, and both written as zero, are rejected; a missing one gets its default. */
 function fencepostProblems(
   posts: { readonly maxSurge?: IntOrPercent; readonly maxUnavailable?: IntOrPercent } | undefined,
   path: string,

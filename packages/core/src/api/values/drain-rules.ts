@@ -32,7 +32,7 @@ const maxRules = 100;
 
 /** Reads the rules of an ordered drain from the text of the annotation. `path` is put before the paths of the problems. Never throws. */
 export function readDrainRules(text: string, path: string): ReadDrainRulesResult {
-  const refuse = (message: string): ReadDrainRulesResult => ({
+  const reject = (message: string): ReadDrainRulesResult => ({
     ok: false,
     problems: [{ path, message, kind: "invalid" }],
   });
@@ -40,7 +40,7 @@ export function readDrainRules(text: string, path: string): ReadDrainRulesResult
   try {
     raw = JSON.parse(text);
   } catch {
-    return refuse('must be a JSON list of rules such as [{"behavior":"Skip","namespaces":["monitoring"]}]');
+    return reject('must be a JSON list of rules such as [{"behavior":"Skip","namespaces":["monitoring"]}]');
   }
   const result = z.array(drainRuleSchema).max(maxRules).safeParse(raw);
   if (!result.success) {

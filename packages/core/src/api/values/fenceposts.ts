@@ -11,7 +11,7 @@ export type ParsedIntOrPercent =
 
 /**
  * Reads a number or percentage; undefined for anything else: a fraction, a text without `%`, a number outside 32 bits. A
- * text such as `5` is refused as in MCM, which takes every text for a percentage. Negative ones are read, for a message.
+ * text such as `5` is rejected as in MCM, which takes every text for a percentage. Negative ones are read, for a message.
  * Source: MCM, `pkg/apis/machine/validation`; MCM, `pkg/controller/deployment_util.go` ResolveFenceposts.
  */
 export function parseIntOrPercent(value: IntOrPercent): ParsedIntOrPercent | undefined {
@@ -56,7 +56,7 @@ export interface ResolvedFenceposts {
 /**
  * The fenceposts of a rollout in machines: surge is rounded up, unavailable is rounded down and never more than the replicas.
  * When both come out as 0, unavailable is 1, or nothing could ever move. What does not parse or is negative counts as 0:
- * validation has refused it before. Source: MCM, `pkg/controller/deployment_util.go` ResolveFenceposts.
+ * validation has rejected it before. Source: MCM, `pkg/controller/deployment_util.go` ResolveFenceposts.
  *
  * @example
  * resolveFenceposts({ replicas: 2, maxSurge: "1%", maxUnavailable: "25%" }); // { maxSurge: 1, maxUnavailable: 0 }

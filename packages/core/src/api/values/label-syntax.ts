@@ -7,7 +7,7 @@ export const longestLabelValue = 63;
 /** Longest object name and longest prefix of a key. Source: kubernetes.io, "Object Names and IDs". */
 export const longestName = 253;
 
-/** Why the API server refuses a text as the name of an object, in its words; undefined when it does not. */
+/** Why the API server rejects a text as the name of an object, in its words; undefined when it does not. */
 export function nameProblem(name: string): string | undefined {
   if (name.length > longestName) return `must be no more than ${longestName} characters`;
   return subdomainPattern.test(name)

@@ -7,7 +7,7 @@ const binary: Readonly<Record<string, number>> = { Ki: 1, Mi: 2, Gi: 3, Ti: 4, P
 /** Sign, digits before and after the point, and suffix or exponent. */
 const form = /^([+-]?)(\d*)\.?(\d*)(?:([KMGTPE]i|[numkMGTPE]?)|[eE]([+-]?\d{1,2}))$/;
 
-/** Longer texts than any amount needs are refused: the value is computed digit by digit. */
+/** Longer texts than any amount needs are rejected: the value is computed digit by digit. */
 const maxLength = 64;
 
 /** Quantities are exact to a billionth; what is finer is rounded away from zero, as Kubernetes does. */
