@@ -10,6 +10,7 @@ import {
   type ReadonlyStore,
 } from "@millwright/kube";
 import type { CrdGuard } from "../model/crd-guard.ts";
+import type { RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
@@ -32,17 +33,28 @@ export interface WriterOptions<T extends ApiObject> {
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
   /** Is notified of deletions by this process. Default: none. */
   readonly crdGuard?: Pick<CrdGuard, "recordDeletion" | "forgetDeletion"> | undefined;
+  /** Backs off patches that are refused. Default: none does. */
+  readonly refused?: RefusedWrites;
 }
 
 /** Makes a writer of objects of one kind. */
-export function createWriter<T extends ApiObject>({ api, type, store, crdGuard }: WriterOptions<T>): Writer<T> {
+export function createWriter<T extends ApiObject>({
+  api,
+  type,
+  store,
+  crdGuard,
+  refused,
+}: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,
     patch: object,
     options: { readonly kind: "merge" | "strategic"; readonly subresource?: "status" },
   ): Promise<void> => {
+    const send = (): Promise<T> => api.patch<T>(type, ref, patch, options);
+    // The status and the rest of an object are refused by different rules.
+    const id = `${type.plural}/${options.subresource ?? ""}/${keyFor(ref)}`;
     try {
-      store.applyWrite(await api.patch<T>(type, ref, patch, options));
+      store.applyWrite(await (refused === undefined ? send() : refused.send(id, send)));
     } catch (error) {
       if (!isNotFound(error)) throw error;
       store.applyDelete(ref);

@@ -9,6 +9,7 @@ import { type Controller, createController, createMergePatch, messageOf, watchTr
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
@@ -47,7 +48,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
   const { caches, namespace, control, clock, log, events } = context;
   const lookups = createCapacityLookups(clock);
   const { store } = caches.classes;
-  const writer = createWriter({ api: control, type: machineClassResource, store });
+  const writer = createWriter({ api: control, type: machineClassResource, store, refused: createRefusedWrites(clock) });
   const filled = new Map<string, { readonly version: string; readonly at: number }>();
   const keyOf = (name: string): string => `${namespace}/${name}`;
 

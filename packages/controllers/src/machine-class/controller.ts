@@ -3,6 +3,7 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { isTerminatingOrDeleted } from "../model/crd-state.ts";
 import { createInUseProtectionController } from "../ownership/in-use-protection-controller.ts";
 import { classNamesOf } from "../model/class-references.ts";
@@ -18,7 +19,7 @@ const isRelevantChange = (old: Machine | undefined, current: Machine | undefined
 
 /** Makes the controller of MachineClasses: a class is kept as long as machines need it, since their VMs cannot be deleted without it. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control, crdGuard } = context;
+  const { caches, namespace, control, clock, crdGuard } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const controller = createInUseProtectionController<MachineClass>(context, {
     name: "machine-class",
@@ -27,7 +28,12 @@ export function createMachineClassController(context: ControllerContext, workers
     finalizer: finalizers.machine,
     workers,
     store: caches.classes.store,
-    writer: createWriter({ api: control, type: machineClassResource, store: caches.classes.store }),
+    writer: createWriter({
+      api: control,
+      type: machineClassResource,
+      store: caches.classes.store,
+      refused: createRefusedWrites(clock),
+    }),
     waitFor: [caches.classes, caches.machines, ...(crdGuard === undefined ? [] : [crdGuard])],
     isPausedByCrd: () => crdGuard !== undefined && isTerminatingOrDeleted(crdGuard.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),

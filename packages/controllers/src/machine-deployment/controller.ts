@@ -21,6 +21,7 @@ import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetCreator } from "./sets/create-machine-set.ts";
@@ -47,13 +48,21 @@ export function createMachineDeploymentController(
   { disablesScaleDown = true }: MachineDeploymentControllerOptions = {},
 ): Controller {
   const { caches, namespace, control, clock, crdGuard } = context;
+  const refused = createRefusedWrites(clock);
   const deployments = createWriter<MachineDeployment>({
+    refused,
     api: control,
     type: machineDeploymentResource,
     store: caches.deployments.store,
   });
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
+  const machines = createWriter<Machine>({
+    api: control,
+    type: machineResource,
+    store: caches.machines.store,
+    refused,
+  });
   const sets = createWriter<MachineSet>({
+    refused,
     api: control,
     type: machineSetResource,
     store: caches.sets.store,

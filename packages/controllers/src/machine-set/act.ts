@@ -19,6 +19,7 @@ import {
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { newMachine } from "./new-machine.ts";
@@ -47,9 +48,15 @@ export type MachineSetActor = (
 
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
-  const { caches, namespace, control, random, crdGuard } = context;
+  const { caches, namespace, control, clock, random, crdGuard } = context;
   const store = caches.machines.store;
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
+  const machines = createWriter<Machine>({
+    api: control,
+    type: machineResource,
+    store,
+    crdGuard,
+    refused: createRefusedWrites(clock),
+  });
 
   /**
    * Whether a machine was created although the server responded with an error; the request has ended by then, so a read decides. Without a response

@@ -17,6 +17,7 @@ import {
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../crd-guard/decide-guarded.ts";
@@ -54,7 +55,12 @@ export function createMachineSetController(
   margins: OvershootMargins = defaultOvershootMargins,
 ): Controller {
   const { caches, namespace, control, clock, crdGuard } = context;
-  const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
+  const sets = createWriter<MachineSet>({
+    api: control,
+    type: machineSetResource,
+    store: caches.sets.store,
+    refused: createRefusedWrites(clock),
+  });
   /** Rejected creations and deletions by key of the set, until one succeeds or none is needed; reported in condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */

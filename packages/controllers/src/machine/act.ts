@@ -3,6 +3,7 @@ import { ignoreNotFound, messageOf, nodeResource, volumeAttachmentResource } fro
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
+import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { EvictionOrder, EvictionQueue } from "../drain/eviction-queue.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
@@ -46,7 +47,8 @@ export function createMachineExecutor(
 ): MachineExecutor {
   const { control, caches, target, crdGuard } = context;
   const store = caches.machines.store;
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
+  const refused = createRefusedWrites(context.clock);
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard, refused });
 
   /** Decisions about nodes require a target cluster. */
   const onTarget = (): Target => {
@@ -55,7 +57,7 @@ export function createMachineExecutor(
   };
   const nodes = (): Writer<Node> => {
     const { api, caches: targetCaches } = onTarget();
-    return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store });
+    return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store, refused });
   };
   /** Carries out what nothing depends on: a failure is only logged. */
   const tolerate = async (promise: Promise<unknown>, what: string, subject: object): Promise<void> => {
@@ -120,7 +122,8 @@ export function createMachineExecutor(
         case "FailOperation":
           return operations.fail(machine.metadata.uid ?? "", new MachineError(action.code, action.message));
         case "AcknowledgeOperation":
-          return operations.acknowledge(machine.metadata.uid ?? "");
+          // When all writes of the decision have succeeded: see the controller.
+          return;
         case "DeleteMachine":
           return machines.delete(ref, action.uid);
         case "StartRemediation":

@@ -143,6 +143,9 @@ export function createMachineController(
         }
         throw error;
       });
+      // Not before the status is stored: if that is refused, the driver would be called again for what is known.
+      if (decision.actions.some(({ kind }) => kind === "AcknowledgeOperation"))
+        operations.acknowledge(machine.metadata.uid ?? "", snapshot.operation);
       reported.record(machine.metadata.uid ?? "", decision.because);
       return result;
     },

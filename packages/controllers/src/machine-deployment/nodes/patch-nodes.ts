@@ -2,6 +2,7 @@ import { isConflict, nodeResource } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { createWriter } from "../../cluster/writer.ts";
+import { createRefusedWrites } from "../../cluster/refused-writes.ts";
 import { setNodeCondition } from "../../model/node-condition.ts";
 import type { NodeChange } from "../state/node-patch.ts";
 
@@ -18,7 +19,7 @@ export type NodePatcher = (changes: readonly NodeChange[]) => Promise<boolean>;
 export function createNodePatcher({ target, clock }: Pick<ControllerContext, "target" | "clock">): NodePatcher {
   if (target === undefined) return async () => false;
   const store = target.caches.nodes.store;
-  const nodes = createWriter<Node>({ api: target.api, type: nodeResource, store });
+  const nodes = createWriter<Node>({ api: target.api, type: nodeResource, store, refused: createRefusedWrites(clock) });
 
   const write = async ({ name, patch, condition }: NodeChange): Promise<void> => {
     if (patch !== undefined) await nodes.patch({ name }, patch);

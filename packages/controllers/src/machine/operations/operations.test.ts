@@ -37,15 +37,15 @@ describe("operations", () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
     operations.start("a", call.start);
-    operations.acknowledge("a");
+    operations.acknowledge("a", operations.get("a"));
     expect(operations.get("a")?.state).toBe("running");
     call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
     await settle();
     expect(call.enqueue).toHaveBeenCalledTimes(1);
     expect(operations.get("a")).toEqual({ kind: "create", state: "done", result: { providerId: "vm-1" } });
-    operations.acknowledge("a");
+    operations.acknowledge("a", operations.get("a"));
     expect(operations.get("a")).toBeUndefined();
-    operations.acknowledge("a");
+    operations.acknowledge("a", operations.get("a"));
   });
 
   it("keep a failure with all that a retry needs, also when it is acknowledged", async () => {
@@ -70,7 +70,7 @@ describe("operations", () => {
       isAcknowledged: false,
     };
     expect(operations.get("a")).toEqual(view);
-    operations.acknowledge("a");
+    operations.acknowledge("a", operations.get("a"));
     expect(operations.get("a")).toEqual({ ...view, isAcknowledged: true });
   });
 
@@ -157,7 +157,7 @@ describe("operations that wait for their turn", () => {
     operations.start("b", { ...second.start, launch });
     const waiting = { kind: "create", state: "waiting", inputs: "v1", since: clock.now().getTime() };
     expect([operations.get("a")?.state, operations.get("b")]).toEqual(["running", waiting]);
-    operations.acknowledge("b");
+    operations.acknowledge("b", operations.get("b"));
     operations.start("b", { ...aCall().start, launch });
     first.end.resolve({ ok: true, value: {} });
     await settle();
@@ -232,7 +232,7 @@ describe("a call whose operation is pending", () => {
     await end(answer);
     const view = { kind: "create", state: "pending", message: "wiping disks", checkAt: clock.now().getTime() + 30_000 };
     expect(operations.get("a")).toEqual(view);
-    operations.acknowledge("a");
+    operations.acknowledge("a", operations.get("a"));
     expect(operations.get("a")).toEqual(view);
     await end(failure);
     expect(operations.get("a")).toMatchObject({ state: "failed", failures: 1 });
@@ -336,4 +336,20 @@ it("count the failures of one kind of call in a row, until it succeeds", async (
   call.end.resolve({ ok: true, value: {} });
   await settle();
   expect(await fail("create")).toEqual([1, true]);
+});
+
+it("keeps an outcome that is not the one that was stored", async () => {
+  const clock = createVirtualClock();
+  const operations = createOperations(clock);
+  const start = (): void =>
+    operations.start("a", { kind: "find", inputs: "1", run: async () => ({ ok: true, value: {} }), enqueue: () => {} });
+  start();
+  await clock.advance(0);
+  const stored = operations.get("a");
+  start();
+  await clock.advance(0);
+  operations.acknowledge("a", stored);
+  expect(operations.get("a")?.state).toBe("done");
+  operations.acknowledge("a", operations.get("a"));
+  expect(operations.get("a")).toBeUndefined();
 });

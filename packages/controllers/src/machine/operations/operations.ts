@@ -32,8 +32,8 @@ export interface Operations {
   start(uid: string, operation: OperationStart): void;
   /** The result of a success cannot be used: it becomes a failure, with the backoff of one, and the machine is enqueued. */
   fail(uid: string, error: MachineError): void;
-  /** The outcome is stored in the objects: a success is dropped, a failure is kept for its backoff. */
-  acknowledge(uid: string): void;
+  /** An outcome is stored in the objects: a success is dropped, a failure is kept for its backoff. No-op when it is no longer the latest. */
+  acknowledge(uid: string, outcome: OperationView | undefined): void;
   /** Cancels a throttled call, and drops a pending one; a running call continues. */
   cancel(uid: string): void;
   /** The machine is deleted. A running call is aborted. */
@@ -179,9 +179,9 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
       // A throttled machine needs a reconcile that reports it: the class may have been backed off before.
       if (entry.view.state === "waiting") operation.enqueue();
     },
-    acknowledge(uid) {
+    acknowledge(uid, outcome) {
       const entry = entries.get(uid);
-      if (entry === undefined || isOpen(entry) || entry.view.state === "pending") return;
+      if (entry === undefined || entry.view !== outcome || isOpen(entry) || entry.view.state === "pending") return;
       if (entry.view.state === "failed") entry.view = { ...entry.view, isAcknowledged: true };
       else {
         entries.delete(uid);

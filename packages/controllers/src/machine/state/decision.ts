@@ -24,7 +24,7 @@ export type MachineAction =
   | { readonly kind: "RemoveBootstrapToken" }
   /** The result of the driver call cannot be used: it counts as a failure. */
   | { readonly kind: "FailOperation"; readonly code: MachineErrorCode; readonly message: string }
-  /** The outcome of the driver call is stored in the objects. */
+  /** The outcome of the driver call is stored in the objects by the other actions and the status. Takes effect after all of them. */
   | { readonly kind: "AcknowledgeOperation" }
   /** Deletes the Machine object. */
   | { readonly kind: "DeleteMachine"; readonly uid: string }

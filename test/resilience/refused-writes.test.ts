@@ -1,0 +1,56 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The shipped command, and an API server that refuses its writes of the status, as a webhook or a size limit does. */
+describe("millwright run whose status patches are refused", () => {
+  let fleet: ControlledFleet;
+  afterEach(() => fleet.close());
+
+  const refuse = (code: number) =>
+    fleet.server.faults.add({
+      match: { verbs: ["patch", "update"], resources: ["machines/status"], userAgent: controllersAgent },
+      effect: { kind: "status", code },
+    });
+  const calls = (): number => fleet.cloud.calls.length;
+  const refusedWrites = (): number =>
+    fleet.requests().filter(({ resource, subresource }) => `${resource}/${subresource}` === "machines/status").length;
+
+  it.each([403, 413, 422, 500])(
+    "repeats neither driver calls nor writes in a loop after %i, and continues afterwards",
+    async (code) => {
+      fleet = await startControlledFleet();
+      await fleet.run().waitFor(/"Ready"/);
+      const refusal = refuse(code);
+      await fleet.deploy(4);
+      await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(4));
+      await pause(1_000);
+      const [callsBefore, writesBefore] = [calls(), refusedWrites()];
+      await pause(6_000);
+      expect(calls()).toBe(callsBefore);
+      // At most one after 0.2, 0.4, 0.8, 1.6 and 3.2 s for each machine.
+      expect(refusedWrites() - writesBefore).toBeLessThanOrEqual(4 * 5);
+      refusal.remove();
+      await fleet.untilRunning(4);
+      expect(fleet.callsOf("create")).toBe(4);
+    },
+  );
+
+  it("keeps the failure of a creation, and calls the driver again only when it is stored", async () => {
+    fleet = await startControlledFleet();
+    await fleet.run().waitFor(/"Ready"/);
+    await fleet.cloud.addFault({ operation: "create", code: "Internal", times: 1_000 });
+    const refusal = refuse(422);
+    await fleet.deploy(2);
+    await eventually(async () => expect(fleet.callsOf("create")).toBeGreaterThan(0));
+    await pause(1_000);
+    const before = fleet.callsOf("create");
+    await pause(4_000);
+    expect(fleet.callsOf("create")).toBe(before);
+    await fleet.cloud.clearFaults();
+    refusal.remove();
+    await fleet.untilRunning(2, 120_000);
+  });
+});
