@@ -16,7 +16,8 @@ import { createPodKnowledge } from "../drain/known-pods.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
-import type { MachineAction } from "./state/decision.ts";
+import type { MachineAction, MachineDecision } from "./state/decision.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
 import { interruptedDeletion } from "./deletion/interrupted.ts";
 import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
@@ -143,9 +144,7 @@ export function createMachineController(
         }
         throw error;
       });
-      // Not before the status is stored: if that is refused, the driver would be called again for what is known.
-      if (decision.actions.some(({ kind }) => kind === "AcknowledgeOperation"))
-        operations.acknowledge(machine.metadata.uid ?? "", snapshot.operation);
+      acknowledgeStored(operations, snapshot, decision);
       reported.record(machine.metadata.uid ?? "", decision.because);
       return result;
     },
@@ -164,6 +163,16 @@ export function createMachineController(
       await Promise.all([operations.close(), volumeIds.close(), evictions?.close()]);
     },
   };
+}
+
+/** Acknowledges the outcome of a driver call that the writes of a decision have stored. Before the status is stored, the driver would be called again for what is known. */
+function acknowledgeStored(
+  operations: Operations,
+  { machine, operation }: MachineSnapshot,
+  { actions }: MachineDecision,
+): void {
+  if (actions.some(({ kind }) => kind === "AcknowledgeOperation"))
+    operations.acknowledge(machine.metadata.uid ?? "", operation);
 }
 
 /** Without a target cluster no pod is evicted. */
