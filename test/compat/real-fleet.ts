@@ -1,5 +1,6 @@
 import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
 import { type Fleet, type NodeLife, startFleet } from "../harness/installation.ts";
 import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
 import { startRealServer } from "./real-server.ts";
@@ -8,6 +9,7 @@ import { startRealServer } from "./real-server.ts";
 export interface RealFleet extends Fleet {
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
+  readonly plane: Pick<ControlPlane, "backup" | "restore">;
   /** Starts controllers without leader election. They are killed with the fleet, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
 }
@@ -31,6 +33,7 @@ export async function startRealFleet(nodeLife: NodeLife = {}): Promise<RealFleet
     return {
       ...fleet,
       kubeconfig: plane.kubeconfig,
+      plane,
       runAlone(...flags) {
         const process = startControllers(plane.kubeconfig, ...flags);
         ends.push(() => process.stop("SIGKILL"));

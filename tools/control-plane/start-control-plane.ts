@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BuildOptions } from "./build-binary.ts";
@@ -26,6 +26,10 @@ export interface ControlPlane {
   readonly token: string;
   /** Path of a kubeconfig with the contexts `token` and, where openssl could make one, `certificate`. */
   readonly kubeconfig: string;
+  /** Copies the data of etcd while it and kube-apiserver are stopped, and starts them again. Returns the backup's folder, which ends with the control plane. */
+  backup(): Promise<string>;
+  /** Stops etcd and kube-apiserver, and starts them with the data of a backup, as an administrator does after a loss. */
+  restore(backup: string): Promise<void>;
   /** Stops all programs and removes their data. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -40,32 +44,35 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const apiServer = await findBinary("kube-apiserver", options);
   const manager = controllers.length === 0 ? undefined : await findBinary("kube-controller-manager", options);
   const folder = await mkdtemp(join(tmpdir(), "millwright-control-plane-"));
-  const processes: SupervisedProcess[] = [];
+  /** By name, in the order of their first start. */
+  const running = new Map<string, SupervisedProcess>();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
       // The last one first: a server whose storage has gone spends its last seconds on waiting for it.
-      for (const process of processes.toReversed()) await process.stop();
+      for (const process of [...running.values()].toReversed()) await process.stop();
       await rm(folder, { recursive: true, force: true });
     })();
     return stopping;
   };
   const start = (name: string, path: string, args: readonly string[]): SupervisedProcess => {
     const process = startSupervised(path, args, join(folder, `${name}.log`));
-    processes.push(process);
+    running.set(name, process);
     return process;
   };
   try {
     const [clientPort = 0, peerPort = 0, securePort = 0, managerPort = 0] = await freePorts(4);
     const etcdUrl = `http://127.0.0.1:${clientPort}`;
-    const storage = start("etcd", etcd, etcdFlags(folder, etcdUrl, `http://127.0.0.1:${peerPort}`));
-    await waitUntilReady(storage, () => answersOk(`${etcdUrl}/health`), "etcd", options.signal);
+    const runEtcd = async (): Promise<void> => {
+      const storage = start("etcd", etcd, etcdFlags(folder, etcdUrl, `http://127.0.0.1:${peerPort}`));
+      await waitUntilReady(storage, () => answersOk(`${etcdUrl}/health`), "etcd", options.signal);
+    };
+    await runEtcd();
 
     const credentials = await createCredentials(folder);
     const certificates = join(folder, "certificates");
     await mkdir(certificates, { mode: 0o700 });
     const flags = apiServerFlags(credentials, certificates, etcdUrl, securePort);
-    const server = start("kube-apiserver", apiServer, [...flags, ...(options.apiServerFlags ?? [])]);
     const url = `https://127.0.0.1:${securePort}`;
     const token = credentials.adminToken;
     const caFile = join(certificates, "apiserver.crt");
@@ -77,10 +84,31 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
         answersOk(`${url}/api/v1/namespaces/default`, { ca, token })
       );
     };
-    await waitUntilReady(server, isReady, "kube-apiserver", options.signal);
+    const runServer = async (): Promise<void> => {
+      const server = start("kube-apiserver", apiServer, [...flags, ...(options.apiServerFlags ?? [])]);
+      await waitUntilReady(server, isReady, "kube-apiserver", options.signal);
+    };
+    await runServer();
     const ca = await readFile(caFile, "utf8");
     const kubeconfig = join(folder, "kubeconfig");
     await writeFile(kubeconfig, kubeconfigText(url, ca, token, credentials.client), { mode: 0o600 });
+    /** Does something with the data of etcd while nothing uses them. */
+    const whileStopped = async (run: (data: string) => Promise<void>): Promise<void> => {
+      for (const name of ["kube-apiserver", "etcd"]) await running.get(name)?.stop();
+      await run(join(folder, "etcd"));
+      await runEtcd();
+      await runServer();
+    };
+    const backup = async (): Promise<string> => {
+      const copy = await mkdtemp(join(folder, "backup-"));
+      await whileStopped((data) => cp(data, copy, { recursive: true }));
+      return copy;
+    };
+    const restore = (copy: string): Promise<void> =>
+      whileStopped(async (data) => {
+        await rm(data, { recursive: true, force: true });
+        await cp(copy, data, { recursive: true });
+      });
 
     if (manager !== undefined) {
       const flags = managerFlags(kubeconfig, controllers, managerPort, join(folder, "manager-certificates"));
@@ -90,7 +118,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       const isHealthy = async (): Promise<boolean> => answersOk(health, { ca: await readFile(managerCa, "utf8") });
       await waitUntilReady(process, isHealthy, "kube-controller-manager", options.signal);
     }
-    return { url, ca, token, kubeconfig, stop };
+    return { url, ca, token, kubeconfig, backup, restore, stop };
   } catch (error) {
     await stop();
     throw error;
