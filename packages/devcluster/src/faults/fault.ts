@@ -29,6 +29,8 @@ export type RequestEffect =
   | { readonly kind: "reset"; readonly when: "before" | "after" }
   /** Every connection is reset at once, including running watches, while the fault is present. */
   | { readonly kind: "partition" }
+  /** A list, or the initial events of a watch, has no objects, with the version of the server: a member that lags, a proxy that answers for it. */
+  | { readonly kind: "empty-list" }
   | Silence;
 
 /** The effect of a fault on a line of a watch, once per line. */

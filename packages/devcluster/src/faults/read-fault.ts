@@ -51,6 +51,7 @@ function readEffect(effect: Json | undefined): FaultEffect {
       return { kind, code: wholeNumber(field(effect, "code") ?? 410, "effect.code", 400, 599) };
     case "silence":
     case "partition":
+    case "empty-list":
     case "drop":
     case "duplicate":
     case "truncate":
@@ -59,7 +60,7 @@ function readEffect(effect: Json | undefined): FaultEffect {
       throw wrong(
         "effect.kind",
         kind,
-        "one of latency, status, reset, silence, partition, drop, duplicate, truncate, slow, pieces, watch-error",
+        "one of latency, status, reset, silence, partition, empty-list, drop, duplicate, truncate, slow, pieces, watch-error",
       );
   }
 }

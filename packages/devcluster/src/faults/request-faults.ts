@@ -20,14 +20,15 @@ const reasons: Readonly<Record<number, string>> = {
 
 /**
  * Applies the effects of faults to a request. Resolves with "done" when the request must not be served (its connection is reset
- * or stays silent); throws the Status of a fault.
+ * or stays silent), and with "serve without objects" when it must be served as if there were none; throws the Status of a fault.
  */
 export async function applyRequestFaults(
   effects: readonly RequestEffect[],
   response: ServerResponse,
   clock: Clock,
   signal: AbortSignal,
-): Promise<"serve" | "done"> {
+): Promise<"serve" | "serve without objects" | "done"> {
+  let isEmpty = false;
   for (const effect of effects) {
     switch (effect.kind) {
       case "latency":
@@ -45,12 +46,15 @@ export async function applyRequestFaults(
       case "partition":
         resetConnection(response);
         return "done";
+      case "empty-list":
+        isEmpty = true;
+        break;
       case "silence":
         await untilClosed(response, signal);
         return "done";
     }
   }
-  return "serve";
+  return isEmpty ? "serve without objects" : "serve";
 }
 
 /** The Status of a `status` fault. */

@@ -7,6 +7,7 @@ import type { FaultSource } from "../faults/faults.ts";
 import { resetConnection } from "../faults/lost-responses.ts";
 import { applyRequestFaults } from "../faults/request-faults.ts";
 import { openWatchStream } from "../faults/watch-stream.ts";
+import { withoutObjects } from "../storage/object-store.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import type { RequestLog } from "../observability/request-log.ts";
 import { internalError, isStatusError } from "../errors/status-error.ts";
@@ -96,13 +97,14 @@ async function answer(
   if (isControlPath(url.pathname)) return serveControl(control, request);
   const struck = await applyRequestFaults(faults.forRequest(attributes), response, context.clock, signal);
   if (struck === "done") return;
-  if (attributes.verb !== "watch") return serve(context, request);
+  const served = struck === "serve" ? context : { ...context, store: withoutObjects(context.store) };
+  if (attributes.verb !== "watch") return serve(served, request);
   const ended = [
     requests.watchStarted(attributes),
     faults.watching({ attributes, reset: () => resetConnection(response) }),
   ];
   try {
-    await serve(context, request);
+    await serve(served, request);
   } finally {
     for (const end of ended) end();
   }

@@ -3,9 +3,7 @@ import type { ApiClient } from "../client/api-client.ts";
 import { isApiError, isNotFound } from "../client/api-error.ts";
 import { type ApiObject, keyOf } from "../objects/kube-object.ts";
 
-/** A list may lack so many objects of a cache without a second look: they were deleted while nothing was watched. */
-const fewObjects = 3;
-/** So many of the missing objects are read one by one. */
+/** So many of the missing objects are read one by one: a wrong list lacks all of them, or most. */
 const samples = 5;
 
 /** A list that lacks objects that exist: truncated, empty, or from a server that lags. */
@@ -14,7 +12,7 @@ export class IncompleteListError extends Error {
 }
 
 /**
- * Reads some of the objects that a list lacks, when it lacks more than a few.
+ * Reads some of the objects of a cache that a list lacks. They are missing when they were deleted while nothing was watched, or when the list is wrong.
  *
  * @param missing objects of the cache that are not in the list
  * @throws IncompleteListError when one of them exists; ApiError when that cannot be read for another reason than missing permissions
@@ -26,7 +24,7 @@ export async function confirmAbsence(
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  if (missing.length <= fewObjects) return;
+  if (missing.length === 0) return;
   const offset = Math.floor(random.next() * missing.length);
   const step = Math.max(1, Math.floor(missing.length / samples));
   const chosen = missing.filter((_, index) => (index + offset) % step === 0).slice(0, samples);
