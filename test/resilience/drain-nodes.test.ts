@@ -51,19 +51,33 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
-  it("attaches no volume twice when the node recovers during its deletion, and keeps it cordoned", async () => {
+  it("forces neither pods nor volumes of a silent node while its VM may be running, and does when the VM is deleted", async () => {
     await begin(2);
     await fleet.fillNode(node, 2, storageClass, aStatefulSet("db", 2));
     fleet.invariants.allowForce();
-    // The cloud keeps the VM, so that the node recovers after its pods were replaced.
+    // Behind a network partition the VM is alive, with its pods: the cloud does not delete it.
     await fleet.cloud.addFault({ operation: "delete", code: "Unavailable", times: 1_000 });
     const fault = await silenceKubelet();
+    const namesOf = async (): Promise<readonly (string | undefined)[]> =>
+      (await fleet.podsOn(node)).map(({ metadata }) => metadata.uid);
+    const before = await namesOf();
     await fleet.deleteMachine(machine);
-    await fleet.untilLastOperation(machine, "VM deletion failed");
+    await fleet.untilLastOperation(
+      machine,
+      `Node ${node} is unreachable: its pods and volumes are not released until the driver confirms that the VM is deleted`,
+    );
+    await pause(3_000);
+    expect(await namesOf()).toEqual(before);
+    const attached = await fleet.kubectl(["get", "volumeattachments", "-o", "jsonpath={.items[*].spec.nodeName}"]);
+    expect(attached.trim().split(" ")).toEqual([node, node]);
+    expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.taints[*].key}"])).not.toContain(
+      "out-of-service",
+    );
+    // It stays cordoned when it recovers.
     fault.remove();
     await eventually(async () => expect(await readiness()).toBe("True"));
-    await pause(1_500);
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
+    await silenceKubelet();
     await fleet.cloud.clearFaults();
     await fleet.untilMachineDeleted(machine, 60_000);
     await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);

@@ -208,6 +208,8 @@ export const deletionEvents = {
   nodeVanished: (nodeName: string) => `Node ${nodeName} no longer exists, skipping node drain`,
   nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
+  nodeUnreachable: (nodeName: string) =>
+    `Node ${nodeName} is unreachable, skipping node drain and deleting the VM first`,
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",
   vmNeverRequested: () => "No VM was requested for the machine, skipping node drain and VM deletion",

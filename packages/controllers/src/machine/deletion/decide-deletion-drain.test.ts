@@ -3,7 +3,17 @@ import { newControllerRef } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { Pod } from "../../model/node-objects.ts";
 import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
-import { itsNode, kindsOf, later, testNow } from "../../testing/snapshots.ts";
+import {
+  failed,
+  itsNode,
+  kindsOf,
+  later,
+  pending,
+  running,
+  succeeded,
+  testNow,
+  unusable,
+} from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import {
   aPod,
@@ -221,5 +231,75 @@ describe("the description of a drain", () => {
     expect(after(before, 10_000, waiting("a")).description).toContain("* Pod default/a: ");
     // Without progress no requeue is needed.
     expect(after(before, 4_000, waiting("a"), waiting("b")).requeueAfterMs).toBeGreaterThan(6_000);
+  });
+});
+
+describe("an unreachable node", () => {
+  const since = (minutes: number, status = "Unknown") => ({
+    conditions: [
+      { type: "Ready", status, lastTransitionTime: later(-minutes * 60_000).toISOString() },
+      terminatingCondition,
+    ],
+  });
+  const silent = (minutes = 6, status = "Unknown") => cordoned({ status: since(minutes, status) });
+  const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
+  const held = { pods: [aPod("db-0")], attachments };
+  const forced = labelled({ "force-deletion": "True" });
+
+  it.each([
+    ["its kubelet is silent", at(marker.drain), silent()],
+    ["its kubelet reports that it cannot run pods", at(marker.drain), silent(6, "False")],
+    ["the deletion is forced by a user", at(marker.drain, forced), silent(1)],
+    ["the drain timeout has passed", at(marker.drain, { spec: { drainTimeout: "1s" } }), silent(1)],
+  ])("loses its VM before its pods and volumes are released, when %s", (_, machine, node) => {
+    const decision = decide({ machine, node, ...held }, later(1_001));
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.status?.lastOperation?.description).toBe(
+      "Node node is unreachable, skipping node drain and deleting the VM first. Initiate VM deletion",
+    );
+  });
+
+  it("is cordoned and marked, and neither has to succeed", () => {
+    const node = itsNode({ status: { conditions: since(6).conditions.slice(0, 1) } });
+    expect(decide({ machine: at(marker.drain), node, ...held }).actions).toMatchObject([
+      { kind: "PatchNodeStatus", mayFail: true },
+      { kind: "PatchNode", patch: { spec: { unschedulable: true } }, mayFail: true },
+      { kind: "StartOperation" },
+    ]);
+  });
+
+  it("is drained like any other until it is silent for five minutes", () => {
+    expect(kindsOf(decide({ machine: at(marker.drain), node: silent(4), ...held }))).toEqual(["EvictPod"]);
+  });
+
+  it("keeps its volume attachments where another controller was about to delete them", () => {
+    expect(kindsOf(decide({ machine: at(marker.attachments), node: silent(), ...held }))).toEqual(["StartOperation"]);
+    expect(kindsOf(decide({ machine: at(marker.attachments), node: cordoned(), ...held }))).toEqual([
+      "DeleteVolumeAttachment",
+      "StartOperation",
+    ]);
+  });
+
+  it("is tainted out-of-service as soon as the driver confirms that the VM is deleted, not before", () => {
+    const machine = at(marker.vm);
+    for (const operation of [running("delete"), pending("delete")])
+      expect(decide({ machine, node: silent(), ...held, operation }).actions).toEqual([]);
+    expect(decide({ machine, node: silent(), ...held, operation: succeeded("delete") }).actions).toMatchObject([
+      { kind: "PatchNode", patch: { spec: { taints: [{ key: "node.kubernetes.io/out-of-service" }] } } },
+    ]);
+  });
+
+  it("keeps its pods and volumes while the driver fails, and the status names what they wait for", () => {
+    const note =
+      "Node node is unreachable: its pods and volumes are not released until the driver confirms that the VM is deleted";
+    const operation = failed("delete", "Unavailable");
+    const decision = decide({ machine: at(marker.vm), node: silent(), ...held, operation });
+    expect(decision.actions).toEqual([{ kind: "AcknowledgeOperation" }]);
+    expect(decision.status?.lastOperation?.description).toContain(`re-try in the next resync. ${note}. Initiate VM`);
+    expect(textOf({ machine: at(marker.vm), node: silent(), ...held, classView: unusable("X", "no class") })).toBe(
+      `Delete Failed: Cannot delete VM vm-1: no class. ${note}. Initiate VM deletion`,
+    );
+    expect(textOf({ machine: at(marker.vm), node: silent(), operation })).not.toContain("unreachable");
+    expect(textOf({ machine: at(marker.vm), node: cordoned(), ...held, operation })).not.toContain("unreachable");
   });
 });

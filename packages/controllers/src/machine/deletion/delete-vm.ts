@@ -4,7 +4,9 @@ import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import { bounded } from "../creation/record-failure.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Stage, StageResult } from "./stage.ts";
+import { heldBack } from "./unreachable-node.ts";
 
 /** Without a class no driver can be called: only a machine that has no VM goes on. */
 function withoutClass(
@@ -20,8 +22,18 @@ function withoutClass(
   return { next: "stay", happened: `Cannot delete ${vm}: ${problem}`, state: "Failed" };
 }
 
+/** Reports what waits for the VM, where it cannot be deleted. */
+function withHeldBack(result: StageResult, snapshot: MachineSnapshot, now: Date): StageResult {
+  const note = heldBack(snapshot, now);
+  return note === undefined || result.next !== "stay" || result.happened === undefined || result.state !== "Failed"
+    ? result
+    : { ...result, happened: `${result.happened}. ${note}` };
+}
+
 /** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
-export const deleteVm: Stage = (snapshot, now) => {
+export const deleteVm: Stage = (snapshot, now) => withHeldBack(nextOf(snapshot, now), snapshot, now);
+
+const nextOf: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
   if (isWithoutRequest(machine)) return { next: "DeleteNode" };
   if (operation?.state === "running") return { next: "stay" };
