@@ -1,7 +1,7 @@
 import type { Pod } from "../model/node-objects.ts";
 import { type Blocker, describeBlockers, describeUnknownPods } from "./blockers.ts";
 import type { DrainAction } from "./drain-action.ts";
-import type { Move } from "./drain-record.ts";
+import type { DrainClock, Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 import { planEvictions } from "./plan-evictions.ts";
 import { overdueAfter } from "./pod-verdict.ts";
@@ -130,11 +130,12 @@ function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
   return [{ kind: "overdue", pod: key, finalizers: pod.metadata.finalizers ?? [] }];
 }
 
-/** Stores the moves when they changed. */
-function record({ record: stored }: DrainView, moves: readonly Move[]): readonly DrainAction[] {
+/** Stores the moves and the time that counts when they changed. */
+function record({ record: stored }: DrainView, moves: readonly Move[], clock?: DrainClock): readonly DrainAction[] {
   const textOf = (list: readonly Move[]): string =>
     list.map(({ uid, evictedAt, detachedAt = "" }) => `${uid}/${evictedAt}/${detachedAt}`).join();
-  return textOf(moves) === textOf(stored.moves) ? [] : [{ kind: "RecordDrain", record: { moves } }];
+  if (textOf(moves) === textOf(stored.moves) && clock === stored.clock) return [];
+  return [{ kind: "RecordDrain", record: { moves, ...(clock === undefined ? {} : { clock }) } }];
 }
 
 /**
@@ -174,7 +175,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     // The record comes before the evictions: the drain would not wait for an unrecorded move.
     actions: [
       ...cordon,
-      ...record(view, [...underWay.map(withDetachTime), ...plan.moves]),
+      ...record(view, [...underWay.map(withDetachTime), ...plan.moves], terms.clock ?? view.record.clock),
       ...plan.lookups,
       ...plan.actions,
     ],

@@ -18,12 +18,24 @@ export interface Move {
   readonly detachedAt?: string;
 }
 
+/** How much of the time since its start counts for the deadlines of a drain: not that of pauses. */
+export interface DrainClock {
+  /** Start of the drain, RFC 3339. */
+  readonly startedAt: string;
+  /** When this was stored, RFC 3339. */
+  readonly countedUntil: string;
+  /** Time of the drain until then, without pauses, milliseconds. */
+  readonly countedMs: number;
+}
+
 /**
- * State of a drain that the cluster does not show and that must survive a restart: since when it waits for volumes. Stored as JSON in an annotation of the machine; it contains the
- * moves in progress, which is one at a time.
+ * State of a drain that the cluster does not show and that must survive a restart: since when it waits for volumes, and the time that counts. Stored as JSON in an annotation of the machine; it
+ * contains the moves in progress, which is one at a time.
  */
 export interface DrainRecord {
   readonly moves: readonly Move[];
+  /** Absent in the first minutes of a drain. */
+  readonly clock?: DrainClock;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -48,21 +60,30 @@ const isMove = (value: unknown): value is Move =>
   Number.isFinite(value["graceSeconds"]) &&
   (value["detachedAt"] === undefined || isTime(value["detachedAt"]));
 
+const isClock = (value: unknown): value is DrainClock =>
+  isObject(value) && isTime(value["startedAt"]) && isTime(value["countedUntil"]) && Number.isFinite(value["countedMs"]);
+
 const nothing: DrainRecord = { moves: [] };
 
-/** Reads the record of a machine. An unreadable record counts as empty: then the drain waits for no volume of earlier evictions. */
+/** Reads the record of a machine. An unreadable record counts as empty: then the drain waits for no volume of earlier evictions, and all its time counts. */
 export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
   const text = annotations?.[annotationKeys.drainState];
   if (text === undefined) return nothing;
   try {
     const raw: unknown = JSON.parse(text);
-    return Array.isArray(raw) ? { moves: raw.filter(isMove) } : nothing;
+    if (!isObject(raw)) return nothing;
+    const { moves, clock } = raw;
+    return {
+      moves: Array.isArray(moves) ? moves.filter(isMove) : [],
+      ...(isClock(clock) ? { clock } : {}),
+    };
   } catch {
     return nothing;
   }
 }
 
 /** The patch of a machine that stores the record, or removes an empty one. */
-export const drainRecordPatch = ({ moves }: DrainRecord): object => ({
-  metadata: { annotations: { [annotationKeys.drainState]: moves.length === 0 ? null : JSON.stringify(moves) } },
-});
+export const drainRecordPatch = (record: DrainRecord): object => {
+  const isEmpty = record.moves.length === 0 && record.clock === undefined;
+  return { metadata: { annotations: { [annotationKeys.drainState]: isEmpty ? null : JSON.stringify(record) } } };
+};

@@ -1,6 +1,6 @@
 import type { DrainRule } from "@millwright/core";
 import type { Budget, Node, Pod } from "../model/node-objects.ts";
-import type { DrainRecord } from "./drain-record.ts";
+import type { DrainClock, DrainRecord } from "./drain-record.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import type { KnownPods } from "./known-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
@@ -36,6 +36,8 @@ export interface DrainTerms {
   readonly evictUntil: number;
   /** From then on the remaining pods are deleted without a grace period, and the drain is complete. */
   readonly deadline: number;
+  /** The time that counts, when it has to be stored; absent when it need not be. */
+  readonly clock?: DrainClock;
   /** Whether the node is cordoned. A preserved node is not: a taint keeps new pods off it. */
   readonly cordon: boolean;
   readonly volumes: VolumeLimits;

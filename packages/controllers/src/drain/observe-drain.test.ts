@@ -49,7 +49,7 @@ describe("observeDrain", () => {
 
   it("knows where the volumes of its pods are, and of those that have left", () => {
     const moves = [aMove("gone")];
-    const machine = aMachine(annotated({ "machine.millwright.dev/drain-state": JSON.stringify(moves) }));
+    const machine = aMachine(annotated({ "machine.millwright.dev/drain-state": JSON.stringify({ moves }) }));
     const attachmentsOf = (name: string) => [anAttachment(name, name === "pv-gone" ? "other" : "node")];
     const view = observeDrain(aNode(), machine, [], sources({ attachmentsOf }));
     expect(view.record).toEqual({ moves });

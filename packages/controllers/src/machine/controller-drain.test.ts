@@ -83,6 +83,24 @@ describe("a drain", () => {
     expect(machine()).toBeUndefined();
   });
 
+  it("is not forced at the end of a pause that is longer than the drain timeout, and has the rest of its time", async () => {
+    const { clock, driver, start, stopAll, machine } = await draining({ spec: { drainTimeout: "1h" } });
+    await clock.advance(20 * 60_000);
+    await stopAll();
+    await clock.advance(3 * 3_600_000);
+    await start();
+    await clock.advance(20 * 60_000);
+    expect([driver.vms.size, machine()?.metadata.annotations?.["machine.millwright.dev/drain-state"]]).toEqual([
+      1,
+      expect.stringContaining("countedMs"),
+    ]);
+    // Ten minutes of the pause count: the time between two records, twice.
+    await clock.advance(9 * 60_000);
+    expect(driver.vms.size).toBe(1);
+    await clock.advance(2 * 60_000);
+    expect(driver.vms.size).toBe(0);
+  });
+
   it("is forced at once by the label, also when it is set later", async () => {
     const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);

@@ -13,6 +13,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
 import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createPodKnowledge } from "../drain/known-pods.ts";
+import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
@@ -29,6 +30,7 @@ import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
 /** The controller of machines and its driver calls. */
@@ -52,6 +54,10 @@ export interface MachineControllerOptions {
 const isIncomplete = ({ resolved, isClassUnchecked, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
   resolved.unread.length > 0 || isClassUnchecked || deletionVerdict?.verdict === "unknown";
 
+/** Whether the machine's node is being drained: not while its deletion is paused, or its pods are unknown. */
+const isDrainCarriedOut = (snapshot: MachineSnapshot | undefined): boolean =>
+  snapshot?.drain !== undefined && snapshot.pausedBy === undefined && snapshot.drain.knownPods !== "disconnected";
+
 /** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
 
@@ -72,6 +78,7 @@ export function createMachineController(
   const evictions =
     target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random: context.random });
   const podKnowledge = target === undefined ? undefined : createPodKnowledge(target.caches.pods);
+  const observedDrains = createObservedDrains();
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const executor = createMachineExecutor(context, {
     operations,
@@ -98,6 +105,7 @@ export function createMachineController(
           evictions: evictions ?? noEvictions,
           volumeIds,
           podKnowledge,
+          observedDrains,
         });
   };
 
@@ -130,6 +138,7 @@ export function createMachineController(
       }
       interests.note(key, seen?.snapshot.drain);
       podKnowledge?.note(key, seen?.snapshot.drain?.node);
+      observedDrains.note(key, isDrainCarriedOut(seen?.snapshot), clock.now());
       if (seen === undefined) return { done: true };
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;

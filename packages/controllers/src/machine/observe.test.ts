@@ -19,6 +19,7 @@ import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
 import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
+import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
@@ -64,6 +65,7 @@ async function observe(
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },
       volumeIds: createVolumeIds(clock),
+      observedDrains: createObservedDrains(),
       podKnowledge: context.target === undefined ? undefined : createPodKnowledge(context.target.caches.pods),
     }),
     operations,

@@ -18,6 +18,7 @@ import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { observeDrain } from "../drain/observe-drain.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
+import type { ObservedDrains } from "../drain/observed-drains.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
@@ -54,6 +55,7 @@ export interface MachineSources {
   readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
   /** Absent without a target cluster. */
   readonly podKnowledge: Pick<PodKnowledge, "of"> | undefined;
+  readonly observedDrains: Pick<ObservedDrains, "since">;
 }
 
 /** Whether ids prove that the node belongs to another machine, while only names link it to this one. */
@@ -173,7 +175,18 @@ function observeNode(
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` is unknown. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, reported, remediations, driver, settings, evictions, volumeIds, podKnowledge }: MachineSources,
+  {
+    context,
+    operations,
+    reported,
+    remediations,
+    driver,
+    settings,
+    evictions,
+    volumeIds,
+    podKnowledge,
+    observedDrains,
+  }: MachineSources,
 ): {
   readonly snapshot: MachineSnapshot;
   readonly resolved: ResolvedClass;
@@ -215,6 +228,7 @@ export function observeMachine(
       target === undefined || drained === undefined
         ? undefined
         : drainOf(machine, drained, target, resolved.view, rules, { context, evictions, volumeIds, podKnowledge }),
+    drainObservedSince: observedDrains.since(`${context.namespace}/${machine.metadata.name}`),
     drainRulesProblem: problem,
     pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
     attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),

@@ -18,9 +18,6 @@ interface MachineTerms {
 const durationOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseGoDuration(text);
 
-/** The unit of `maxEvictRetries`: MCM evicts a pod again after this time. Our own interval is in `drain/eviction-queue.ts`. */
-const MCM_EVICTION_INTERVAL_MS = 20_000;
-
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
 /** Milliseconds from creation to a joined node: annotation, then spec, then setting (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout). */
@@ -37,17 +34,6 @@ export const creationDeadline = (snapshot: MachineTerms): number =>
 export const phaseSince = ({ machine, observed }: Pick<MachineTerms, "machine" | "observed">): number =>
   observed?.phase ?? Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
 
-/** Milliseconds from the start of a drain until it is forced. */
-export const drainTimeoutMs = ({ machine, settings }: MachineTerms): number =>
-  durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
-
-/** Milliseconds of a drain in which budgets are respected; at most the drain timeout. MCM counts attempts, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
-export const evictionTimeMs = (snapshot: MachineTerms): number =>
-  Math.min(
-    (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * MCM_EVICTION_INTERVAL_MS,
-    drainTimeoutMs(snapshot),
-  );
-
 /** Milliseconds from a node that is missing or unhealthy to phase Failed. */
 export const healthTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
@@ -55,9 +41,6 @@ export const healthTimeoutMs = ({ machine, settings }: MachineTerms): number =>
 /** Wall clock, milliseconds: when the deletion, and with it the drain, was requested. Survives a restart. */
 export const deletionStart = ({ machine }: Pick<MachineTerms, "machine">): number =>
   timeOf(machine.metadata.deletionTimestamp);
-
-/** Wall clock, milliseconds, after which the drain of a deletion is forced. */
-export const drainDeadline = (snapshot: MachineTerms): number => deletionStart(snapshot) + drainTimeoutMs(snapshot);
 
 /** Milliseconds from a drained node to the report of the agent on it. */
 export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineTerms): number =>

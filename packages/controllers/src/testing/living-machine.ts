@@ -1,4 +1,5 @@
 import { isRecord, type Machine, readMachine } from "@millwright/core";
+import { drainRecordPatch } from "../drain/drain-record.ts";
 import { applyMergePatch } from "@millwright/kube";
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { MachineAction, MachineDecision } from "../machine/state/decision.ts";
@@ -60,6 +61,8 @@ function after(world: LivingMachine, action: MachineAction, now: Date): LivingMa
     metadata: { ...changed.metadata, resourceVersion: versionAfter(changed) },
   });
   if (action.kind === "PatchMachine") return { ...world, machine: patchMachine(machine, action.patch) };
+  if (action.kind === "RecordDrain")
+    return { ...world, machine: patchMachine(machine, drainRecordPatch(action.record)) };
   if (action.kind === "EvictPod") {
     const evicted = (pod: Pod): Pod =>
       pod.metadata.name === action.name && pod.metadata.deletionTimestamp === undefined

@@ -1,6 +1,7 @@
 import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/state/decision.ts";
+import { readDrainRecord } from "../drain/drain-record.ts";
 import { noHistory } from "../remediation/node-history.ts";
 import { noRemediationHold } from "../remediation/remediation-view.ts";
 import type {
@@ -36,7 +37,16 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   sameNameNode: undefined,
   wantsToken: false,
   // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
-  drain: change.node === undefined ? undefined : aDrainView({ node: change.node, pods: change.pods ?? [] }),
+  drain:
+    change.node === undefined
+      ? undefined
+      : aDrainView({
+          node: change.node,
+          pods: change.pods ?? [],
+          record: readDrainRecord((change.machine ?? aMachine()).metadata),
+        }),
+  // A drain was followed from its start.
+  drainObservedSince: 0,
   drainRulesProblem: undefined,
   pods: [],
   attachments: [],

@@ -50,7 +50,7 @@ export const annotationKeys = {
   scaleDownDisabled: "cluster-autoscaler.kubernetes.io/scale-down-disabled",
   /** Node: `true`: {@link annotationKeys.scaleDownDisabled} was set by a controller, which may remove it again. */
   scaleDownDisabledByController: "cluster-autoscaler.kubernetes.io/scale-down-disabled-by-mcm",
-  /** Ours, Machine: JSON list of the pods whose volumes a drain is moving. Written and read by the drain, which continues from it after a restart. */
+  /** Ours, Machine: JSON of the pods whose volumes a drain is moving, and of its time without pauses. Written and read by the drain, which continues from it after a restart. */
   drainState: "machine.millwright.dev/drain-state",
   /** Ours, Machine or MachineClass: JSON list of rules of an ordered drain; see `readDrainRules`. Written by users, read by the drain. */
   drainRules: "machine.millwright.dev/drain-rules",

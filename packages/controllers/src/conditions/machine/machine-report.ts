@@ -13,8 +13,9 @@ import type { CrdState } from "../../model/crd-state.ts";
 import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
+import { drainWindow } from "../../drain/drain-window.ts";
 import { isDeleting, isPreserved } from "../../model/phase.ts";
-import { creationDeadline, drainDeadline, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
+import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
 
 /** A time at which something happens if nothing else does before. */
 export interface Deadline {
@@ -60,7 +61,10 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
   if (isDeleting(machine)) {
     return machine.metadata.deletionTimestamp == null
       ? undefined
-      : at(drainDeadline({ machine, settings }), "remaining pods are deleted");
+      : at(
+          drainWindow({ machine, settings, startedAt: deletionStart(facts) }, now).deadline,
+          "remaining pods are deleted",
+        );
   }
   switch (phaseOf(machine)) {
     case "":

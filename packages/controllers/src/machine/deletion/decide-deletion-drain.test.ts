@@ -68,9 +68,14 @@ describe("draining", () => {
     expect(decision.actions).toEqual([]);
     // It is reported when it is overdue.
     expect(decision.requeueAfterMs).toBe(20_001);
-    expect(
-      decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] }, later(20_001)).requeueAfterMs,
-    ).toBe(2 * 3_600_000 - 20_001);
+    const machine = at(marker.drain);
+    const overdue = { machine, node: cordoned(), pods: [terminating] };
+    // Then the time that counts is recorded every five minutes.
+    expect(decide(overdue, later(20_001)).requeueAfterMs).toBe(5 * 60_000 - 20_001);
+    expect(decide(overdue, later(5 * 60_000))).toMatchObject({
+      actions: [{ kind: "RecordDrain", record: { moves: [], clock: { countedMs: 5 * 60_000 } } }],
+      requeueAfterMs: 2 * 3_600_000 - 5 * 60_000,
+    });
   });
 
   it("names no more than three pods", () => {
@@ -118,7 +123,7 @@ describe("draining", () => {
 
   it("is forced once the drain timeout since the deletion timestamp has passed, and not before", () => {
     const snapshot = { machine: at(marker.drain), node: cordoned(), pods, attachments };
-    expect(kindsOf(decide(snapshot, later(2 * 3_600_000 - 1)))).toEqual(["EvictPod"]);
+    expect(kindsOf(decide(snapshot, later(2 * 3_600_000 - 1)))).toEqual(["RecordDrain", "EvictPod"]);
     expect(decide(snapshot, later(2 * 3_600_000 + 1)).actions).toEqual(forcedActions);
   });
 

@@ -13,6 +13,7 @@ const startedAt = testNow.getTime();
 const snapshot = (...changes: readonly Change<Machine>[]) => ({
   machine: aMachine(...changes),
   settings: defaultMachineSettings,
+  drainObservedSince: 0,
 });
 const since = (minutes: number) => ({ lastTransitionTime: later(-minutes * MINUTE).toISOString() });
 const ready = { type: "Ready", status: "True", ...since(60) };
@@ -54,6 +55,38 @@ describe("the drain of a node", () => {
     const first = drainNode(healthy, drain, testNow);
     expect(first).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });
     expect(drainNode(healthy, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
+  });
+
+  it("is not forced in the minute after a pause, although the node became unusable meanwhile", () => {
+    const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(6) }), pods: [aPod("a")] });
+    const drain = { view, startedAt: later(-30 * MINUTE).getTime(), isDemanded: false, cordon: true };
+    const resumed = { ...snapshot(), drainObservedSince: undefined };
+    expect(drainNode(resumed, drain, testNow)).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });
+    const followed = { ...resumed, drainObservedSince: startedAt };
+    expect(drainNode(followed, drain, later(MINUTE))).toMatchObject({ state: "draining" });
+    expect(drainNode(followed, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
+    // A user may force it at once.
+    expect(drainNode(resumed, { ...drain, isDemanded: true }, testNow)).toMatchObject({ isForced: true });
+  });
+
+  it("records the time that counts every five minutes, and removes the record at its end", () => {
+    const view = aDrainView({ node: nodeWith(ready), pods: [aPod("a")] });
+    const drain = { view, startedAt, isDemanded: false, cordon: true };
+    const due = drainNode(snapshot(), drain, later(5 * MINUTE));
+    const clock = {
+      startedAt: testNow.toISOString(),
+      countedUntil: later(5 * MINUTE).toISOString(),
+      countedMs: 5 * MINUTE,
+    };
+    expect(due.actions[0]).toEqual({ kind: "RecordDrain", record: { moves: [], clock } });
+    const record = { moves: [], clock };
+    const machine = snapshot({
+      metadata: { annotations: { "machine.millwright.dev/drain-state": JSON.stringify(record) } },
+    });
+    const next = drainNode(machine, { ...drain, view: { ...view, record } }, later(6 * MINUTE));
+    expect(next.actions.map(({ kind }) => kind)).toEqual(["EvictPod"]);
+    const ended = drainNode(machine, { ...drain, view: { ...view, record, pods: [] } }, later(6 * MINUTE));
+    expect(ended).toMatchObject({ state: "drained", actions: [{ kind: "RecordDrain", record: { moves: [] } }] });
   });
 
   it.each<[string, Change<Machine>, number, number]>([

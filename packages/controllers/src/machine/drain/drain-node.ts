@@ -1,8 +1,8 @@
 import type { Node } from "../../model/node-objects.ts";
 import { decideDrain, type DrainProgress } from "../../drain/decide-drain.ts";
+import { type DrainWindow, drainWindow } from "../../drain/drain-window.ts";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { drainTimeoutMs, evictionTimeMs } from "../../model/timeouts.ts";
 import { unusableAfter } from "./force-drain.ts";
 
 /** How the node of a machine is drained. */
@@ -15,35 +15,54 @@ export interface NodeDrain {
   readonly cordon: boolean;
 }
 
-/** The terms of a drain: forced when a user requests it, or when the node has been unusable for too long. */
-export function drainTerms(
-  snapshot: Pick<MachineSnapshot, "machine" | "settings">,
+/** A machine whose node is drained. */
+type DrainedMachine = Pick<MachineSnapshot, "machine" | "settings">;
+
+/** The terms of a drain within its window: forced when a user requests it, or when the node has been unusable for too long. */
+function termsOf(
+  { settings }: DrainedMachine,
   node: Node,
   { startedAt, isDemanded, cordon }: Omit<NodeDrain, "view">,
+  { evictUntil, deadline, resumedUntil }: DrainWindow,
   now: Date,
 ): DrainTerms {
-  const { settings } = snapshot;
+  const isUnusable = now.getTime() > Math.max(unusableAfter(node), resumedUntil);
   return {
-    mode: isDemanded || now.getTime() > unusableAfter(node) ? "force" : "normal",
+    mode: isDemanded || isUnusable ? "force" : "normal",
     startedAt,
-    evictUntil: startedAt + evictionTimeMs(snapshot),
-    deadline: startedAt + drainTimeoutMs(snapshot),
+    evictUntil,
+    deadline,
     cordon,
     volumes: { detachMs: settings.pvDetachTimeoutMs, reattachMs: settings.pvReattachTimeoutMs },
   };
 }
+
+/** The terms of a drain, for a reader that does not carry it out. */
+export const drainTerms = (
+  snapshot: DrainedMachine,
+  node: Node,
+  drain: Omit<NodeDrain, "view">,
+  now: Date,
+): DrainTerms => termsOf(snapshot, node, drain, drainWindow({ ...snapshot, startedAt: drain.startedAt }, now), now);
 
 /**
  * Drains the node of a machine: before its VM is deleted, for an in-place update or a preservation. Forced when a user requests it, after the drain timeout, and when the
  * node has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
  */
 export function drainNode(
-  snapshot: Pick<MachineSnapshot, "machine" | "settings">,
+  snapshot: DrainedMachine & Pick<MachineSnapshot, "drainObservedSince">,
   { view, ...drain }: NodeDrain,
   now: Date,
 ): DrainProgress {
-  const progress = decideDrain(view, drainTerms(snapshot, view.node, drain, now), now);
-  return progress.state === "drained"
-    ? progress
-    : { ...progress, requeueAfterMs: Math.min(progress.requeueAfterMs, unusableAfter(view.node) - now.getTime() + 1) };
+  const { machine, settings, drainObservedSince } = snapshot;
+  const nowMs = now.getTime();
+  const timed = { machine, settings, startedAt: drain.startedAt, observedSince: drainObservedSince ?? nowMs };
+  const window = drainWindow(timed, now);
+  const isRecordDue = nowMs >= window.recordAt;
+  const terms = termsOf(snapshot, view.node, drain, window, now);
+  const progress = decideDrain(view, isRecordDue ? { ...terms, clock: window.clock } : terms, now);
+  if (progress.state === "drained") return progress;
+  const unusableAt = Math.max(unusableAfter(view.node), window.resumedUntil);
+  const nextTimes = [unusableAt + 1, ...(isRecordDue ? [] : [window.recordAt])].filter((at) => at > nowMs);
+  return { ...progress, requeueAfterMs: Math.min(progress.requeueAfterMs, ...nextTimes.map((at) => at - nowMs)) };
 }

@@ -27,7 +27,8 @@ describe("the drain of a selected node", () => {
 
   it("cordons the node and evicts its pods, and reports it", () => {
     const { decision } = once(start(aPod("a"), aPod("b")));
-    expect(kindsOf(decision)).toEqual(["PatchNode", "EvictPod", "EvictPod"]);
+    // It was selected ten minutes ago: that time is recorded.
+    expect(kindsOf(decision)).toEqual(["PatchNode", "RecordDrain", "EvictPod", "EvictPod"]);
     expect(decision.status?.lastOperation).toMatchObject({ type: "DrainNode", state: "Processing" });
     expect(decision.status?.currentStatus?.phase).toBe("Running");
   });

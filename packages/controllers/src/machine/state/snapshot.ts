@@ -47,6 +47,8 @@ export interface MachineSnapshot {
   readonly wantsToken: boolean;
   /** Inputs of the drain of the node; only read while it is being drained, for whatever reason. */
   readonly drain: DrainView | undefined;
+  /** Since when this process has followed the drain, without a pause, wall clock in milliseconds; `undefined` when it has just begun. */
+  readonly drainObservedSince: number | undefined;
   /** Why the drain rules are ignored, as one sentence. */
   readonly drainRulesProblem: string | undefined;
   /** Pods on the node; only read while the machine is being deleted. */
