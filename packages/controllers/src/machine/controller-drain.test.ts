@@ -8,13 +8,38 @@ import {
 } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
 import type { Node } from "../model/node-objects.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
 import { type Change, labelled, testNamespace } from "../testing/builders.ts";
 import { aClaim, anAttachment, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { nodeRef, ref, setUp } from "../testing/machine-process.ts";
 
+/** A guard that pauses every deletion while it is paused. */
+function switchableGuard() {
+  const crd = { name: "machines.machine.sapcloud.io", state: "deleted" } as const;
+  const listeners: (() => void)[] = [];
+  let isPaused = false;
+  const guard: CrdGuard = {
+    stateOf: () => crd,
+    onChange: (listener) => void listeners.push(() => listener("Machine")),
+    synced: async () => undefined,
+    hasSynced: () => true,
+    run: async () => undefined,
+    deletionVerdictOf: () => (isPaused ? { verdict: "paused", crd } : { verdict: "proceed" }),
+    refresh: async () => undefined,
+    recordDeletion: () => undefined,
+    forgetDeletion: () => undefined,
+  };
+  const pause = (paused: boolean): void => {
+    isPaused = paused;
+    for (const listener of listeners) listener();
+  };
+  return { guard, pause };
+}
+
 describe("a drain", () => {
-  async function draining(...changes: readonly Change<Machine>[]) {
-    const setup = setUp();
+  const draining = (...changes: readonly Change<Machine>[]) => drainingWith({}, ...changes);
+  async function drainingWith(options: Parameters<typeof setUp>[0], ...changes: readonly Change<Machine>[]) {
+    const setup = setUp(options);
     setup.create(...changes);
     await setup.start();
     await setup.clock.advance(10);
@@ -96,6 +121,19 @@ describe("a drain", () => {
     ]);
     // Ten minutes of the pause count: the time between two records, twice.
     await clock.advance(9 * 60_000);
+    expect(driver.vms.size).toBe(1);
+    await clock.advance(2 * 60_000);
+    expect(driver.vms.size).toBe(0);
+  });
+
+  it("is not forced when a paused deletion continues", async () => {
+    const { guard, pause } = switchableGuard();
+    const { clock, driver } = await drainingWith({ crdGuard: guard }, { spec: { drainTimeout: "1h" } });
+    await clock.advance(20 * 60_000);
+    pause(true);
+    await clock.advance(3 * 3_600_000);
+    pause(false);
+    await clock.advance(29 * 60_000);
     expect(driver.vms.size).toBe(1);
     await clock.advance(2 * 60_000);
     expect(driver.vms.size).toBe(0);

@@ -7,6 +7,7 @@ import { createClassChecks } from "../cluster/class-checks.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver, type FakeDriverOptions } from "./fake-driver.ts";
 import { createMachineController } from "../machine/controller.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 /** The machine of every test. */
@@ -35,10 +36,13 @@ interface Process {
 
 /** A fake API server with a class, a cloud, and controllers of machines that are started one after the other; all end with the test. */
 export function setUp(
-  options: { readonly hasTarget?: boolean } & Pick<FakeDriverOptions, "idPrefix" | "rejects"> = {},
+  options: { readonly hasTarget?: boolean; readonly crdGuard?: CrdGuard } & Pick<
+    FakeDriverOptions,
+    "idPrefix" | "rejects"
+  > = {},
 ) {
   const { api, clock, newContext, run } = createTestCluster();
-  const { hasTarget, ...driverOptions } = options;
+  const { hasTarget, crdGuard, ...driverOptions } = options;
   const driver = createFakeDriver(driverOptions);
   const processes: Process[] = [];
   /** Ends every process that was started. */
@@ -52,7 +56,8 @@ export function setUp(
   const start = async (): Promise<Process> => {
     const stop = new AbortController();
     const { target, ...rest } = newContext();
-    const checked = { ...rest, classChecks: createClassChecks(driver) };
+    const guarded = crdGuard === undefined ? rest : { ...rest, crdGuard };
+    const checked = { ...guarded, classChecks: createClassChecks(driver) };
     const context = hasTarget === false ? checked : { ...checked, target };
     const { controller, operations } = createMachineController(context, {
       driver,

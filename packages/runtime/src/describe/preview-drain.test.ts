@@ -120,7 +120,9 @@ describe("previewDrain", () => {
   });
 
   it("goes on with a drain that has begun, in the machine's own times", async () => {
-    const metadata = { deletionTimestamp: after(-HOUR), finalizers: ["f"], labels: { node: "n" } };
+    const clock = { startedAt: after(-HOUR), countedUntil: after(-60_000), countedMs: HOUR - 60_000 };
+    const annotations = { "machine.millwright.dev/drain-state": JSON.stringify({ moves: [], clock }) };
+    const metadata = { deletionTimestamp: after(-HOUR), finalizers: ["f"], labels: { node: "n" }, annotations };
     expect(await preview(aCluster(metadata, { drainTimeout: "3h", maxEvictRetries: 180 }))).toMatchObject({
       machine: { isBeingDeleted: true },
       startedAt: after(-HOUR),
