@@ -30,7 +30,6 @@ import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
 /** The controller of machines and its driver calls. */
@@ -109,6 +108,13 @@ export function createMachineController(
         });
   };
 
+  /** Records what is known of the machine's drain; `undefined`: there is no machine. */
+  const noteDrain = (key: string, snapshot: MachineSnapshot | undefined): void => {
+    interests.note(key, snapshot?.drain);
+    podKnowledge?.note(key, snapshot?.drain?.node);
+    observedDrains.note(key, isDrainCarriedOut(snapshot), clock.now());
+  };
+
   const controller = createController({
     name: "machine",
     workers,
@@ -136,9 +142,7 @@ export function createMachineController(
         // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
         seen = observe(key);
       }
-      interests.note(key, seen?.snapshot.drain);
-      podKnowledge?.note(key, seen?.snapshot.drain?.node);
-      observedDrains.note(key, isDrainCarriedOut(seen?.snapshot), clock.now());
+      noteDrain(key, seen?.snapshot);
       if (seen === undefined) return { done: true };
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;
