@@ -214,6 +214,7 @@ export {
   machineDeleted,
   nodeMissing,
   nodeOfAnotherVm,
+  nodeOlderThanMachine,
   answeredVmOfOtherMachine,
   onlyObjectDeleted,
   vmOfOtherMachine,

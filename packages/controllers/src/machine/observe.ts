@@ -82,16 +82,20 @@ function resolveFor(
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
 }
 
+/** By how much the clock of the API server of the nodes is ahead of that of the machines. */
+const clockAheadOf = ({ target, clock }: Pick<ControllerContext, "target" | "clock">): number =>
+  (target?.clock ?? clock).now().getTime() - clock.now().getTime();
+
 /** The node with the name that the driver's last result contains, and whether it belongs to that VM. */
 function sameNameNodeOf(
   machine: Machine,
   operation: OperationView | undefined,
-  { target, clock }: Pick<ControllerContext, "target" | "clock">,
+  context: Pick<ControllerContext, "target" | "clock">,
   match: MatchNode,
 ): MatchedNode | undefined {
   if (operation?.state !== "done") return undefined;
   const { providerId = "", nodeName = "" } = operation.result;
-  const node = target?.caches.nodes.store.get(nodeName);
+  const node = context.target?.caches.nodes.store.get(nodeName);
   const { metadata, spec } = machine;
   const withVm = {
     ...machine,
@@ -99,8 +103,7 @@ function sameNameNodeOf(
     spec: { ...spec, providerID: providerId },
   };
   if (node === undefined) return undefined;
-  const clockAheadMs = (target?.clock ?? clock).now().getTime() - clock.now().getTime();
-  return { node, match: match(withVm, node), clockAheadMs };
+  return { node, match: match(withVm, node), clockAheadMs: clockAheadOf(context) };
 }
 
 const noNode: FoundNode = { node: undefined, match: "unknown", foreignNode: undefined };
@@ -220,6 +223,7 @@ export function observeMachine(
     hasTarget: target !== undefined,
     node,
     ...link,
+    clockAheadMs: clockAheadOf(context),
     ...remediations.read(machine, node),
     holder,
     sameNameNode: sameNameNodeOf(machine, operation, context, match),

@@ -97,6 +97,11 @@ export function answeredVmOfOtherMachine(providerId: string, holder: string): st
   return `the driver returned VM ${providerId}, which belongs to Machine ${holder}`;
 }
 
+/** Pending: there is a Node of the right name that is older than the machine and may be that of a former VM. */
+export function nodeOlderThanMachine(name: string, nodeName: string): string {
+  return `Node ${nodeName} is older than machine ${name}. Waiting for the kubelet of the new VM to report`;
+}
+
 /** Failed because the VM has the name of an existing Node. The first words are compared by tests. */
 export function staleNode(nodeName: string): string {
   return `VM using old node obj ${nodeName}`;

@@ -4,6 +4,7 @@ import {
   machineEventReasons,
   type MachineStatus,
   nodeMissing,
+  nodeOlderThanMachine,
   nodeUnhealthy,
   phaseOf,
   updateResults,
@@ -11,6 +12,7 @@ import {
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
+import { isLeftoverNode } from "../../model/old-node.ts";
 import { isSameHealth } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
@@ -18,7 +20,7 @@ import { unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
-import { toRunning, withJoinDuration } from "./join.ts";
+import { isFirstJoin, toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
@@ -99,6 +101,27 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
   return label === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, label) }];
 }
 
+/** Whether the machine waits for its first join, no id links the node to it, and the node is left over from before the machine. */
+const isUnproved = ({ machine, nodeMatch, clockAheadMs = 0 }: MachineSnapshot, node: Node): boolean =>
+  nodeMatch !== "same" && isFirstJoin(machine) && isLeftoverNode(node, machine, clockAheadMs);
+
+/** Heartbeats enqueue no machine. A kubelet reports at least every five minutes. Milliseconds. */
+const REPORT_CHECK_MS = 30_000;
+
+/** A node that is left over proves nothing, whatever its conditions: the machine is as without node until the kubelet reports. */
+function waitForReport(snapshot: MachineSnapshot, node: Node, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  const status = statusOf(machine);
+  const isPending = phaseOf(machine) === "Pending";
+  const description = nodeOlderThanMachine(machine.metadata.name, node.metadata.name);
+  const operation = { description, state: "Processing", type: "Create" } as const;
+  const reported = isPending ? withOperation(status, operation, now) : status;
+  const decision = decideTimeouts({ ...snapshot, node: undefined }, reported, ["the node is missing"], now);
+  const isOver = decision.status !== undefined && phaseOf({ status: decision.status }) !== phaseOf(machine);
+  if (isOver) return decision;
+  return { ...decision, requeueAfterMs: Math.min(decision.requeueAfterMs ?? REPORT_CHECK_MS, REPORT_CHECK_MS) };
+}
+
 /**
  * Follows the node of a machine (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth): its conditions are copied, a healthy node makes the machine Running, an unhealthy or missing
  * one makes a Running machine Unknown, and one that does not join or recover in time makes it Failed.
@@ -106,6 +129,7 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
 export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node, hasTarget, remediation } = snapshot;
   if (!hasTarget) return nothing;
+  if (node !== undefined && isUnproved(snapshot, node)) return waitForReport(snapshot, node, now);
   if (node?.metadata.deletionTimestamp != null) return deleteWithNode(snapshot, node);
   const decision = followNode(snapshot, now);
   const isReplaced = decision.actions.some(({ kind }) => kind === "StartRemediation");

@@ -29,6 +29,8 @@ export interface MachineSnapshot {
   readonly node: Node | undefined;
   /** `same` when ids prove that the node is the machine's; `unknown` when only names link them, or there is none. */
   readonly nodeMatch: NodeMatch;
+  /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. Default 0. */
+  readonly clockAheadMs?: number;
   /** Names of other machines that take precedence for the node, sorted; usually none. */
   readonly competingMachines: readonly string[];
   /** The node that the machine names in its label, when it belongs to another VM. */
