@@ -1,4 +1,5 @@
 import {
+  eventReasons,
   finalizers,
   type Machine,
   machineNameIn,
@@ -23,6 +24,7 @@ import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { newMachine } from "./new-machine.ts";
+import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";
 import type { MachineSetAction } from "./snapshot.ts";
 
@@ -125,7 +127,12 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       case "ReleaseMachine": {
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
         if (machine === undefined) return;
-        return machines.patch({ namespace, name: action.name }, releasePatch(machine, set.metadata.uid ?? ""));
+        const uid = set.metadata.uid ?? "";
+        const { metadata } = releasePatch(machine, uid);
+        const annotations = releaseAnnotation(uid, context.clock.now());
+        await machines.patch({ namespace, name: action.name }, { metadata: { ...metadata, annotations } });
+        const message = `Released Machine ${action.name}: its labels no longer match the selector. Its VM is kept`;
+        return context.events.record(set, { type: "Warning", reason: eventReasons.released, message });
       }
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);

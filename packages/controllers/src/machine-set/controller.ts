@@ -23,6 +23,7 @@ import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts"
 import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
+import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
 import { withSetConditions } from "./conditions.ts";
@@ -66,6 +67,9 @@ export function createMachineSetController(
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
   const counts = new Map<string, number>();
   const vanished = trackVanishedMachines(caches.machines, clock);
+  /** Released machines that the last reconcile of a set saw, by its key, and that this one sees. */
+  const releases = new Map<string, number>();
+  const releasesNow = new Map<string, number>();
   /** Creations by key of the set that are in flight, or that ended without a response. */
   const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
 
@@ -118,10 +122,12 @@ export function createMachineSetController(
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),
+      releasedBefore: releases.get(key),
       margins,
       vanished: vanished.countOf(key),
     };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
+    releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();
     const inputs = observeConditionInputs(context, set, snapshot.claim.owned);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
@@ -138,10 +144,15 @@ export function createMachineSetController(
   const keysOfMachine = (machine: Machine): string[] => {
     const owner = controllerRefOf(machine);
     if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
-    // A machine without an owner may belong to any set that selects it.
+    // A machine without an owner may belong to any set that selects it, and counts for the one that released it.
+    const formerSet = releaseOf(machine)?.setUid;
     return caches.sets.store
       .list(namespace)
-      .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
+      .filter(
+        ({ metadata, spec }) =>
+          (formerSet !== undefined && metadata.uid === formerSet) ||
+          selectorMatches(spec.selector, machine.metadata.labels),
+      )
       .map((set) => `${namespace}/${set.metadata.name}`);
   };
 
@@ -167,6 +178,8 @@ export function createMachineSetController(
       if (decided === undefined) {
         failures.delete(key);
         counts.delete(key);
+        releases.delete(key);
+        releasesNow.delete(key);
         expectations.forget(key);
         pace.forget(key);
         return { done: true };
@@ -190,6 +203,7 @@ export function createMachineSetController(
       });
       // After everything else: a reconcile that failed to freeze the set must see the same growth again.
       if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
+      releases.set(key, releasesNow.get(key) ?? 0);
       if (rejected.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
         controller.enqueue(key);
       if (rejected.errors.length > 0) throw rejected.errors[0];

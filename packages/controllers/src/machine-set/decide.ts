@@ -4,6 +4,7 @@ import type { Reason } from "../model/decision.ts";
 import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
+import { releasedMachines } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
 import {
   expectedReplicasOf,
@@ -32,12 +33,19 @@ const controlledBy = ({ claim, controlled }: MachineSetSnapshot): number =>
 export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =>
   actions.some(({ kind }) => kind === "CreateMachines" || kind === "DeleteMachine");
 
-/** When time alone changes the decision: the timeout of a missing response, or the end of a preservation. */
-function requeueOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly requeueAfterMs?: number } {
+/** When time alone changes the decision: the timeout of a missing response, the end of a preservation, or of the time for which a released machine counts. */
+function requeueOf(
+  { claim, pending, released = [] }: MachineSetSnapshot,
+  now: Date,
+): { readonly requeueAfterMs?: number } {
   const expiries = machinesWhere(claim.owned, isFailed)
     .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
     .filter((leftMs) => leftMs > 0);
-  const requeueAfterMs = Math.min(pending?.expiresInMs ?? Infinity, ...expiries);
+  const requeueAfterMs = Math.min(
+    pending?.expiresInMs ?? Infinity,
+    releasedMachines(released, now).changesInMs ?? Infinity,
+    ...expiries,
+  );
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
@@ -79,8 +87,9 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   }
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
-  const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore);
-  const room = limits.upper - controlled - (pending?.count ?? 0);
+  const released = releasedMachines(snapshot.released ?? [], now);
+  const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore, released, snapshot.releasedBefore);
+  const room = limits.upper - controlled - released.recent - (pending?.count ?? 0);
   const members = decideMembers(snapshot, room, freeze.isFrozen, now);
   const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
     (each) => each !== undefined,

@@ -9,11 +9,12 @@ import {
   validateMachineSet,
   withMachineDeploymentDefaults,
 } from "@millwright/core";
-import { claimObjects, type Claims, controllerRefOf } from "@millwright/kube";
+import { claimObjects, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machines-where.ts";
+import { releasedFrom } from "../safety/released-machines.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
@@ -50,12 +51,12 @@ function claimMachines(
   set: MachineSet,
   { controlled, others }: SetSources,
   isWanted: MachinePredicate,
-): Claims<Machine> {
+): Pick<MachineSetSnapshot, "claim" | "released"> {
   const owned = machinesWhere(controlled, isWanted);
   const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
   const free = others.filter((machine) => controllerRefOf(machine) === undefined);
   const { adopt, release } = claimObjects(set, [...doubtful, ...free], isWanted);
-  return { owned, adopt, release };
+  return { claim: { owned, adopt, release }, released: releasedFrom(set.metadata.uid ?? "", free) };
 }
 
 /** The snapshot of a set and its machines from these sources. */
@@ -64,10 +65,15 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   // A terminating set, and one with an invalid spec, keeps the machines that it controls, whatever its selector.
   const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
   const { selector } = set.spec;
-  const claim = claimMachines(set, sources, keepsAll ? all : selector === undefined ? none : isSelectedBy(selector));
+  const { claim, released = [] } = claimMachines(
+    set,
+    sources,
+    keepsAll ? all : selector === undefined ? none : isSelectedBy(selector),
+  );
   return {
     set,
     claim,
+    released,
     controlled: sources.controlled.length,
     deployment: deploymentOf(set, sources.deployment),
     nodes: sources.nodesOf(claim.owned),

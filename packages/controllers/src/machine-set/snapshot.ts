@@ -14,6 +14,10 @@ export interface MachineSetSnapshot {
   readonly deployment?: MachineDeployment | undefined;
   /** Machines that the set controls, by its UID, whatever its selector, terminating ones included. Default: those of the claim. */
   readonly controlled?: number;
+  /** Machines that the set released, and that still exist without a controller. Default: none. */
+  readonly released?: readonly Machine[];
+  /** How many of these the last reconcile saw. Default: none. */
+  readonly releasedBefore?: number | undefined;
   /** Machines that the last reconcile saw. Default: those of the stored status. */
   readonly countBefore?: number | undefined;
   /** Nodes of the machines; none without a target cluster. */

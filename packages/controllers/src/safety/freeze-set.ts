@@ -7,8 +7,9 @@ import {
   legacyReasons,
   type MachineSet,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "@millwright/kube";
+import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
+import { noneReleased, RELEASE_LIMIT, type ReleasedMachines } from "./released-machines.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
 
 /** Whether a set, or a deployment, is frozen, and how it is reported. */
@@ -38,17 +39,44 @@ export const thawPatch = (object: Pick<MachineSet, "metadata">): Pick<Freeze, "p
   return Object.keys(metadata).length === 0 ? {} : { patch: { metadata } };
 };
 
-const frozenBecause = (message: string): ConditionState => ({
+const frozenBecause = (message: string, reason: string = legacyReasons.overshootingReplicaCount): ConditionState => ({
   type: legacyConditionTypes.frozen,
   status: "True",
-  reason: legacyReasons.overshootingReplicaCount,
+  reason,
   message,
 });
 
+const frozenConditionOf = ({ status }: MachineSet): Condition | undefined => {
+  const condition = findCondition(status?.machineSetCondition, legacyConditionTypes.frozen);
+  return condition?.status === "True" ? condition : undefined;
+};
+
+/** Maximum number of names in a message. */
+const NAMED = 3;
+
+/** Why a set is frozen that lost machines. */
+function releasesText({ metadata }: MachineSet, { names }: ReleasedMachines): string {
+  const rest = names.length - NAMED;
+  const list = `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return `Labels of ${names.length} machines no longer match the selector of MachineSet ${metadata.name}: ${list}. Restore the labels, or delete these Machines`;
+}
+
+/** Whether a frozen set still has as many released machines as froze it. */
+const isHeldByReleases = (set: MachineSet, { names, recent }: ReleasedMachines): boolean =>
+  recent >= RELEASE_LIMIT ||
+  (names.length >= RELEASE_LIMIT && frozenConditionOf(set)?.reason === legacyReasons.machinesReleased);
+
 /** Keeps the message of the freeze: one that follows the number would flap. */
-function conditionOf(set: MachineSet, count: number, { upper, lower }: OvershootLimits): ConditionState {
-  const before = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen);
-  if (before?.status === "True") return frozenBecause(before.message ?? "");
+function conditionOf(
+  set: MachineSet,
+  count: number,
+  { upper, lower }: OvershootLimits,
+  released: ReleasedMachines,
+): ConditionState {
+  const before = frozenConditionOf(set);
+  if (before !== undefined) return frozenBecause(before.message ?? "", before.reason);
+  if (released.recent >= RELEASE_LIMIT)
+    return frozenBecause(releasesText(set, released), legacyReasons.machinesReleased);
   const { name } = set.metadata;
   return frozenBecause(
     count >= upper
@@ -60,24 +88,30 @@ function conditionOf(set: MachineSet, count: number, { upper, lower }: Overshoot
 /**
  * Decides whether a set is frozen (MCM, `pkg/controller/machine_safety.go`): when the number of its machines has *grown* to the upper limit or beyond, until it is at
  * the lower one or a user requests the end. A set that is scaled down far has many machines for a while, too, but created none in error: unlike MCM we do not
- * freeze it. The label is the state and the condition follows, so that removing the label unfreezes the set.
+ * freeze it. A set is also frozen when it loses several machines within an hour because their labels no longer match, as when a webhook removes them: it would create machines without end.
+ * The label is the state and the condition follows, so that removing the label unfreezes the set.
  *
  * @param count machines that the set controls, by its UID, terminating ones included: their VMs exist
  * @param countBefore the number in the last reconcile. Default: that of the status
+ * @param released machines that the set lost
+ * @param releasedBefore how many they were in the last reconcile: after a user requested the end, only further ones freeze the set again
  */
 export function decideFreeze(
   set: MachineSet,
   count: number,
   limits: OvershootLimits,
   countBefore = set.status?.replicas ?? 0,
+  released: ReleasedMachines = noneReleased,
+  releasedBefore = 0,
 ): Freeze {
   const isLabelled = hasFreezeLabel(set);
   const hasGrown = count > countBefore;
-  const isFrozen = isLabelled
-    ? count > limits.lower && !isUnfreezeRequested(set)
-    : count >= limits.upper && count > 0 && hasGrown && !isUnfreezeRequested(set);
+  const isOvershooting = count >= limits.upper && count > 0 && hasGrown;
+  const isLosing = released.recent >= RELEASE_LIMIT && released.names.length > releasedBefore;
+  const isHeld = isLabelled ? count > limits.lower || isHeldByReleases(set, released) : isOvershooting || isLosing;
+  const isFrozen = isHeld && !isUnfreezeRequested(set);
   const { name } = set.metadata;
-  const wasReported = findCondition(set.status?.machineSetCondition, legacyConditionTypes.frozen)?.status === "True";
+  const wasReported = frozenConditionOf(set) !== undefined;
   // Reported when the condition changes and not when the label does: the condition is written last, so that the event is recorded exactly once.
   const event = (reason: string, message: string): readonly Reason[] => [{ type: "Normal", reason, message }];
   if (!isFrozen) {
@@ -88,11 +122,14 @@ export function decideFreeze(
       because: wasReported ? event(eventReasons.unfrozeMachineSet, message) : [],
     };
   }
-  const message = `SafetyController: Froze MachineSet ${name} due to replica overshooting`;
+  const condition = conditionOf(set, count, limits, released);
+  const isReleases = condition.reason === legacyReasons.machinesReleased;
+  const why = isReleases ? `: ${condition.message}` : " due to replica overshooting";
+  const message = `SafetyController: Froze MachineSet ${name}${why}`;
   return {
     isFrozen,
     ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: trueLabel } } } }),
-    condition: conditionOf(set, count, limits),
+    condition,
     because: wasReported ? [] : event(eventReasons.frozeMachineSet, message),
   };
 }

@@ -97,6 +97,11 @@ export const annotationKeys = {
    */
   allowCrdDeletion: "machine.millwright.dev/allow-crd-deletion",
   /**
+   * Ours, Machine: UID of the MachineSet that released it because its labels no longer match the selector, and when: `<uid>/<RFC 3339>`. Such machines count against the maximum of the
+   * set for an hour, and several of them freeze it. Written and read by the MachineSet controller.
+   */
+  releasedFrom: "machine.millwright.dev/released-from",
+  /**
    * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted, or before the API server went back to an earlier state. Until it has that many again, or `spec.replicas`, it creates and
    * deletes none. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
    */

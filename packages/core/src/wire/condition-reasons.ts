@@ -17,6 +17,8 @@ export const legacyReasons = {
   failedCreate: "FailedCreate",
   failedDelete: "FailedDelete",
   overshootingReplicaCount: "OverShootingReplicaCount",
+  /** Ours, of Frozen: the set lost several machines because their labels no longer match its selector. */
+  machinesReleased: "MachinesReleased",
   machineDeploymentStateSync: "MachineDeploymentStateSync",
 } as const;
 

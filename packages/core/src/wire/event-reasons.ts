@@ -4,6 +4,8 @@ export const eventReasons = {
   failedCreate: "FailedCreate",
   successfulDelete: "SuccessfulDelete",
   failedDelete: "FailedDelete",
+  /** Ours, Warning, on MachineSets: the labels of a machine no longer match the selector; it is no longer the set's, and keeps its VM. */
+  released: "Released",
   frozeMachineSet: "FrozeMachineSet",
   unfrozeMachineSet: "UnfrozeMachineSet",
   scalingMachineSet: "ScalingMachineSet",
