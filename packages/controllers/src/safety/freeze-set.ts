@@ -85,6 +85,21 @@ function conditionOf(
   );
 }
 
+/** Whether there is a reason to freeze the set, or to keep it frozen. */
+function isDue(facts: {
+  readonly set: MachineSet;
+  readonly count: number;
+  readonly hasGrown: boolean;
+  readonly limits: OvershootLimits;
+  readonly released: ReleasedMachines;
+  readonly releasedBefore: number;
+}): boolean {
+  const { set, count, hasGrown, limits, released, releasedBefore } = facts;
+  if (hasFreezeLabel(set)) return count > limits.lower || isHeldByReleases(set, released);
+  const isOvershooting = count >= limits.upper && count > 0 && hasGrown;
+  return isOvershooting || (released.recent >= RELEASE_LIMIT && released.names.length > releasedBefore);
+}
+
 /**
  * Decides whether a set is frozen (MCM, `pkg/controller/machine_safety.go`): when the number of its machines has *grown* to the upper limit or beyond, until it is at
  * the lower one or a user requests the end. A set that is scaled down far has many machines for a while, too, but created none in error: unlike MCM we do not
@@ -106,10 +121,7 @@ export function decideFreeze(
 ): Freeze {
   const isLabelled = hasFreezeLabel(set);
   const hasGrown = count > countBefore;
-  const isOvershooting = count >= limits.upper && count > 0 && hasGrown;
-  const isLosing = released.recent >= RELEASE_LIMIT && released.names.length > releasedBefore;
-  const isHeld = isLabelled ? count > limits.lower || isHeldByReleases(set, released) : isOvershooting || isLosing;
-  const isFrozen = isHeld && !isUnfreezeRequested(set);
+  const isFrozen = isDue({ set, count, hasGrown, limits, released, releasedBefore }) && !isUnfreezeRequested(set);
   const { name } = set.metadata;
   const wasReported = frozenConditionOf(set) !== undefined;
   // Reported when the condition changes and not when the label does: the condition is written last, so that the event is recorded exactly once.
