@@ -48,6 +48,22 @@ export type MachineSetActor = (
   confirmOwner: () => Promise<void>,
 ) => Promise<void>;
 
+/** Removes a set from the owners of a machine, with a record that outlives this process. */
+async function release(
+  set: MachineSet,
+  machine: Machine,
+  machines: Writer<Machine>,
+  { namespace, clock, events }: Pick<ControllerContext, "namespace" | "clock" | "events">,
+): Promise<void> {
+  const { name } = machine.metadata;
+  const uid = set.metadata.uid ?? "";
+  const { metadata } = releasePatch(machine, uid);
+  const annotations = releaseAnnotation(uid, clock.now());
+  await machines.patch({ namespace, name }, { metadata: { ...metadata, annotations } });
+  const message = `Released Machine ${name}: its labels no longer match the selector. Its VM is kept`;
+  events.record(set, { type: "Warning", reason: eventReasons.released, message });
+}
+
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
   const { caches, namespace, control, clock, random, crdGuard } = context;
@@ -126,13 +142,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       }
       case "ReleaseMachine": {
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
-        if (machine === undefined) return;
-        const uid = set.metadata.uid ?? "";
-        const { metadata } = releasePatch(machine, uid);
-        const annotations = releaseAnnotation(uid, context.clock.now());
-        await machines.patch({ namespace, name: action.name }, { metadata: { ...metadata, annotations } });
-        const message = `Released Machine ${action.name}: its labels no longer match the selector. Its VM is kept`;
-        return context.events.record(set, { type: "Warning", reason: eventReasons.released, message });
+        return machine === undefined ? undefined : release(set, machine, machines, context);
       }
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);
