@@ -34,6 +34,15 @@ describe("readInto", () => {
     expect(shapeProblemsOf(placeholder)).toMatchObject([{ path: "status.replicas" }]);
   });
 
+  it("keeps of unreadable metadata what can be read, however deeply the rest is nested", () => {
+    const deep: unknown = JSON.parse("[".repeat(20_000) + "]".repeat(20_000));
+    const metadata = { ...set.metadata, labels: { a: 7 }, annotations: deep, finalizers: ["x"], ownerReferences: deep };
+    const placeholder = read(misshapen({ metadata, spec: { ...set.spec, replicas: "three" } }));
+    const { labels: _, annotations: __, ownerReferences: ___, ...good } = set.metadata;
+    expect(placeholder.metadata).toEqual({ ...good, finalizers: ["x"] });
+    expect(shapeProblemsOf(placeholder)).not.toEqual([]);
+  });
+
   it("reads an object without a status", () => {
     const { status: _, ...young } = set;
     expect(read({ ...young, spec: { ...set.spec, replicas: 1.5 } })).not.toHaveProperty("status");

@@ -1,4 +1,4 @@
-import type { FieldProblem, ReadResult } from "@millwright/core";
+import { type FieldProblem, isRecord, type ObjectMeta, type ReadResult } from "@millwright/core";
 import { type ApiObject, trimObject } from "@millwright/kube";
 
 /** Problems of objects with an invalid shape, by the placeholder in the cache. */
@@ -15,12 +15,42 @@ export const readInto =
     const trimmed = trimObject(raw);
     const result = read(trimmed);
     if (result.ok) return result.value;
-    const { apiVersion, kind, metadata, status } = trimmed;
+    const { apiVersion, kind, status } = trimmed;
+    const metadata = readableMetadata(trimmed.metadata);
     const known = read({ apiVersion, kind, ...empty(metadata), ...(status === undefined ? {} : { status }) });
     const placeholder = known.ok ? known.value : empty(metadata);
     problemsByObject.set(placeholder, result.problems);
     return placeholder;
   };
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Fields of metadata that controllers use, and what they must be: an API server guarantees it, a proxy or another server may not. */
+const metadataShapes: Readonly<Record<keyof ObjectMeta, (value: unknown) => boolean>> = {
+  name: isText,
+  generateName: isText,
+  namespace: isText,
+  uid: isText,
+  resourceVersion: isText,
+  generation: (value) => typeof value === "number",
+  creationTimestamp: isText,
+  deletionTimestamp: isText,
+  deletionGracePeriodSeconds: (value) => typeof value === "number",
+  labels: (value) => isRecord(value) && Object.values(value).every(isText),
+  annotations: (value) => isRecord(value) && Object.values(value).every(isText),
+  finalizers: (value) => Array.isArray(value) && value.every(isText),
+  ownerReferences: (value) => Array.isArray(value) && value.every((each) => isRecord(each) && isText(each["uid"])),
+};
+
+/** The metadata without the fields that are not what they must be, however deeply they are nested. */
+function readableMetadata<Metadata extends object>(metadata: Metadata): Metadata {
+  const shapes: Readonly<Record<string, ((value: unknown) => boolean) | undefined>> = metadataShapes;
+  const entries = Object.entries(metadata);
+  const good = entries.filter(([key, value]) => Object.hasOwn(shapes, key) && shapes[key]?.(value) === true);
+  // What is left has the types that the fields have.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return good.length === entries.length ? metadata : (Object.fromEntries(good) as Metadata);
+}
 
 /** Why a cached object could not be read; empty for one that could. */
 export const shapeProblemsOf = (object: object): readonly FieldProblem[] => problemsByObject.get(object) ?? [];

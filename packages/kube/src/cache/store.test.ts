@@ -299,3 +299,35 @@ function byName(a: KubeObject, b: KubeObject): number {
 function identify(object: KubeObject): string {
   return `${object.metadata.uid}@${versionOf(object)}`;
 }
+
+test("keeps an object that cannot be read as it was, or by its identity, and all others", async () => {
+  const log = vi.fn<Log>();
+  const trim = (object: KubeObject): KubeObject => {
+    if (object["bad"] === true) throw new TypeError("odd");
+    return trimObject(object);
+  };
+  const store = createStore({ trim, log });
+  store.applyEvent(pod("a", 1, { node: "x" }));
+  store.applyEvent(pod("a", 2, { bad: true }));
+  store.applyEvent(pod("b", 3, { bad: true, node: "y" }));
+  store.applyEvent(pod("c", 4, { node: "z" }));
+  expect(store.get("n/a")).toEqual(pod("a", 2, { node: "x" }));
+  expect(store.get("n/b")).toEqual(pod("b", 3));
+  expect(store.get("n/c")).toEqual(pod("c", 4, { node: "z" }));
+  expect(log.mock.calls).toEqual(
+    ["n/a", "n/b"].map((object) => [
+      "error",
+      "Failed to read an object; it is kept as it was",
+      { object, error: "odd" },
+    ]),
+  );
+});
+
+test("keeps an object that is nested deeper than the stack", () => {
+  const log = vi.fn<Log>();
+  const store = createStore({ log });
+  const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
+  store.applyEvent(pod("a", 1, { deep }));
+  expect(store.get("n/a")).toEqual(pod("a", 1));
+  expect(log).toHaveBeenCalledTimes(1);
+});

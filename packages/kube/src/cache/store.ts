@@ -164,10 +164,16 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     for (const subscriber of Array.from(subscribers)) notify(subscriber, old, current);
   }
 
-  /** What is kept of an object. */
+  /** What is kept of an object. One that cannot be kept must not prevent all others of its type from being kept: it stays as it was, or has only its identity. */
   function prepare(object: T): T {
-    const former = objects.get(keyOf(object));
-    return former === undefined ? pool.freezeShared(trim(object)) : pool.freezeChanged(trim(object), former);
+    const key = keyOf(object);
+    const former = objects.get(key);
+    try {
+      return former === undefined ? pool.freezeShared(trim(object)) : pool.freezeChanged(trim(object), former);
+    } catch (error) {
+      log("error", "Failed to read an object; it is kept as it was", { object: key, error: messageOf(error) });
+      return withoutContent(object, former);
+    }
   }
   /** For what is prepared already. */
   const kept = (object: T): T => object;
@@ -359,6 +365,20 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
 function deletionBefore({ metadata }: ApiObject, resourceVersion: string | undefined): Deletion {
   const newest = isNewer(resourceVersion, metadata.resourceVersion) ? resourceVersion : metadata.resourceVersion;
   return { uid: metadata.uid, resourceVersion: newest, isObserved: false };
+}
+
+/** The former state of an object with its new version; without one, its identity. */
+function withoutContent<T extends ApiObject>(object: T, former: T | undefined): T {
+  const { apiVersion, kind } = object;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const known =
+    former !== undefined && !isOther(former, object)
+      ? former
+      : { apiVersion, kind, metadata: { name, namespace, uid } };
+  const metadata = Object.freeze({ ...known.metadata, resourceVersion });
+  // No more of it can be read: the type is a claim in any case.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.freeze({ ...known, metadata }) as ApiObject as T;
 }
 
 function isOther(a: ApiObject, b: ApiObject): boolean {

@@ -9,9 +9,17 @@ const protoKey =
  * @throws SyntaxError for text that is not JSON.
  */
 export function parseJson(text: string): unknown {
-  if (!protoKey.test(text)) return JSON.parse(text);
-  return JSON.parse(text, function dropProto(this: unknown, key: string, value: unknown) {
-    // Returning undefined makes JSON.parse delete the property.
-    return key === "__proto__" ? undefined : value;
-  });
+  const value: unknown = JSON.parse(text);
+  if (protoKey.test(text)) dropProto(value);
+  return value;
+}
+
+/** Without recursion, as `JSON.parse` without a reviver: with one, 9,000 nested objects of 18 KB would exceed the stack. */
+function dropProto(root: unknown): void {
+  const open: unknown[] = [root];
+  for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+    for (const part of Object.values(value)) if (typeof part === "object" && part !== null) open.push(part);
+  }
 }
