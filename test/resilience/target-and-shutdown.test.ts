@@ -41,6 +41,25 @@ describe("millwright run", () => {
     expect(controllers.child.exitCode).toBeNull();
   });
 
+  it("shows a machine that is deleted while the target API server is down as Terminating, with the reason, and deletes it when it is up", async () => {
+    fleet = await startControlledFleet();
+    const target = await startTargetCluster(fleet);
+    ends.push(target.close);
+    fleet.run(target.flag);
+    await fleet.deploy(2);
+    await fleet.untilRunning(2);
+    const restarted = target.server.restart({ downMs: 10_000 });
+    await fleet.scale(1);
+    await eventually(async () => {
+      const terminating = (await fleet.machines()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+      const [status] = terminating.map((machine) => machine.status);
+      expect(status?.currentStatus?.phase).toBe("Terminating");
+      expect(status?.lastOperation?.description).toContain("the API server of the nodes is unreachable");
+    }, 10_000);
+    await restarted;
+    await fleet.untilRunning(1);
+  });
+
   it("adopts VMs that it created before it was killed, although their IDs were not stored", async () => {
     fleet = await startControlledFleet({ latencyMs: 400 });
     const first = fleet.run();

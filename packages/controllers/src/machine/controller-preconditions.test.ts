@@ -1,5 +1,5 @@
 import { isRecord, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
-import { nodeResource, secretResource } from "@millwright/kube";
+import { ApiError, nodeResource, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
@@ -245,4 +245,47 @@ it("reports in the machine what the API server rejects during its deletion, once
   });
   await clock.advance(120_000);
   expect(machine()).toBeUndefined();
+});
+
+it("is Terminating with the reason while the API server of the nodes is unreachable", async () => {
+  const { api, clock, driver, start, create, join, machine, phase } = setUp();
+  create();
+  await start();
+  await clock.advance(10);
+  join();
+  await clock.advance(10);
+  const error = new ApiError({ status: 0, reason: "", message: "socket hang up" });
+  api.inject({ verb: "patch", type: nodeResource, times: 1_000, error });
+  await api.delete(machineResource, ref);
+  await clock.advance(100);
+  expect(phase()).toBe("Terminating");
+  expect(machine()?.status?.lastOperation?.description).toBe(
+    "Drain failed due to - the API server of the nodes is unreachable. Will retry in next sync. Initiate node drain",
+  );
+  const writes = api.writes().length;
+  await clock.advance(60_000);
+  const repeated = api.writes().slice(writes);
+  expect(repeated.filter(({ resource }) => resource.startsWith("machines"))).toEqual([]);
+  expect(driver.vms.size).toBe(1);
+});
+
+it("stores that the VM is deleted although its node cannot be", async () => {
+  const { api, clock, driver, start, stopAll, create, join, machine } = setUp();
+  create();
+  await start();
+  await clock.advance(10);
+  join();
+  await clock.advance(10);
+  const error = new ApiError({ status: 0, reason: "", message: "socket hang up" });
+  api.inject({ verb: "delete", type: nodeResource, times: 1_000, error });
+  await api.delete(machineResource, ref);
+  await clock.advance(20_000);
+  expect(machine()?.status?.lastOperation?.description).toBe(
+    "VM deletion was successful. Machine deletion failed due to - the API server of the nodes is unreachable. Will retry in next sync. Initiate node object deletion",
+  );
+  const calls = driver.calls.length;
+  await stopAll();
+  await start();
+  await clock.advance(60_000);
+  expect(driver.calls.length).toBe(calls);
 });

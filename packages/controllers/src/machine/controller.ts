@@ -1,13 +1,4 @@
-import {
-  type Controller,
-  createController,
-  isApiError,
-  isConflict,
-  isUnanswered,
-  keyOf,
-  messageOf,
-  watchTriggers,
-} from "@millwright/kube";
+import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
@@ -19,7 +10,7 @@ import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction, MachineDecision } from "./state/decision.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
-import { interruptedDeletion } from "./deletion/interrupted.ts";
+import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
 import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -148,11 +139,16 @@ export function createMachineController(
       const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
       const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
-      const act = (action: MachineAction): Promise<void> => executor.act(machine, resolved, action);
+      let failing: MachineAction | undefined;
+      const act = async (action: MachineAction): Promise<void> => {
+        failing = action;
+        await executor.act(machine, resolved, action);
+        failing = undefined;
+      };
       const result = await carryOut(decision, act, subject).catch(async (error: unknown) => {
-        // A conflict is resolved by the next reconcile; other rejections may persist and are reported on the machine.
-        if (isDeleting(machine) && isApiError(error) && !isConflict(error) && !isUnanswered(error)) {
-          const reported = interruptedDeletion(snapshot, decision, messageOf(error), clock.now());
+        const why = isDeleting(machine) ? interruption(error, failing) : undefined;
+        if (why !== undefined) {
+          const reported = interruptedDeletion(snapshot, decision, why, clock.now());
           await carryOut(reported, act, subject).catch(() => undefined);
         }
         throw error;

@@ -1,17 +1,38 @@
 import { deletionEvents, deletionStages, type DeletionStage, machineEventReasons, stageOf } from "@millwright/core";
-import type { MachineDecision } from "../state/decision.ts";
+import { isApiError, isConflict, isUnanswered, messageOf } from "@millwright/kube";
+import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./deletion-status.ts";
+import { vmEndOf } from "./leftover-resources.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 
-/** The stage to repeat: the stored one, or the drain when this reconcile reached it; the status must not skip the stages after it. */
+/**
+ * The stage to repeat: the stored one, or the drain when this reconcile reached it; the status must not skip the stages after it. A VM that was deleted meanwhile is stored: the driver is not asked
+ * again, also after a restart.
+ */
 function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): DeletionStage {
   const marked = markedStage(snapshot) ?? "GetVmStatus";
+  if (marked === "DeleteVm" && vmEndOf(snapshot) !== undefined) return "DeleteNode";
   const reached = stageOf(status?.lastOperation?.description) ?? marked;
   const isBeforeDrain = positionOf(marked) < positionOf("Drain") && positionOf(reached) >= positionOf("Drain");
   return isBeforeDrain ? "Drain" : marked;
+}
+
+/** Actions that need the API server of the nodes. */
+const onNodes: ReadonlySet<MachineAction["kind"]> = new Set(["PatchNode", "PatchNodeStatus", "DeleteNode", "ReadPods"]);
+
+/**
+ * Why a reconcile of a deletion failed, for its status; `undefined` for what is not reported: a conflict is resolved by the next reconcile, and without the API server of the machines nothing can be
+ * written.
+ *
+ * @param action the one that failed; absent when the status could not be written
+ */
+export function interruption(error: unknown, action: MachineAction | undefined): string | undefined {
+  if (!isApiError(error) || isConflict(error)) return undefined;
+  if (!isUnanswered(error)) return messageOf(error);
+  return action !== undefined && onNodes.has(action.kind) ? "the API server of the nodes is unreachable" : undefined;
 }
 
 /**
@@ -25,7 +46,9 @@ export function interruptedDeletion(
   now: Date,
 ): MachineDecision {
   const stage = stageToRepeat(snapshot, decision);
-  const happened = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
+  const failure = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
+  const vmEnd = stage === "DeleteNode" ? vmEndOf(snapshot) : undefined;
+  const happened = vmEnd === undefined ? failure : `${vmEnd}. ${failure}`;
   const status = statusAt(snapshot, stage, happened, "Failed", now);
   const isReported = status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description;
   const message = `${happened}; stage ${stage}`;

@@ -12,12 +12,17 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
  */
 const RELEASE_MS = 60_000;
 
-/** Whether the driver reported that the VM does not exist, to this process or in the status of the machine. Otherwise pods may still run and write. */
-function isVmDeleted({ machine, operation }: MachineSnapshot): boolean {
-  if (operation?.kind === "delete" && operation.state === "done") return true;
-  if (operation?.kind === "delete" && operation.state === "failed") return operation.code === "NotFound";
+/**
+ * The text by which the driver's report that the VM does not exist is stored, if it reported that: to this process or in the status of the machine. Otherwise pods may still run and
+ * write.
+ */
+export function vmEndOf({ machine, operation }: MachineSnapshot): string | undefined {
+  const [deleted, notFound] = [deletionEvents.vmDeleted(), deletionEvents.vmNotFound()];
+  if (operation?.kind === "delete" && operation.state === "done") return deleted;
+  if (operation?.kind === "delete" && operation.state === "failed")
+    return operation.code === "NotFound" ? notFound : undefined;
   const description = machine.status?.lastOperation?.description ?? "";
-  return [deletionEvents.vmDeleted(), deletionEvents.vmNotFound()].some((text) => description.startsWith(text));
+  return [deleted, notFound].find((text) => description.startsWith(text));
 }
 
 /** The out-of-service taint; Kubernetes requires it before it releases volumes that a dead kubelet cannot unmount. */
@@ -59,6 +64,6 @@ export function leftoverResources(
   const view = { node, pods, rules: [], evictions: new Map() };
   const isHeld = attachments.length > 0 || stayingPods(view, drain, now).length > 0;
   const leftMs = (since ?? now.getTime()) + RELEASE_MS - now.getTime();
-  if (!isHeld || leftMs <= 0 || !isVmDeleted(snapshot)) return undefined;
+  if (!isHeld || leftMs <= 0 || vmEndOf(snapshot) === undefined) return undefined;
   return { actions: taint(node, now), requeueAfterMs: leftMs };
 }
