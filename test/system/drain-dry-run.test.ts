@@ -92,7 +92,7 @@ describe("millwright drain --dry-run", () => {
     const { code, output } = await preview();
     expect(code, output).toBe(2);
     expect(output).toContain(
-      "PodDisruptionBudget default/web can never be met: all 2 pods are healthy and it requires 2 of them",
+      "PodDisruptionBudget default/web can never be met: minAvailable is 2 of 2 pods; lower it, or run more pods",
     );
     const json: unknown = JSON.parse((await preview("-o", "json")).output);
     expect(json).toMatchObject({ outcome: "blocked", blockedBy: [{ kind: "budget", cause: "misconfigured" }, {}] });

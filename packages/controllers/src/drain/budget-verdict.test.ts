@@ -53,28 +53,56 @@ describe("judgeBudgets", () => {
   });
 
   it("waits while an evicted pod is terminating: its budget is not misconfigured", () => {
-    const status = { ...none, disruptedPods: { other: "2026-01-01T00:00:00Z" } };
+    const status = { ...none, expectedPods: 3, currentHealthy: 3, disruptedPods: { other: "2026-01-01T00:00:00Z" } };
     expect(textOf(aPod(), aBudget({ status }))).toMatch(/^waiting/);
   });
 
-  it.each([
-    [{ maxUnavailable: 0 }, "maxUnavailable is 0"],
-    [{ maxUnavailable: "0%" }, "maxUnavailable is 0%"],
-    [{ minAvailable: "100%" }, "minAvailable is 100%"],
-    [{ minAvailable: 2 }, "all 2 pods are healthy and it requires 2 of them"],
-  ])("names a budget that can never be met: %j", (spec, why) => {
-    const budget = aBudget({ spec, status: { ...none, desiredHealthy: 2 } });
-    expect(textOf(aPod(), budget)).toBe(
-      `misconfigured: PodDisruptionBudget default/web can never be met: ${why}; change it, or run more pods`,
-    );
+  it.each<[Budget["spec"], Budget["status"], string]>([
+    [{ maxUnavailable: 0 }, {}, "maxUnavailable is 0; set it to 1 or more"],
+    [{ maxUnavailable: "0%" }, {}, "maxUnavailable is 0%; set it to 1 or more"],
+    [{ minAvailable: "100%" }, {}, "minAvailable is 100%; set maxUnavailable: 1 instead"],
+    [{ minAvailable: 2 }, {}, "minAvailable is 2 of 2 pods; lower it, or run more pods"],
+    [
+      { minAvailable: 1 },
+      { expectedPods: 1, currentHealthy: 1, desiredHealthy: 1 },
+      "minAvailable is 1 of 1 pod; lower it, or run more pods",
+    ],
+    [{ minAvailable: "90%" }, {}, "it requires 2 healthy pods of 2; change it, or run more pods"],
+  ])(
+    "names a budget that can never be met, and what to do, whatever the health of its pods: %j",
+    (spec, status, why) => {
+      const { currentHealthy: _, ...rest } = { ...none, desiredHealthy: 2, ...status };
+      for (const currentHealthy of [0, 1, rest.expectedPods ?? 2]) {
+        const budget = aBudget({ spec, status: { ...rest, currentHealthy } });
+        expect(textOf(aPod(), budget)).toBe(`misconfigured: PodDisruptionBudget default/web can never be met: ${why}`);
+      }
+    },
+  );
+
+  it("names a budget over pods without a controller, unless its minAvailable is a number", () => {
+    const bare = aPod("p", { metadata: { ownerReferences: [] } });
+    const status = { ...none, expectedPods: 0, currentHealthy: 1, desiredHealthy: 0 };
+    const { minAvailable: _, ...unlimited } = aBudget().spec ?? {};
+    for (const spec of [{ maxUnavailable: 1 }, { minAvailable: "50%" }]) {
+      const budget = { ...aBudget({ status }), spec: { ...unlimited, ...spec } };
+      expect(textOf(bare, budget)).toBe(
+        "misconfigured: PodDisruptionBudget default/web can never be met: the pod has no controller, so that only a number as minAvailable can be met; set minAvailable to a number, or delete the pod",
+      );
+      expect(textOf(aPod(), budget)).toMatch(/^waiting/);
+    }
+    expect(textOf(bare, aBudget({ status }))).toMatch(/^waiting/);
   });
 
-  it("does not call a budget impossible while a pod is unhealthy, as MCM (MCM, `pkg/util/provider/drain/drain_test.go`)", () => {
-    const budget = aBudget({
-      spec: { maxUnavailable: 0 },
-      status: { ...none, expectedPods: 3, currentHealthy: 2, desiredHealthy: 3 },
-    });
-    expect(textOf(aPod(), budget)).toMatch(/^waiting/);
+  it("names a budget whose pods Kubernetes cannot count, although its status is of no generation", () => {
+    const conditions = [
+      { type: "DisruptionAllowed", status: "False", reason: "SyncFailed", message: "found no controllers for pod" },
+    ];
+    const budget = aBudget({ metadata: { generation: 2 }, status: { ...none, observedGeneration: 0, conditions } });
+    expect(textOf(aPod(), budget)).toBe(
+      "misconfigured: PodDisruptionBudget default/web can never be met: its pods cannot be counted (found no controllers for pod); change its selector, or delete it",
+    );
+    const enough = [{ type: "DisruptionAllowed", status: "True", reason: "SufficientPods" }];
+    expect(textOf(aPod(), aBudget({ status: { conditions: enough } }))).toBe("free");
   });
 
   it("selects all pods of its namespace with an empty selector, and none without one", () => {

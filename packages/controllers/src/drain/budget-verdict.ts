@@ -1,8 +1,9 @@
 import { selectorMatches } from "@millwright/core";
+import { controllerRefOf } from "@millwright/kube";
 import type { Budget, Pod } from "../model/node-objects.ts";
 
 /**
- * Whether budgets allow the eviction of a pod. `waiting`: not now, but once other pods are healthy. `misconfigured`: all pods are healthy and still none may be evicted, so
+ * Whether budgets allow the eviction of a pod. `waiting`: not now, but once other pods are healthy. `misconfigured`: never, whatever the health of the pods, so
  * that the budget or the number of pods has to change. `ambiguous`: the API server rejects evictions of a pod with several budgets.
  */
 export type BudgetVerdict =
@@ -33,30 +34,60 @@ function isFreeBecauseUnready(pod: Pod, { spec, status = {} }: Budget): boolean 
   return currentHealthy >= desiredHealthy && desiredHealthy > 0;
 }
 
-/** The field of the budget that can never be satisfied, if there is one. */
-function impossibleRule({ spec }: Budget): string | undefined {
+/** Why a budget never allows a disruption, and what helps. */
+interface Impossibility {
+  readonly why: string;
+  readonly remedy: string;
+}
+
+/** The field of the spec that leaves no pod to evict. */
+function impossibleField({ spec, status = {} }: Budget): Impossibility | undefined {
   const { maxUnavailable, minAvailable } = spec ?? {};
+  const { expectedPods = 0 } = status;
   if (maxUnavailable === 0 || maxUnavailable === "0%" || maxUnavailable === "0")
-    return `maxUnavailable is ${maxUnavailable}`;
-  if (minAvailable === "100%") return "minAvailable is 100%";
+    return { why: `maxUnavailable is ${maxUnavailable}`, remedy: "set it to 1 or more" };
+  if (minAvailable === "100%") return { why: "minAvailable is 100%", remedy: "set maxUnavailable: 1 instead" };
+  if (typeof minAvailable === "number" && minAvailable >= expectedPods)
+    return {
+      why: `minAvailable is ${minAvailable} of ${expectedPods} ${expectedPods === 1 ? "pod" : "pods"}`,
+      remedy: "lower it, or run more pods",
+    };
   return undefined;
 }
 
-/** All pods exist and are healthy, none is terminating, and still none may be evicted (MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb). */
-function isMisconfigured({ metadata, status = {} }: Budget): boolean {
-  const {
-    observedGeneration,
-    expectedPods = 0,
-    currentHealthy = 0,
-    disruptionsAllowed = 0,
-    disruptedPods = {},
-  } = status;
+/** The condition that reports that the disruption controller cannot count the pods. */
+const countFailure = ({ status }: Budget): { readonly message?: string } | undefined =>
+  status?.conditions?.find(
+    ({ type, status: value, reason }) => type === "DisruptionAllowed" && value === "False" && reason === "SyncFailed",
+  );
+
+/**
+ * Why the budget allows no disruption whatever the health of its pods: the disruption controller cannot count them, or requires all of them. Source: Kubernetes,
+ * `pkg/controller/disruption/disruption.go` getExpectedPodCount, failSafe.
+ */
+function impossibilityOf(pod: Pod, budget: Budget): Impossibility | undefined {
+  const { spec, status = {} } = budget;
+  const failure = countFailure(budget);
+  if (failure !== undefined)
+    return {
+      why: `its pods cannot be counted (${failure.message ?? ""})`,
+      remedy: "change its selector, or delete it",
+    };
+  const { desiredHealthy = 0, expectedPods = 0, currentHealthy = 0, disruptedPods = {} } = status;
+  if (expectedPods === 0 && controllerRefOf(pod) === undefined && typeof spec?.minAvailable !== "number")
+    return {
+      why: "the pod has no controller, so that only a number as minAvailable can be met",
+      remedy: "set minAvailable to a number, or delete the pod",
+    };
+  if (expectedPods === 0) return undefined;
+  // MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb: all pods exist and are healthy, none is terminating.
+  const isAtBest = currentHealthy >= expectedPods && Object.keys(disruptedPods).length === 0;
+  if (desiredHealthy < expectedPods && !isAtBest) return undefined;
   return (
-    (metadata.generation ?? 0) === (observedGeneration ?? 0) &&
-    expectedPods > 0 &&
-    currentHealthy >= expectedPods &&
-    Object.keys(disruptedPods).length === 0 &&
-    disruptionsAllowed <= 0
+    impossibleField(budget) ?? {
+      why: `it requires ${desiredHealthy} healthy pods of ${expectedPods}`,
+      remedy: "change it, or run more pods",
+    }
   );
 }
 
@@ -72,17 +103,19 @@ export function judgeBudgets(pod: Pod, budgets: readonly Budget[]): BudgetVerdic
     return { state: "ambiguous", budgets: names, message };
   }
   const { status = {}, metadata } = budget;
-  // The status of another generation does not describe this budget.
-  const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-  if (!isObserved || (status.disruptionsAllowed ?? 0) > 0 || isFreeBecauseUnready(pod, budget))
-    return { state: "free" };
+  if ((status.disruptionsAllowed ?? 0) > 0 || isFreeBecauseUnready(pod, budget)) return { state: "free" };
   const [name = ""] = names;
-  if (isMisconfigured(budget)) {
-    const rule = impossibleRule(budget);
-    const why =
-      rule ?? `all ${status.expectedPods ?? 0} pods are healthy and it requires ${status.desiredHealthy ?? 0} of them`;
-    const message = `PodDisruptionBudget ${name} can never be met: ${why}; change it, or run more pods`;
-    return { state: "misconfigured", budgets: names, message };
+  const impossibility = impossibilityOf(pod, budget);
+  // The status of another generation does not describe this budget, unless its pods cannot be counted at all.
+  const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  if (!isObserved && countFailure(budget) === undefined) return { state: "free" };
+  if (impossibility !== undefined) {
+    const { why, remedy } = impossibility;
+    return {
+      state: "misconfigured",
+      budgets: names,
+      message: `PodDisruptionBudget ${name} can never be met: ${why}; ${remedy}`,
+    };
   }
   const missing = Math.max(1, (status.desiredHealthy ?? 0) + 1 - (status.currentHealthy ?? 0));
   const message = `PodDisruptionBudget ${name} needs ${missing} more healthy ${missing === 1 ? "pod" : "pods"} (${status.currentHealthy ?? 0} of ${status.desiredHealthy ?? 0})`;

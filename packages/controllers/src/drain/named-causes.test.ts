@@ -39,7 +39,7 @@ describe("the causes that a text names", () => {
       causesOf(
         budget(
           "misconfigured",
-          "PodDisruptionBudget default/web can never be met: maxUnavailable is 0; change it, or run more pods",
+          "PodDisruptionBudget default/web can never be met: maxUnavailable is 0; set it to 1 or more",
         ),
         budget(
           "ambiguous",

@@ -67,6 +67,12 @@ export interface Budget {
     readonly desiredHealthy?: number;
     readonly expectedPods?: number;
     readonly disruptedPods?: Readonly<Record<string, string>>;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import { type DrainPreview, simulateDrain } from "../../drain/simulate-drain.ts";
-import { drainTerms } from "../drain/drain-node.ts";
+import { previewTerms } from "../drain/drain-node.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
@@ -28,6 +28,6 @@ export function previewDeletionDrain(machine: Machine | undefined, view: DrainVi
     isDemanded: isForceDeletion(snapshot.machine),
     cordon: true,
   };
-  const terms = drainTerms(snapshot, view.node, drain, now);
+  const terms = previewTerms(snapshot, view.node, drain, now);
   return { terms, preview: simulateDrain(view, terms, now) };
 }

@@ -37,27 +37,40 @@ function termsOf(
   };
 }
 
-/** The terms of a drain, for a reader that does not carry it out. */
-export const drainTerms = (
+/** The terms of a drain for a reader that does not carry it out. */
+export const previewTerms = (
   snapshot: DrainedMachine,
   node: Node,
   drain: Omit<NodeDrain, "view">,
   now: Date,
 ): DrainTerms => termsOf(snapshot, node, drain, drainWindow({ ...snapshot, startedAt: drain.startedAt }, now), now);
 
+/** A machine whose drain this process carries out. */
+type DrainingMachine = DrainedMachine & Pick<MachineSnapshot, "drainObservedSince">;
+
+/** The window of a drain that this process carries out. */
+const windowOf = (
+  { machine, settings, drainObservedSince }: DrainingMachine,
+  { startedAt }: Pick<NodeDrain, "startedAt">,
+  now: Date,
+): DrainWindow =>
+  drainWindow({ machine, settings, startedAt, observedSince: drainObservedSince ?? now.getTime() }, now);
+
+/** The terms of a drain that this process carries out. */
+export const drainTerms = (
+  snapshot: DrainingMachine,
+  node: Node,
+  drain: Omit<NodeDrain, "view">,
+  now: Date,
+): DrainTerms => termsOf(snapshot, node, drain, windowOf(snapshot, drain, now), now);
+
 /**
  * Drains the node of a machine: before its VM is deleted, for an in-place update or a preservation. Forced when a user requests it, after the drain timeout, and when the
  * node has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
  */
-export function drainNode(
-  snapshot: DrainedMachine & Pick<MachineSnapshot, "drainObservedSince">,
-  { view, ...drain }: NodeDrain,
-  now: Date,
-): DrainProgress {
-  const { machine, settings, drainObservedSince } = snapshot;
+export function drainNode(snapshot: DrainingMachine, { view, ...drain }: NodeDrain, now: Date): DrainProgress {
   const nowMs = now.getTime();
-  const timed = { machine, settings, startedAt: drain.startedAt, observedSince: drainObservedSince ?? nowMs };
-  const window = drainWindow(timed, now);
+  const window = windowOf(snapshot, drain, now);
   const isRecordDue = nowMs >= window.recordAt;
   const terms = termsOf(snapshot, view.node, drain, window, now);
   const progress = decideDrain(view, isRecordDue ? { ...terms, clock: window.clock } : terms, now);
