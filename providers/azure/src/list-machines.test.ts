@@ -23,28 +23,25 @@ describe("listing machines", () => {
     expect(arm.log.count("VirtualMachines_List")).toBe(3);
   });
 
-  it.each(["nics", "disks"] as const)(
-    "finds a machine of which only %s are left, also one that MCM made",
-    async (kind) => {
-      const { arm, driver } = await aCloud();
-      await driver.createMachine(aRequest(aMachine("m"), withDisk), aContext());
-      arm.world.vms.clear();
-      if (kind === "nics") arm.world.disks.clear();
-      else arm.world.nics.clear();
-      const request = aRequest(aMachine("other"), withDisk);
-      await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
-        machines: [{ providerId: "azure:///westeurope/m", machineName: "m", machineUid: "uid-of-m" }],
-      });
-      for (const { id, tags } of arm.inventory()[kind]) {
-        expect(tags[ownerTagKeys.machine]).toBe("m");
-        const part = arm.world[kind].get(id.toLowerCase());
-        if (part !== undefined) part.tags = { ...plainSpec.tags };
-      }
-      await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
-        machines: [{ providerId: "azure:///westeurope/m", machineName: "m" }],
-      });
-    },
-  );
+  it.each(["nics", "disks"] as const)("finds a machine with leftover %s only, also one of MCM", async (kind) => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(aMachine("m"), withDisk), aContext());
+    arm.world.vms.clear();
+    if (kind === "nics") arm.world.disks.clear();
+    else arm.world.nics.clear();
+    const request = aRequest(aMachine("other"), withDisk);
+    await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
+      machines: [{ providerId: "azure:///westeurope/m", machineName: "m", machineUid: "uid-of-m" }],
+    });
+    for (const { id, tags } of arm.inventory()[kind]) {
+      expect(tags[ownerTagKeys.machine]).toBe("m");
+      const part = arm.world[kind].get(id.toLowerCase());
+      if (part !== undefined) part.tags = { ...plainSpec.tags };
+    }
+    await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
+      machines: [{ providerId: "azure:///westeurope/m", machineName: "m" }],
+    });
+  });
 
   it("takes no disk for a machine that is named for none", async () => {
     const { arm, driver } = await aCloud();

@@ -4,7 +4,7 @@ import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 import { isOfCluster, ownerTagKeys, tagOf, type Tags } from "./vm/owner-tags.ts";
 import { providerIdOf } from "./vm/provider-id.ts";
 
-/** Lists the machines of a cluster and role: those with a VM, and those of which only a NIC or a disk is left. */
+/** Lists the machines of a cluster and role: those with a VM, and those with a leftover NIC or disk only. */
 export async function listMachines(
   { spec }: AzureClass,
   { session, keys, context }: MethodCall,

@@ -56,7 +56,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       expect(actionsOf(orphaning, both)).toEqual([]);
     });
 
-    it("removes the autoscaler's annotations when scale-down is not to be disabled", () => {
+    it("removes the autoscaler's annotations when scale-down need not be disabled", () => {
       expect(withNode({}, false, false)).toContainEqual(cleaned(released));
       expect(withNode({}, true, false)).toContainEqual(cleaned());
     });

@@ -8,7 +8,7 @@ const deployment = aMachineDeployment({ spec: { template: { spec: { class: { nam
 const seen = { status: { observedGeneration: 1 } };
 const empty = { spec: { replicas: 0 } };
 const refused = { status: { machineSetCondition: [{ type: "SpecValid", status: "False" }] } };
-/** What a cache keeps of a set of which not even the status can be read. */
+/** A set in a cache whose spec and status cannot be read. */
 const read = readInto(readMachineSet, (metadata): MachineSet => ({ metadata, spec: { template: { spec: {} } } }));
 const misshapen = (status: object): MachineSet => Object.assign(aMachineSet(named("odd")), { status });
 const unreadable = read(misshapen({ replicas: "two" }));

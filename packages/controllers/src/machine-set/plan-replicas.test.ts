@@ -147,7 +147,7 @@ describe("planReplicas", () => {
   });
 
   it.each<[string, boolean, Change<Machine>]>([
-    ["replaces a Failed machine that is not to be preserved", true, {}],
+    ["replaces a Failed machine without a preservation request", true, {}],
     [
       "keeps a Failed machine until its preservation expires",
       false,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { slowStart } from "./slow-start.ts";
 
-/** Runs ten calls of which some fail, and returns how many were made and how it ended. */
+/** Runs ten calls, some of them failing; returns the number of calls and the outcome. */
 async function run(
   count: number,
   fails: (call: number) => boolean,

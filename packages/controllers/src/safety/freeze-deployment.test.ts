@@ -22,7 +22,7 @@ describe("planDeploymentFreeze", () => {
     expect(planOf([])).toEqual(none);
   });
 
-  it("freezes a deployment of which one set is frozen, once", () => {
+  it("freezes a deployment once when one of its sets is frozen", () => {
     const frozen = { metadata: { labels: { freeze: "True" } } };
     expect(planOf([], set("a"), set("b", label))).toEqual({ sets: {}, deployment: frozen });
     expect(planOf([label], set("b", label))).toEqual(none);

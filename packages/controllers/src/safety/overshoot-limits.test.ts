@@ -29,6 +29,6 @@ it("takes a set without replicas for one of none", () => {
   expect(overshootLimits(set, undefined, { up: 5, down: 3 })).toEqual({ upper: 5, lower: 2 });
 });
 
-it("lets a set go at the latest when it has no machines, however wide the margin is", () => {
+it("thaws a set at the latest when it has no machines, for any margin", () => {
   expect(overshootLimits(aMachineSet(), undefined, { up: 0, down: 100 })).toEqual({ upper: 6, lower: 0 });
 });

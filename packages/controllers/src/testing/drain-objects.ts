@@ -26,7 +26,7 @@ export const aPodWithVolume = (name: string, change: Parameters<typeof aPod>[1] 
     spec: { volumes: [{ name: "data", persistentVolumeClaim: { claimName: `data-${name}` } }], ...change.spec },
   });
 
-/** A budget `web` for the pods with label `app=web`, which lets one go unless changed. */
+/** A budget `web` for the pods with label `app=web`, which allows one disruption unless changed. */
 export const aBudget = (
   change: { readonly metadata?: Metadata; readonly spec?: Budget["spec"]; readonly status?: Budget["status"] } = {},
 ): Budget => ({

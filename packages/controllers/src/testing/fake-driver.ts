@@ -95,7 +95,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       }
     };
 
-  /** A method of which calls may be pending, after everything else that may become of them. */
+  /** A method whose successful calls may be pending first. */
   const delayed =
     (name: "ensureVm" | "deleteVm", act: (machine: Machine) => OperationResult) =>
     async (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>> => {

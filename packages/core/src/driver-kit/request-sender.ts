@@ -55,7 +55,7 @@ export type RequestSender = <T>(request: SentRequest, send: () => Promise<T>) =>
 
 const defaultMaxInFlight = 20;
 
-/** Errors of requests of which an earlier attempt may have succeeded. */
+/** Errors of requests whose earlier attempt may have succeeded. */
 const uncertain = new WeakSet<object>();
 
 /** Whether an earlier attempt of a request that failed with this error may have succeeded. */

@@ -38,7 +38,7 @@ export interface ApiObject {
   readonly metadata: ObjectMeta;
 }
 
-/** An object of which nothing is known beyond its metadata. */
+/** An object with nothing known except its metadata. */
 export interface KubeObject extends ApiObject {
   readonly [field: string]: unknown;
 }

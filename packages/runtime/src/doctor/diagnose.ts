@@ -47,7 +47,7 @@ export interface DiagnoseOptions {
 /** Classes that are checked at once. */
 const maxConcurrentClasses = 4;
 
-/** A subject of which something failed before it could be checked. */
+/** A subject that could not be checked because of an earlier failure. */
 const failedSubject = (subject: string, name: string, message: string): DiagnosedSubject => ({
   subject,
   checks: [{ name, status: "failed", message }],

@@ -87,7 +87,7 @@ describe("RollingOut", () => {
 describe("MachinesUpToDate", () => {
   it.each<[string, readonly JudgedMachine[], string]>([
     ["no machines", [], "True NoReplicas"],
-    ["a machine of ten seconds of which nothing is known", [created("m", 10_000)], "True NoReplicas"],
+    ["a machine created ten seconds ago, in an unknown state", [created("m", 10_000)], "True NoReplicas"],
     [
       "one of eleven seconds",
       [created("m", 11_000)],
@@ -95,7 +95,7 @@ describe("MachinesUpToDate", () => {
     ],
     ["machines that are", [current("a"), current("b")], "True UpToDate"],
     [
-      "some that are, some that are not and some of which nothing is known",
+      "some that are, some that are not, and some in an unknown state",
       [current("a"), current("b"), outdated("d", "x"), outdated("c", "x"), created("e", MINUTE), created("f", MINUTE)],
       "False NotUpToDate * Machines c, d: x\n* Machines e, f: Condition UpToDate not yet reported",
     ],
@@ -272,7 +272,7 @@ describe("the requeue of conditions", () => {
   it.each<[string, number | undefined, readonly JudgedMachine[]]>([
     ["none for healthy machines", undefined, [current("a")]],
     ["none without machines", undefined, []],
-    ["ten seconds after a machine was made of which nothing is known", 8_000, [created("m", 3_000)]],
+    ["ten seconds after the creation of a machine in an unknown state", 8_000, [created("m", 3_000)]],
     ["never for one that is older", undefined, [created("m", MINUTE)]],
     ["15 minutes after a deletion", MINUTE + 1000, [known(going("m", 14 * MINUTE, 6 * MINUTE))]],
     ["5 minutes into a drain", MINUTE + 1000, [known(going("m", 4 * MINUTE, 4 * MINUTE))]],

@@ -129,7 +129,7 @@ function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
 /**
  * Creates the report about a machine. Pure: from the same objects and functions as in the controllers.
  *
- * @param pausedBy the CRD because of which alone the machine is terminating
+ * @param pausedBy the CRD whose deletion is the only reason why the machine is terminating
  */
 export function machineReport(
   facts: MachineFacts,

@@ -66,7 +66,7 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
       undefined,
     ],
     [
-      "one of which it is not known since when it is ill",
+      "one that has been unhealthy for an unknown time",
       aMachine(running, { status: { currentStatus: { phase: "Unknown", lastUpdateTime: null } } }),
       later(MINUTE),
       undefined,

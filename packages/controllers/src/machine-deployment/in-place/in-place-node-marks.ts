@@ -106,7 +106,7 @@ export function desiredMarksForOldSet(
   }
 }
 
-/** The marks of a node that is not to be updated in place: in the set of the current template, or of a deployment with another strategy. */
+/** The marks of a node that needs no update in place: in the set of the current template, or of a deployment with another strategy. */
 export function desiredMarksForReleased(node: Node, state: UpdateState): InPlaceNodeMarks {
   switch (state) {
     case "gone":

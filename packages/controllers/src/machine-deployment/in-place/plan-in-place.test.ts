@@ -11,7 +11,7 @@ const bounds = (replicas: number, maxSurge: number, maxUnavailable: number, sele
 
 const inService: ReadonlySet<UpdateState> = new Set(["waiting", "selected", "updated", "without node", "outdated"]);
 
-/** A set of machines in these states, all of which serve that can; `-` before a state: it does not. */
+/** A set of machines in these states, available if the state allows it; `-` before a state: unavailable. */
 function set(name: string, states: readonly (UpdateState | `-${UpdateState}`)[], spec = states.length): InPlaceSet {
   const machines = states.map((text, index): UpdatableMachine => {
     const isIdle = text.startsWith("-");

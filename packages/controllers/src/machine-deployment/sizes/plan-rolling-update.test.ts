@@ -10,7 +10,7 @@ const bounds = (replicas: number, maxSurge: number, maxUnavailable: number): Rol
   maxSurge,
   maxUnavailable,
 });
-/** A set of so many machines, all of which exist and serve by default. */
+/** A set of that size; by default all its machines exist and are available. */
 const size = (name: string, spec: number, available = spec, existing = spec): SetSize => ({
   name,
   spec,

@@ -131,7 +131,7 @@ describe("a VM under the name of an existing node", () => {
     }
   });
 
-  it("is marked also on a machine of which nothing but the name is known", () => {
+  it("is marked also on a machine with nothing but a name", () => {
     const { uid: _, ...metadata } = aMachine().metadata;
     const machine = { metadata, spec: {} };
     expect(kindsOf(decide({ machine, operation: succeeded("create", vm), sameNameNode }))).toEqual([

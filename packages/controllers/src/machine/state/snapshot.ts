@@ -19,7 +19,7 @@ export interface MachineSnapshot {
   readonly isReadable: boolean;
   /** Problems of the machine's own spec. */
   readonly problems: readonly FieldProblem[];
-  /** The CRD because of which alone the machine is terminating; its deletion is not carried out. Default: none. */
+  /** The CRD whose deletion is the only reason why the machine is terminating; the machine is then not deleted. Default: none. */
   readonly pausedBy?: CrdState | undefined;
   readonly classView: ClassView;
   /** Changes with the class and its secrets: then a failed driver call is retried at once. */

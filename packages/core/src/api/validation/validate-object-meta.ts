@@ -5,7 +5,7 @@ import { nameProblem } from "../values/label-syntax.ts";
 import { metadataProblems } from "./validate-fields.ts";
 
 /**
- * Problems of name, labels, annotations and finalizers because of which the API server rejects an object of any kind of the Machine API; empty for what it would
+ * Problems of name, labels, annotations and finalizers for which the API server rejects an object of any kind of the Machine API; empty for what it would
  * store. Objects that come from an API server have none: this is for manifests.
  */
 export function validateObjectMeta(metadata: ObjectMeta): readonly FieldProblem[] {

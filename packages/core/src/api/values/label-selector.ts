@@ -24,7 +24,7 @@ export type ParseLabelSelectorResult =
 const noValues: ReadonlySet<string> = new Set();
 
 /**
- * Reads a label selector. `matchLabels` and `matchExpressions` together are requirements of which all must hold. Problems:
+ * Reads a label selector. `matchLabels` and `matchExpressions` together are requirements that must all hold. Problems:
  * an unknown operator, values where there must be none or none where there must be some, keys and values that no label has.
  * `path` is put before the paths of the problems. Source: kubernetes.io, "Labels and Selectors".
  */
