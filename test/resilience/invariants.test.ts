@@ -16,7 +16,7 @@ describe("the invariant watch", () => {
     invariants = watchInvariants({ fleet: installation, maxVms: 3, alive: () => [], started: () => [] });
     for (const name of ["a", "b"]) {
       await makeMachine(name);
-      await makeVm(name);
+      await createVm(name);
     }
     await invariants.check();
   });
@@ -26,7 +26,7 @@ describe("the invariant watch", () => {
   });
 
   const place = { machineType: "small", region: "r1", zone: "r1-a", image: "linux" } as const;
-  const makeVm = (name: string, token = name) => installation.cloud.createVm({ name, token, ...place });
+  const createVm = (name: string, token = name) => installation.cloud.createVm({ name, token, ...place });
   const makeMachine = async (name: string): Promise<void> => {
     const ref = { namespace, name };
     await installation.api.create(machineResource, {
@@ -69,7 +69,7 @@ describe("the invariant watch", () => {
 
   it("reports too many VMs, for however short a time", async () => {
     await makeMachine("c");
-    await makeVm("c");
+    await createVm("c");
     await invariants.check();
     invariants.allowVms(2);
     await installation.cloud.tagVm("c", { any: "change" });
@@ -77,7 +77,7 @@ describe("the invariant watch", () => {
   });
 
   it("reports a machine with two VMs", async () => {
-    await makeVm("a", "another");
+    await createVm("a", "another");
     await eventually(async () => expect(await found()).toContain("machine a has 2 live VMs"));
   });
 
@@ -89,7 +89,7 @@ describe("the invariant watch", () => {
   it("reports nothing when every invariant holds", async () => {
     const release = invariants.requireRunningMachines(2);
     await makeMachine("c");
-    await makeVm("c");
+    await createVm("c");
     await eventually(async () => expect(await found()).toBe(""));
     release();
     await installation.api.delete(machineResource, { namespace, name: "c" });

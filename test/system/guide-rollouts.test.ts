@@ -81,8 +81,8 @@ describe("the guides to previews and rollouts", () => {
     const replaced = await run(apply);
     expect(replaced.code, replaced.output).toBe(2);
     expect(replaced.output).toContain("the time of a drain and deletion is unknown");
-    expect(replaced.output).toMatch(/make MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
-    expect(replaced.output).toContain("3 of 3 nodes would be drained without anything that blocks them");
+    expect(replaced.output).toMatch(/create MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
+    expect(replaced.output).toContain("3 of 3 nodes can be drained without blockers");
     expect((await run(scale)).output).toContain("create 2 machines in fleet-");
     expect((await run(remove)).output).toMatch(/delete fleet-\S+ \(node /);
     const one = await run(removeOne);

@@ -1,7 +1,7 @@
 import { type CreateMachineResponse, MachineError } from "@millwright/core";
 import { adopt } from "./launch/adopt.ts";
 import type { Launch } from "./launch/launch.ts";
-import { makeVm } from "./launch/make-vm.ts";
+import { createVm } from "./launch/create-vm.ts";
 import { ready } from "./launch/ready.ts";
 import type { CreateRequest, MethodCall } from "./vm/method-call.ts";
 import { isOfCluster, isOwnedBy } from "./vm/owner-tags.ts";
@@ -33,5 +33,5 @@ export async function createMachine(request: CreateRequest, call: MethodCall): P
     token: idempotencyToken,
     rootDeviceName: await session.rootDevice(spec.ami, context),
   };
-  return ready(await makeVm(launch, call), call);
+  return ready(await createVm(launch, call), call);
 }

@@ -2,7 +2,7 @@ import type { CreateMachineResponse, PendingResponse } from "@millwright/core";
 import { adopt } from "./launch/adopt.ts";
 import { ensureNic } from "./launch/ensure-nic.ts";
 import { candidatesOf, type Launch } from "./launch/launch.ts";
-import { makeVm } from "./launch/make-vm.ts";
+import { createVm } from "./launch/create-vm.ts";
 import { planOf } from "./launch/plan-of.ts";
 import { throwAwayPublicKey } from "./launch/ssh-key.ts";
 import { vmInput } from "./launch/vm-input.ts";
@@ -42,6 +42,6 @@ async function create(request: CreateRequest, call: MethodCall): Promise<CreateM
   // Rejects invalid user data before anything is created.
   for (const candidate of candidatesOf(spec)) vmInput(launch, candidate);
   await ensureNic(launch, call);
-  await makeVm(request, launch, call);
+  await createVm(request, launch, call);
   return referenceOf(spec, vmName);
 }

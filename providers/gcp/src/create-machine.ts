@@ -1,7 +1,7 @@
 import type { CreateMachineResponse, PendingResponse } from "@millwright/core";
 import { adopt, existing } from "./launch/adopt.ts";
 import type { Launch } from "./launch/launch.ts";
-import { makeVm } from "./launch/make-vm.ts";
+import { createVm } from "./launch/create-vm.ts";
 import { requireClusterTags } from "./spec/cluster-keys.ts";
 import type { CreateRequest, MethodCall } from "./vm/method-call.ts";
 import { orPending } from "./vm/or-pending.ts";
@@ -26,7 +26,7 @@ export async function createMachine(
   return orPending(`Compute Engine is still creating VM ${machine.name} (${project})`, call, async (waiting) => {
     const there = await existing(request, waiting);
     return referenceOf(
-      there === undefined ? await makeVm(launch, request, waiting) : await adopt(there, launch, waiting),
+      there === undefined ? await createVm(launch, request, waiting) : await adopt(there, launch, waiting),
     );
   });
 }

@@ -1,9 +1,9 @@
 import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { isMissing, hasErrorReason } from "./api/gce-failure.ts";
-import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
+import { hasFailed, isTargetMissing, operationError } from "./api/operation.ts";
 import { placesOf, vmsNamed } from "./vm/find-vm.ts";
-import { isOfNamedVm, type LeftoverDisk, mayLeaveDisks, removeLeftoverDisks } from "./vm/leftover-disks.ts";
+import { isOfNamedVm, type LeftoverDisk, mayHaveLeftoverDisks, removeLeftoverDisks } from "./vm/leftover-disks.ts";
 import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./vm/owner-tags.ts";
 import { orPending } from "./vm/or-pending.ts";
@@ -27,7 +27,7 @@ export function deleteMachine(request: GcpRequest, call: MethodCall): Promise<De
 /** Looks for leftover disks only if there may be some: normally all are deleted with the VM. */
 async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: MethodCall): Promise<void> {
   const { machine, machineClass } = request;
-  if (gone.length > 0 && !gone.some((vm) => mayLeaveDisks(vm, machineClass.spec))) return;
+  if (gone.length > 0 && !gone.some((vm) => mayHaveLeftoverDisks(vm, machineClass.spec))) return;
   // An orphan has no machine, and a restored machine has another UID: use the UID in the label of the VM.
   const uids = new Set(gone.map(({ labels }) => labels[ownerLabelKeys.machineUid] ?? ""));
   if (machine.uid !== "") uids.add(labelValueOf(machine.uid));
@@ -81,7 +81,7 @@ async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCal
     const begun = await session.api.deleteInstance(place, name, random.uuid(), context.signal);
     const done = await untilDone(begun, place, call);
     if (!hasFailed(done)) return true;
-    if (isAboutNothing(done)) return false;
+    if (isTargetMissing(done)) return false;
     const error = operationError(done, what);
     if (error.code === "Aborted") return false;
     throw error;

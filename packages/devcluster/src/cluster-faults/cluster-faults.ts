@@ -67,6 +67,6 @@ export function isNamed(names: readonly string[] | undefined, name: string): boo
 }
 
 /** Whether something that alternates every `everyMs`, good first, is in its bad half at a time. */
-export function isInBadHalf(everyMs: number, nowMs: number): boolean {
+export function isInFaultyHalf(everyMs: number, nowMs: number): boolean {
   return Math.floor(nowMs / Math.max(1, everyMs)) % 2 === 1;
 }

@@ -81,7 +81,7 @@ function treeOfValue(value: Json, schema: Schema | undefined, isMember: boolean)
 /**
  * Containers that Go's types write even when they are empty. They exist before a client fills them, so they have no owner.
  */
-const alwaysThere: ReadonlySet<string> = new Set([
+const defaultContainers: ReadonlySet<string> = new Set([
   "f:metadata",
   "f:spec",
   "f:status",
@@ -99,11 +99,11 @@ const alwaysThere: ReadonlySet<string> = new Set([
   "f:spec/f:names",
   "f:status/f:acceptedNames",
 ]);
-const alwaysThereInCustom: ReadonlySet<string> = new Set(["f:metadata"]);
+const defaultContainersOfCustom: ReadonlySet<string> = new Set(["f:metadata"]);
 
 /** The same tree with every container as a member, as far as such a container can be owned. */
 export function withContainers(tree: FieldTree, origin: "built-in" | "custom"): FieldTree {
-  const without = origin === "custom" ? alwaysThereInCustom : alwaysThere;
+  const without = origin === "custom" ? defaultContainersOfCustom : defaultContainers;
   const mark = (node: FieldTree, path: string): FieldTree => {
     const children = new Map<string, FieldTree>();
     for (const [key, child] of node.children) children.set(key, mark(child, path === "" ? key : `${path}/${key}`));

@@ -24,7 +24,7 @@ export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Jso
   let document: Json = structuredClone(target);
   for (const operation of operations) {
     try {
-      document = jsonPatch.applyOperation<Json>(document, leniently(document, operation), true, true, true).newDocument;
+      document = jsonPatch.applyOperation<Json>(document, asLenient(document, operation), true, true, true).newDocument;
     } catch {
       throw rejected();
     }
@@ -33,7 +33,7 @@ export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Jso
 }
 
 /** As in Kubernetes' library, replacing a field that an existing object does not have adds it. */
-function leniently(document: Json, operation: Operation): Operation {
+function asLenient(document: Json, operation: Operation): Operation {
   if (operation.op !== "replace") return operation;
   const steps = operation.path.split("/").slice(1, -1);
   const parent = at(document, ...steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")));

@@ -1,5 +1,5 @@
 import type { ClusterFault } from "../cluster-faults/cluster-fault.ts";
-import { isInBadHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
+import { isInFaultyHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
 import type { MoreCondition, NodeState, Readiness } from "./node-object.ts";
 
 /** Whether the kubelet of a node has stopped. */
@@ -26,7 +26,7 @@ export function stateOf(
   const isBad =
     faultsOfKinds(faults, "not-ready").some(({ nodes }) => isNamed(nodes, nodeName)) ||
     faultsOfKinds(faults, "node-flaps").some(
-      ({ nodes, everyMs }) => isNamed(nodes, nodeName) && isInBadHalf(everyMs, now.getTime()),
+      ({ nodes, everyMs }) => isNamed(nodes, nodeName) && isInFaultyHalf(everyMs, now.getTime()),
     );
   const reported = faultsOfKinds(faults, "node-condition")
     .filter(({ nodes }) => isNamed(nodes, nodeName))

@@ -1,6 +1,6 @@
 import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import type { ClusterFault } from "../cluster-faults/cluster-fault.ts";
-import { isInBadHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
+import { isInFaultyHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { disrupt } from "./disrupt.ts";
@@ -216,7 +216,7 @@ function isWantedReady(view: View, pod: Item): boolean {
   const flaps = faultsOfKinds(view.faults, "pod-flaps").filter((fault) => affectsPod(fault, pod));
   const nowMs = view.now.getTime();
   for (const { everyMs } of flaps) view.due(`flap/${pod.metadata.uid}/${Math.floor(nowMs / everyMs)}`, everyMs);
-  return !flaps.some(({ everyMs }) => isInBadHalf(everyMs, nowMs));
+  return !flaps.some(({ everyMs }) => isInFaultyHalf(everyMs, nowMs));
 }
 
 function addressOf(node: Item): string | undefined {

@@ -2,7 +2,7 @@ import { isMachineError, MachineError, type MachineErrorCode } from "@millwright
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
 import { machineCodeOf, remedies } from "./error-codes.ts";
 import { headerIn, requestIdsIn } from "./request-ids.ts";
-import { isStillGoing } from "./still-going.ts";
+import { isOperationInProgress } from "./operation-in-progress.ts";
 import { explainTokenFailure, isTokenFailure } from "./token-failure.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
@@ -69,7 +69,7 @@ function withoutRequest(error: unknown): unknown {
  */
 export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
   if (isMachineError(error)) return error;
-  if (isStillGoing(error)) {
+  if (isOperationInProgress(error)) {
     const { message } = error instanceof Error ? error : { message: "" };
     return new MachineError("DeadlineExceeded", `${what}: ${message}`, { cause: error });
   }

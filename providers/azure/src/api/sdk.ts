@@ -4,7 +4,7 @@ import { type ClientOptions, type Clients, createClients } from "./clients.ts";
 import { isMissing } from "./errors.ts";
 import { type ReadableType, readVersions } from "./read-resource.ts";
 import type { AzureApi } from "./requests.ts";
-import { StillGoing } from "./still-going.ts";
+import { OperationInProgress } from "./operation-in-progress.ts";
 import { createResourceWatch, type ResourceWatch, type WatchedResource } from "./resource-watch.ts";
 
 /** Options of {@link createAzureApi}. */
@@ -126,7 +126,9 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       return await wait();
     } catch (error) {
       if (!signal.aborted || fieldOf(signal.reason, "name") !== "TimeoutError") throw error;
-      throw new StillGoing(`Azure accepted the request for "${name}", which is still in progress`, { cause: error });
+      throw new OperationInProgress(`Azure accepted the request for "${name}", which is still in progress`, {
+        cause: error,
+      });
     }
   };
 

@@ -1,6 +1,6 @@
 import { isMachineError, type PendingResponse } from "@millwright/core";
 import { startWaitingTime } from "@millwright/core/driver-kit";
-import { isStillGoing } from "../api/still-going.ts";
+import { isOperationInProgress } from "../api/operation-in-progress.ts";
 import type { MethodCall } from "./method-call.ts";
 
 /** Before the next call about an operation that Azure has accepted, milliseconds. */
@@ -21,7 +21,7 @@ export async function orPending<Response>(
     return await run({ ...call, context: waiting.context });
   } catch (error) {
     // Another code is more specific than a pending operation, such as a lack of capacity.
-    const isPending = isStillGoing(error) && (!isMachineError(error) || error.code === "DeadlineExceeded");
+    const isPending = isOperationInProgress(error) && (!isMachineError(error) || error.code === "DeadlineExceeded");
     if (waiting.isOver() && isPending) return { pending: { message, checkAfterMs } };
     throw error;
   } finally {

@@ -55,11 +55,11 @@ function zonesAvailableOf(details: unknown): string {
   return zones.find((text) => text !== "") ?? "";
 }
 
-/** Whether an operation has come to nothing. */
+/** Whether an operation has failed. */
 export const hasFailed = ({ errors, httpStatus }: Operation): boolean => errors.length > 0 || httpStatus >= 400;
 
 /** Whether an operation failed because its resource does not exist: a deletion, because another client was faster. */
-export const isAboutNothing = ({ errors }: Operation): boolean =>
+export const isTargetMissing = ({ errors }: Operation): boolean =>
   errors.length > 0 && errors.every(({ code }) => code === "RESOURCE_NOT_FOUND");
 
 /**

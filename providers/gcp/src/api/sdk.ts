@@ -88,12 +88,12 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const request = async <Output>(
     service: ApiService,
     signal: AbortSignal,
-    call: (sdk: SdkClients, callOptions: typeof oneTry) => Promise<Output>,
+    call: (sdk: SdkClients, callOptions: typeof oneAttempt) => Promise<Output>,
     { isAnswer = () => false }: RequestOptions = {},
   ): Promise<Output> => {
     const sdk = await sdkClients();
     // Our own deadline comes first.
-    const callOptions = { ...oneTry, timeout: timeoutMs + graceMs };
+    const callOptions = { ...oneAttempt, timeout: timeoutMs + graceMs };
     return sendRequests({ service, signal, isAnswer }, async () => {
       // The SDK keeps only a part of what a request failed of.
       let failed: unknown;
@@ -231,7 +231,7 @@ async function orMissing<Output>(
 }
 
 /** The SDK does not repeat by itself: it would go on for ten minutes. */
-const oneTry = { retry: null, timeout: 0 };
+const oneAttempt = { retry: null, timeout: 0 };
 
 const pageOf = (pageToken: string | undefined): { readonly maxResults: number; readonly pageToken?: string } => ({
   maxResults: pageSize,

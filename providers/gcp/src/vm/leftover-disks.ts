@@ -1,6 +1,6 @@
 import { MachineError } from "@millwright/core";
 import { isMissing, hasErrorReason } from "../api/gce-failure.ts";
-import { hasFailed, isAboutNothing, operationError } from "../api/operation.ts";
+import { hasFailed, isTargetMissing, operationError } from "../api/operation.ts";
 import type { DiskResource, Place } from "../api/requests.ts";
 import { isScratch } from "../spec/disks.ts";
 import type { GcpSpec } from "../spec/spec.ts";
@@ -37,7 +37,7 @@ function readLeftoverDisk({ name, labels, users }: DiskResource): LeftoverDisk |
 }
 
 /** Whether disks may remain when a VM is deleted: fewer are deleted with it than its class has. Those that were attached later do not count. */
-export function mayLeaveDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
+export function mayHaveLeftoverDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
   const going = (instance.disks ?? []).filter(({ autoDelete, type }) => autoDelete === true && type !== "SCRATCH");
   return going.length < disks.filter((disk) => !isScratch(disk)).length;
 }
@@ -79,7 +79,7 @@ async function removeDisk(place: Place, name: string, call: MethodCall): Promise
   try {
     const begun = await session.api.deleteDisk(place, name, random.uuid(), context.signal);
     const done = await untilDone(begun, place, call);
-    if (hasFailed(done) && !isAboutNothing(done)) {
+    if (hasFailed(done) && !isTargetMissing(done)) {
       throw operationError(done, `deleting disk ${name} in ${place.zone} (${place.project})`);
     }
   } catch (error) {

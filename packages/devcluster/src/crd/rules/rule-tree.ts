@@ -59,7 +59,7 @@ function declarationProblems(declaration: Json, schema: Schema, place: string): 
   const reason = stringAt(declaration, "reason");
   if (reason !== undefined && !reasons.includes(reason)) causes.push(notSupported(`${place}.reason`, reason, reasons));
   const fieldPath = stringAt(declaration, "fieldPath") ?? "";
-  if (fieldPath !== "" && !leadsSomewhere(fieldPath, schema)) {
+  if (fieldPath !== "" && !existsInSchema(fieldPath, schema)) {
     causes.push(invalidValue(`${place}.fieldPath`, fieldPath, "must be a valid path"));
   }
   const result = compileRule(declaration);
@@ -76,7 +76,7 @@ function declarationProblems(declaration: Json, schema: Schema, place: string): 
 }
 
 /** Whether a path (`.a.b`, `['a-b']`) names a property of a schema. */
-function leadsSomewhere(path: string, schema: Schema): boolean {
+function existsInSchema(path: string, schema: Schema): boolean {
   let current: Json | undefined = schema;
   let rest = path;
   while (rest !== "") {

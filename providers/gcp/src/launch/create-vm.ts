@@ -18,11 +18,11 @@ import { vmInput } from "./vm-input.ts";
 const longestMessage = 4_000;
 
 /** Requests the candidates in order, until there is capacity for one. */
-export async function makeVm(launch: Launch, request: CreateRequest, call: MethodCall): Promise<Vm> {
+export async function createVm(launch: Launch, request: CreateRequest, call: MethodCall): Promise<Vm> {
   const rejections: MachineError[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
     try {
-      return await makeCandidate(launch, candidate, request, call);
+      return await createCandidate(launch, candidate, request, call);
     } catch (error) {
       const failure = toMachineError(error, call.context.signal, scopeOf(launch, candidate));
       if (failure.code !== "ResourceExhausted") throw failure;
@@ -48,7 +48,7 @@ export async function makeVm(launch: Launch, request: CreateRequest, call: Metho
  * The name of an instance is unique in its zone and its request id follows from the token, so that neither a repetition nor another process makes a second one. Compute Engine takes
  * the instance of an operation that fails away itself.
  */
-async function makeCandidate(
+async function createCandidate(
   launch: Launch,
   candidate: LaunchCandidate,
   request: CreateRequest,
@@ -64,7 +64,7 @@ async function makeCandidate(
     const there = await existing(request, call);
     if (there !== undefined) return adopt(there, launch, call);
     // Something else of that name: a disk.
-    throw (await clearTheWay(launch, place, call)) ?? error;
+    throw (await deleteOwnLeftovers(launch, place, call)) ?? error;
   }
   const made = await session.find(place, launch.machine.name, context);
   if (made !== undefined) return made;
@@ -91,7 +91,11 @@ async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, 
 }
 
 /** Deletes disks of this machine that remain of a deleted VM, and returns an error; undefined when there are none. */
-async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall): Promise<MachineError | undefined> {
+async function deleteOwnLeftovers(
+  { machine }: Launch,
+  place: Place,
+  call: MethodCall,
+): Promise<MachineError | undefined> {
   const uid = labelValueOf(machine.uid);
   const gone = await removeLeftoverDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
   if (gone.length === 0) return undefined;

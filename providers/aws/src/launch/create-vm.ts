@@ -10,13 +10,13 @@ import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
 import { vmInput } from "./vm-input.ts";
 
 /** Requests the candidates in order, until there is capacity for one. */
-export async function makeVm(launch: Launch, call: MethodCall): Promise<Vm> {
+export async function createVm(launch: Launch, call: MethodCall): Promise<Vm> {
   const { region } = call.session;
   const rejections: string[] = [];
   for (const candidate of candidatesOf(launch.spec)) {
     const scope = `creating ${candidate.machineType} in ${candidate.subnetId ?? launch.spec.networkInterfaces[0]?.subnetID ?? ""} (${region})`;
     try {
-      return await makeCandidate(launch, candidate, rejections.length > 0, call);
+      return await createCandidate(launch, candidate, rejections.length > 0, call);
     } catch (error) {
       const failure = toMachineError(error, call.context.signal, scope);
       if (failure.code !== "ResourceExhausted") throw failure;
@@ -31,7 +31,7 @@ export async function makeVm(launch: Launch, call: MethodCall): Promise<Vm> {
  * with the VM of that one, or with a mismatch when it was another candidate. AWS documents this for requests that succeeded. Should
  * EC2 bind the token to a rejected request too, the mismatch comes right after our own rejection, and the next candidate has a token made from it.
  */
-async function makeCandidate(
+async function createCandidate(
   launch: Launch,
   candidate: LaunchCandidate,
   wasRejected: boolean,
@@ -54,7 +54,7 @@ async function makeCandidate(
     return await run(launch.token);
   } catch (error) {
     if (!hasErrorCode(error, "IdempotentParameterMismatch")) throw error;
-    const made = await findMade(launch, call, wasRejected ? 0 : call.pollTimes.visibleMs);
+    const made = await findCreated(launch, call, wasRejected ? 0 : call.pollTimes.visibleMs);
     if (made !== undefined) return made;
     if (wasRejected) return run(derivedToken(launch.token, candidate));
     throw new MachineError(
@@ -74,7 +74,11 @@ const derivedToken = (token: string, { machineType, subnetId = "" }: LaunchCandi
  * The VM that was made with the token of this creation and other parameters: other user data, or another candidate. A VM without a token tag, for lack of tags, is it if it is not terminating:
  * before the creation there was no such VM of the machine.
  */
-async function findMade({ machine, token, spec }: Launch, call: MethodCall, limitMs: number): Promise<Vm | undefined> {
+async function findCreated(
+  { machine, token, spec }: Launch,
+  call: MethodCall,
+  limitMs: number,
+): Promise<Vm | undefined> {
   const { session, keys, context } = call;
   const found = await poll({ ...pausesOf(call), limitMs }, async () => {
     const named = await session.named(machine.name, context);

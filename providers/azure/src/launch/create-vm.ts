@@ -12,7 +12,7 @@ import { diskInput } from "./part-inputs.ts";
 import { vmInput } from "./vm-input.ts";
 
 /** Requests the candidates in order, until there is capacity for one. Cleans up after each failed candidate. */
-export async function makeVm(request: CreateRequest, launch: Launch, call: MethodCall): Promise<void> {
+export async function createVm(request: CreateRequest, launch: Launch, call: MethodCall): Promise<void> {
   const { spec, vmName } = launch;
   const { signal } = call.context;
   const candidates = candidatesOf(spec);
@@ -22,7 +22,7 @@ export async function makeVm(request: CreateRequest, launch: Launch, call: Metho
     if (index > 0) await ensureNic(launch, call);
     const where = candidate.zone === undefined ? "" : ` in zone ${candidate.zone}`;
     try {
-      return await makeCandidate(request, launch, candidate, call);
+      return await createCandidate(request, launch, candidate, call);
     } catch (error) {
       const failure = toMachineError(error, signal, `creating ${candidate.vmSize}${where} (${spec.location})`);
       if (failure.code !== "ResourceExhausted") throw failure;
@@ -45,11 +45,11 @@ const allOf = (failures: readonly MachineError[]): MachineError =>
   new MachineError("ResourceExhausted", failures.map(({ message }) => message).join("; "), { cause: failures.at(-1) });
 
 /**
- * Removes disks that an earlier try has left, where they are in the way: Azure makes no disk under a name that is taken, and moves none to another zone.
+ * Deletes leftover disks of an earlier attempt that would block this one: Azure creates no disk under a name in use, and moves none to another zone.
  *
  * @throws MachineError AlreadyExists for one of another owner: it would become part of the VM
  */
-async function clearWay(
+async function deleteLeftoverDisks(
   request: CreateRequest,
   { vmName, spec, machine }: Launch,
   { zone }: LaunchCandidate,
@@ -83,7 +83,7 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(work)) if (outcome.status === "rejected") throw outcome.reason;
 }
 
-async function makeCandidate(
+async function createCandidate(
   request: CreateRequest,
   launch: Launch,
   candidate: LaunchCandidate,
@@ -92,7 +92,7 @@ async function makeCandidate(
   const { spec, vmName } = launch;
   const { api } = call.session;
   const { signal } = call.context;
-  await clearWay(request, launch, candidate, call);
+  await deleteLeftoverDisks(request, launch, candidate, call);
   await allDone(
     spec.properties.storageProfile.dataDisks.map(async (disk) => {
       if (disk.imageRef === undefined) return;
