@@ -68,7 +68,7 @@ describe("an operation that takes longer than a call has", () => {
       untilDone(driver.createMachine(request, { ...aCall(), signal: deadline.signal })),
     ).rejects.toMatchObject({
       code: "DeadlineExceeded",
-      message: expect.stringContaining('Azure accepted the request for "m", which is still in progress'),
+      message: expect.stringContaining('Azure still processes the accepted request for "m"'),
     });
   });
 });

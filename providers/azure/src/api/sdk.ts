@@ -126,9 +126,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       return await wait();
     } catch (error) {
       if (!signal.aborted || fieldOf(signal.reason, "name") !== "TimeoutError") throw error;
-      throw new OperationInProgress(`Azure accepted the request for "${name}", which is still in progress`, {
-        cause: error,
-      });
+      throw new OperationInProgress(`Azure still processes the accepted request for "${name}"`, { cause: error });
     }
   };
 
