@@ -10,7 +10,7 @@ afterEach(async () => {
   await installation.close();
 });
 
-/** Removes the label of the selector from every machine that has it, as a webhook or a script does. Ends when it is told to. */
+/** Removes the label of the selector from every machine that has it, as a webhook or a script does. Ends when the signal aborts. */
 async function stripLabels(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const { metadata } of await installation.machines()) {

@@ -60,10 +60,10 @@ describe("the window of a drain", () => {
   });
 
   it("is extended by a long pause, of which ten minutes count", () => {
-    // Thirty minutes count, then nobody was there for three hours.
+    // Thirty minutes count, then no process ran for three hours.
     expect(minutesOf(3.5 * HOUR, recorded(30 * MINUTE, 30 * MINUTE), 3.5 * HOUR).ending).toBe(120 + 170);
     expect(minutesOf(4 * HOUR, recorded(30 * MINUTE, 30 * MINUTE), 3.5 * HOUR).ending).toBe(120 + 170);
-    // The deletion was requested while nobody was there.
+    // The deletion was requested while no process ran.
     expect(minutesOf(3 * HOUR, {}, 3 * HOUR).ending).toBe(120 + 170);
   });
 

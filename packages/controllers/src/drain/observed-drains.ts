@@ -1,4 +1,4 @@
-/** Since when this process has followed which drain without a break. A pause, and a restart, begin anew. */
+/** Since when this process has observed each drain without interruption. A pause or a restart begins a new interval. */
 export interface ObservedDrains {
   /** Wall clock, milliseconds; `undefined` for a drain that was not followed until now. */
   since(machine: string): number | undefined;
