@@ -72,6 +72,21 @@ describe("a drain and persistent volumes", () => {
     await fleet.invariants.check();
   });
 
+  it("names volumes that are still attached when the drain ends, in an event", async () => {
+    await begin("--machine-pv-detach-timeout=3s");
+    await fleet.fillNode(node, 1, ...database(1));
+    fleet.server.clusterFaults.add({ kind: "never-detaches", nodes: [node] });
+    await fleet.deleteMachine(machine);
+    const words = `Drain ended, but volumes are still attached to Node ${node}: pvc-`;
+    const reports = async () => (await fleet.eventsOf(machine)).filter((message) => message.startsWith(words));
+    await eventually(async () => expect(await reports()).toHaveLength(1), 40_000);
+    fleet.server.clusterFaults.clear();
+    await fleet.untilMachineDeleted(machine, 110_000);
+    expect((await fleet.eventsOf(machine)).filter((message) => message.includes("Drain successful"))).toEqual([]);
+    await settled();
+    await fleet.invariants.check();
+  });
+
   it("waits for volumes to be attached elsewhere until the reattach timeout", async () => {
     await begin("--machine-pv-reattach-timeout=15s");
     await fleet.fillNode(node, 2, ...database(2));

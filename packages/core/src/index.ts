@@ -194,6 +194,8 @@ export {
   creatingMachine,
   deletingMachine,
   deletionEvents,
+  drainResultIn,
+  namesAttachedVolumes,
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../model/node-objects.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
-import { aMove, volumePlaces, volumesFor } from "../testing/drain-views.ts";
+import { aDrainView, aMove, drainTerms, volumePlaces, volumesFor } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
 import { evicted, inGrace, linesOf, rejected, requeueAfter } from "../testing/drain-lines.ts";
+import { decideDrain } from "./decide-drain.ts";
 import type { EvictionView } from "./eviction-view.ts";
 
 describe("pods with volumes", () => {
@@ -90,6 +91,15 @@ describe("pods with volumes", () => {
     const attached = volumePlaces({ attachedHere: ["pv-high"] });
     expect(linesOf({ record, attached })).toEqual(["detaching high"]);
     expect(linesOf({ record, attached }, {}, later(150_001))).toEqual(["RecordDrain ", "drained"]);
+  });
+
+  it("are named in the result when they are still attached", () => {
+    const attached = volumePlaces({ attachedHere: ["pv-low", "pv-high"] });
+    const moves = [aMove("low"), aMove("high")];
+    const end = (places: typeof attached) =>
+      decideDrain(aDrainView({ record: { moves }, attached: places }), drainTerms(), later(150_001));
+    expect(end(attached)).toMatchObject({ state: "drained", isForced: false, attached: ["pv-high", "pv-low"] });
+    expect(end(volumePlaces())).not.toHaveProperty("attached");
   });
 
   it("count a volume that two of them share with the last one only", () => {

@@ -13,6 +13,8 @@ export type DrainProgress =
   | {
       readonly state: "drained";
       readonly isForced: boolean;
+      /** Names of the volumes of evicted pods that are still attached to the node: they were not detached in time. Sorted; absent when there are none. */
+      readonly attached?: readonly string[];
       readonly actions: readonly DrainAction[];
     }
   | {
@@ -122,6 +124,14 @@ const blockerOf = ({ move, progress }: MoveUnderWay): readonly Blocker[] => {
   return [{ kind: progress.state, pod: move.pod, volumes, isOverdue }];
 };
 
+/** The volumes for which the drain no longer waits. */
+function stillAttached(underWay: readonly MoveUnderWay[]): { readonly attached?: readonly string[] } {
+  const names = underWay.flatMap(({ progress }) =>
+    progress.state === "detaching" ? progress.volumes.map(({ name }) => name) : [],
+  );
+  return names.length === 0 ? {} : { attached: [...new Set(names)].toSorted() };
+}
+
 /** Why the drain waits for a pod that is not evicted. */
 function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
   if (verdict.behaviour === "evict") return [];
@@ -155,7 +165,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     if (cordon.length > 0) return { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CHECK_MS };
     return terms.cordon && view.knownPods !== "complete"
       ? confirmEmpty(view, terms)
-      : { state: "drained", isForced: false, actions: record(view, []) };
+      : { state: "drained", isForced: false, ...stillAttached(underWay), actions: record(view, []) };
   }
 
   const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);

@@ -100,6 +100,8 @@ export const machineEventReasons = {
   deletionPaused: "DeletionPaused",
   /** Warning: a drain is blocked until a user acts, or the API server rejects a request; once for each cause. */
   drainBlocked: "DrainBlocked",
+  /** Warning: a drain ended although volumes of evicted pods are still attached to the node; the message names them. */
+  volumesAttached: "VolumesAttached",
   /** Warning: the rules of an ordered drain cannot be read; drains ignore them. */
   invalidDrainRules: "InvalidDrainRules",
   /** Warning: the spec of the machine is invalid; the message lists all problems. */

@@ -202,9 +202,30 @@ export function continueWith(stage: DeletionStage, happened?: string): string {
   return /[.!?]$/.test(sentence) ? `${sentence} ${marker}` : `${sentence}. ${marker}`;
 }
 
+const attachedWords = "Drain ended, but volumes are still attached to Node ";
+
+/** Maximum number of volumes in a description. */
+const NAMED_VOLUMES = 5;
+
+/** The result of a completed drain that was not forced, at the start of a description; `undefined` for any other one. */
+export function drainResultIn(description: string | undefined): string | undefined {
+  const drained = deletionEvents.drained();
+  if (description?.startsWith(drained) === true) return drained;
+  if (description?.startsWith(attachedWords) !== true) return undefined;
+  const marker = markerOf("DeleteVm");
+  const sentence = description.endsWith(marker) ? description.slice(0, -marker.length) : description;
+  return sentence.trimEnd().replace(/\.$/, "");
+}
+
+/** Whether a result of {@link drainResultIn} names volumes that are still attached. */
+export const namesAttachedVolumes = (description: string | undefined): boolean =>
+  description?.startsWith(attachedWords) === true;
+
 /** What happened in the deletion flow, in MCM's texts; the first part of {@link continueWith}. */
 export const deletionEvents = {
   drained: () => "Drain successful",
+  drainedWithVolumes: (nodeName: string, volumes: readonly string[]) =>
+    `${attachedWords}${nodeName}: ${volumes.slice(0, NAMED_VOLUMES).join(", ")}${volumes.length > NAMED_VOLUMES ? ` and ${volumes.length - NAMED_VOLUMES} more` : ""}`,
   forceDrained: () => "Force Drain successful",
   drainFailed: (error: string) => `Drain failed due to - ${error}. Will retry in next sync`,
   drainFailedForced: (error: string) =>

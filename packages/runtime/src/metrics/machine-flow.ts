@@ -1,5 +1,5 @@
 import { markedStage } from "@millwright/controllers";
-import { deletionEvents, type DeletionStage, type Machine, phaseOf } from "@millwright/core";
+import { deletionEvents, type DeletionStage, drainResultIn, type Machine, phaseOf } from "@millwright/core";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";
@@ -64,9 +64,8 @@ function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
 
 /** Whether the last operation is a completed drain: without a node there is none. */
 const isDrainedForPreservation = ({ status }: Machine): boolean =>
-  [deletionEvents.drained(), deletionEvents.forceDrained()].some((words) =>
-    status?.lastOperation?.description?.startsWith(words),
-  );
+  drainResultIn(status?.lastOperation?.description) !== undefined ||
+  status?.lastOperation?.description?.startsWith(deletionEvents.forceDrained()) === true;
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 

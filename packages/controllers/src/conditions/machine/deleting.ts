@@ -2,7 +2,9 @@ import {
   clusterApiReasons as reasons,
   deletionStages,
   type DeletionStage,
+  drainResultIn,
   machineConditionTypes as types,
+  namesAttachedVolumes,
   stageOf,
 } from "@millwright/core";
 import { cutText, shortenNames } from "../message-lines.ts";
@@ -106,6 +108,11 @@ export const drained: ConditionOf = (facts) => {
 /** Whether volumes have left the node of a machine that is being deleted. */
 export const volumesDetached: ConditionOf = (facts) => {
   if (!isDeleting(facts.machine)) return newCondition(types.volumesDetached, "False", reasons.notDeleting);
+  const description = facts.machine.status?.lastOperation?.description;
+  if (namesAttachedVolumes(description)) {
+    const message = cutText(drainResultIn(description) ?? "");
+    return newCondition(types.volumesDetached, "False", reasons.waitingForVolumeDetach, message, goingSince(facts));
+  }
   if (isPast(facts, "DeleteVolumeAttachments"))
     return newCondition(types.volumesDetached, "True", reasons.volumesDetached);
   const reason = isPast(facts, "Drain") ? reasons.waitingForVolumeDetach : reasons.drainingNode;

@@ -79,6 +79,12 @@ describe("Deleting, Drained and VolumesDetached", () => {
       "True VolumesDetached",
     ],
     [
+      "Drain ended, but volumes are still attached to Node n: pv-a. Initiate VM deletion",
+      "WaitingForInfrastructureDeletion",
+      "True Drained",
+      "False WaitingForVolumeDetach Drain ended, but volumes are still attached to Node n: pv-a",
+    ],
+    [
       "VM deletion was successful. Initiate node object deletion",
       "DeletingNode",
       "True Drained",

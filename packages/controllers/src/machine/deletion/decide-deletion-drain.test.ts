@@ -3,6 +3,7 @@ import { newControllerRef } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { Pod } from "../../model/node-objects.ts";
 import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aDrainView, aMove, volumePlaces } from "../../testing/drain-views.ts";
 import {
   failed,
   itsNode,
@@ -76,6 +77,20 @@ describe("draining", () => {
       actions: [{ kind: "RecordDrain", record: { moves: [], clock: { countedMs: 5 * 60_000 } } }],
       requeueAfterMs: 2 * 3_600_000 - 5 * 60_000,
     });
+  });
+
+  it("reports volumes that are still attached when it ends, in an event, the status and the final event", () => {
+    const record = { moves: [aMove("db")] };
+    const drain = aDrainView({ node: cordoned(), record, attached: volumePlaces({ attachedHere: ["pv-db"] }) });
+    const words = "Drain ended, but volumes are still attached to Node node: pv-db";
+    const ended = decide({ machine: at(marker.drain), node: cordoned(), drain }, later(10 * 60_000));
+    expect(kindsOf(ended)).toEqual(["RecordDrain", "StartOperation"]);
+    expect(ended.status?.lastOperation?.description).toBe(`${words}. Initiate VM deletion`);
+    expect(ended.because).toEqual([{ type: "Warning", reason: "VolumesAttached", message: words }]);
+    const machine = at(`${words}. Initiate VM deletion`);
+    const deleted = decide({ machine, operation: succeeded("delete") }, later(10 * 60_000));
+    expect(deleted.because.map(({ message }) => message)).toEqual([expect.stringContaining(`${words}. VM deletion`)]);
+    expect(deleted.because[0]?.message).toContain("; machine deleted after 10m0s");
   });
 
   it("names no more than three pods", () => {

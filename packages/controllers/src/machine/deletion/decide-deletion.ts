@@ -1,5 +1,5 @@
 import {
-  deletionEvents,
+  drainResultIn,
   type DeletionStage,
   finalizers,
   machineEventReasons,
@@ -45,7 +45,7 @@ function reasonsOf(
 ): readonly Reason[] {
   if (
     happened === undefined ||
-    happened === deletionEvents.drained() ||
+    drainResultIn(happened) !== undefined ||
     status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
   )
     return [];
@@ -61,8 +61,8 @@ function reasonsOf(
 function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now: Date): readonly Reason[] {
   if (completed.length === 0) return [];
   const { machine, node, hasTarget } = snapshot;
-  const drained = deletionEvents.drained();
-  const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
+  const drained = drainResultIn(machine.status?.lastOperation?.description);
+  const isDrained = drained !== undefined;
   const events = isDrained && !completed.includes(drained) ? [drained, ...completed] : completed;
   // The cloud controller manager may have deleted the node meanwhile.
   const hadNode = isDrained || node !== undefined;
@@ -86,11 +86,12 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;
   const completed: string[] = [];
+  const earlier: Reason[] = [];
   for (;;) {
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // Removing the finalizer deletes the object: there is no status left to write, only the event.
-    if (result.next === "deleted") return { actions, because: finalEvent(snapshot, completed, now) };
+    if (result.next === "deleted") return { actions, because: [...earlier, ...finalEvent(snapshot, completed, now)] };
     if (result.happened !== undefined) completed.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {
@@ -100,10 +101,11 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
       return {
         actions,
         status,
-        because,
+        because: [...earlier, ...because],
         ...(result.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs }),
       };
     }
+    earlier.push(...(result.because ?? []));
     stage = result.next;
   }
 }

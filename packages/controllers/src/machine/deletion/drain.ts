@@ -1,4 +1,5 @@
-import { deletionEvents, labelKeys } from "@millwright/core";
+import { deletionEvents, labelKeys, machineEventReasons } from "@millwright/core";
+import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { deletionStart } from "../../model/timeouts.ts";
@@ -13,6 +14,16 @@ function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
   if (foreignNode !== undefined) return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name);
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
+}
+
+/** The result of a drain that was not forced. Volumes that a node does not release are reported: its CSI driver may be broken, and their next pods wait for them. */
+function drainResult(
+  nodeName: string,
+  attached: readonly string[] | undefined,
+): { readonly happened: string; readonly because?: readonly Reason[] } {
+  if (attached === undefined) return { happened: deletionEvents.drained() };
+  const happened = deletionEvents.drainedWithVolumes(nodeName, attached);
+  return { happened, because: [{ type: "Warning", reason: machineEventReasons.volumesAttached, message: happened }] };
 }
 
 /**
@@ -35,9 +46,8 @@ export const drain: Stage = (snapshot, now) => {
   const progress = drainNode(snapshot, { view, ...nodeDrain }, now);
   const actions = [...markNodeTerminating(snapshot, view.node, now), ...progress.actions];
   if (progress.state === "drained") {
-    return progress.isForced
-      ? { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions }
-      : { next: "DeleteVm", happened: deletionEvents.drained(), actions };
+    if (progress.isForced) return { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions };
+    return { next: "DeleteVm", ...drainResult(view.node.metadata.name, progress.attached), actions };
   }
   const { message, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
   return {

@@ -6,7 +6,13 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 /** The result of a stage of the deletion flow. */
 export type StageResult =
   /** Done; the next stage may start in the same reconcile. `happened` is written to the machine's last operation. */
-  | { readonly next: DeletionStage; readonly happened?: string; readonly actions?: readonly MachineAction[] }
+  | {
+      readonly next: DeletionStage;
+      readonly happened?: string;
+      readonly actions?: readonly MachineAction[];
+      /** Events about it. */
+      readonly because?: readonly Reason[];
+    }
   /** In progress, or blocked: the status contains why; events or `requeueAfterMs` continue it. */
   | {
       readonly next: "stay";
