@@ -22,8 +22,8 @@ export interface Writer<T extends ApiObject> {
   patch(ref: ObjectRef, patch: object): Promise<void>;
   /** Patch of the status: a JSON merge patch, or, for built-in kinds, a strategic one, which merges lists by their keys. */
   patchStatus(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
-  /** Background deletion of the object with this UID; another one of the same name is kept. */
-  delete(ref: ObjectRef, uid: string): Promise<void>;
+  /** Background deletion of the object with this UID, and in this version if one is given; another one of the same name is kept. */
+  delete(ref: ObjectRef, uid: string, resourceVersion?: string): Promise<void>;
 }
 
 /** Options of {@link createWriter}. */
@@ -68,10 +68,14 @@ export function createWriter<T extends ApiObject>({
     },
     patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
     patchStatus: (ref, status, kind = "merge") => patchWith(ref, { status }, { kind, subresource: "status" }),
-    async delete(ref, uid) {
+    async delete(ref, uid, resourceVersion) {
       crdGuard?.recordDeletion(uid);
       try {
-        const answer = await api.delete(type, ref, { uid, propagation: "Background" });
+        const answer = await api.delete(type, ref, {
+          uid,
+          propagation: "Background",
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        });
         // While finalizers remain, the response is the object with its deletion timestamp; else it is a Status, or the last state.
         const isHeld = answer.metadata.deletionTimestamp !== undefined && (answer.metadata.finalizers ?? []).length > 0;
         // What the server keeps under a key of this type is of this type.

@@ -20,6 +20,7 @@ import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
+import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { withDeploymentConditions } from "./conditions.ts";
@@ -69,6 +70,7 @@ export function createMachineDeploymentController(
     crdGuard,
   });
 
+  const orphaning = watchOrphaningOwners(caches.deployments.store);
   const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
     observeMachineDeployment(
       deployment,
@@ -122,13 +124,13 @@ export function createMachineDeploymentController(
         if (await patchNodes(action.nodes)) controller.enqueue(keyOf(deployment));
         return;
       case "DeleteMachineSet":
-        return sets.delete({ namespace, name: action.name }, action.uid);
+        return sets.delete({ namespace, name: action.name }, action.uid, action.resourceVersion);
     }
   };
 
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
-    const snapshot = observe(deployment, now);
+    const snapshot = { ...observe(deployment, now), orphaning: orphaning.stateOf(deployment) };
     const inputs = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };

@@ -1,6 +1,7 @@
-import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
+import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
@@ -23,13 +24,20 @@ import { boundsOf } from "./state/rollout-bounds.ts";
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
 
-/** Kubernetes' finalizer of a deletion that orphans dependents. */
-const ORPHAN_FINALIZER = "orphan";
-
 /** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
   const nodes = decideNodes(snapshot, viewSets(snapshot), { select: [], isKeptFromScaler: false, isOver: true });
-  return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
+  if (nodes.length > 0) return [{ kind: "PatchNodes", nodes }];
+  // Those that the garbage collector did not see.
+  return snapshot.orphaning === "released"
+    ? snapshot.claim.owned.map(({ metadata: { name } }) => ({ kind: "ReleaseMachineSet", name }))
+    : [];
+}
+
+/** Only in the version that was read: a set that the garbage collector has released meanwhile, of a deployment that is deleted without its sets, is kept. */
+function deletionWithDeployment(set: MachineSet): MachineDeploymentAction {
+  const { resourceVersion } = set.metadata;
+  return { ...deletionOf(set), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
 /** A terminating deployment deletes its sets and waits for the last; its spec no longer matters. */
@@ -37,12 +45,12 @@ function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): Machine
   const { deployment, claim } = snapshot;
   if (!hasFinalizer(deployment)) return { actions: [], because: [] };
   if (claim.owned.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
-  const isOrphaning = deployment.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
-  const actions = isOrphaning
-    ? decideOrphaning(snapshot)
-    : oldestFirst(claim.owned)
-        .filter(({ metadata }) => metadata.deletionTimestamp == null)
-        .map(deletionOf);
+  const actions =
+    snapshot.orphaning !== undefined || isOrphaning(deployment)
+      ? decideOrphaning(snapshot)
+      : oldestFirst(claim.owned)
+          .filter(({ metadata }) => metadata.deletionTimestamp == null)
+          .map(deletionWithDeployment);
   return { actions, status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
 }
 

@@ -48,20 +48,31 @@ export type MachineSetActor = (
   confirmOwner: () => Promise<void>,
 ) => Promise<void>;
 
-/** Removes a set from the owners of a machine, with a record that outlives this process. */
-async function release(
-  set: MachineSet,
-  machine: Machine,
-  machines: Writer<Machine>,
-  { namespace, clock, events }: Pick<ControllerContext, "namespace" | "clock" | "events">,
+/** Adds a set to the owners of a machine, or removes it. A release is recorded on the machine, so that it outlives this process. */
+async function changeOwner(
+  kind: "AdoptMachine" | "OrphanMachine" | "ReleaseMachine",
+  change: {
+    readonly set: MachineSet;
+    readonly machine: Machine;
+    readonly machines: Writer<Machine>;
+    readonly context: Pick<ControllerContext, "namespace" | "clock" | "events">;
+    readonly confirmOwner: () => Promise<void>;
+  },
 ): Promise<void> {
+  const { set, machine, machines, context } = change;
   const { name } = machine.metadata;
   const uid = set.metadata.uid ?? "";
+  const ref = { namespace: context.namespace, name };
+  if (kind === "AdoptMachine") {
+    await change.confirmOwner();
+    return machines.patch(ref, adoptPatch(machine, newControllerRef(machineSetResource, set)));
+  }
   const { metadata } = releasePatch(machine, uid);
-  const annotations = releaseAnnotation(uid, clock.now());
-  await machines.patch({ namespace, name }, { metadata: { ...metadata, annotations } });
+  if (kind === "OrphanMachine") return machines.patch(ref, { metadata });
+  const annotations = releaseAnnotation(uid, context.clock.now());
+  await machines.patch(ref, { metadata: { ...metadata, annotations } });
   const message = `Released Machine ${name}: its labels no longer match the selector. Its VM is kept`;
-  events.record(set, { type: "Warning", reason: eventReasons.released, message });
+  context.events.record(set, { type: "Warning", reason: eventReasons.released, message });
 }
 
 /** Creates the executor of the actions of sets. */
@@ -108,11 +119,14 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
     }
   };
 
-  const deleteOne = async (set: MachineSet, { name, uid }: { name: string; uid: string }): Promise<void> => {
+  const deleteOne = async (
+    set: MachineSet,
+    { name, uid, resourceVersion }: Extract<MachineSetAction, { readonly kind: "DeleteMachine" }>,
+  ): Promise<void> => {
     const key = keyOf(set);
     expectations.expectDeletion(key, uid);
     try {
-      await machines.delete({ namespace, name }, uid);
+      await machines.delete({ namespace, name }, uid, resourceVersion);
       expectations.deletionObserved(key, uid);
     } catch (error) {
       // Without a response it may be terminating: no other is selected until it is seen, or the wait for it has expired.
@@ -131,18 +145,13 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
         return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
       case "PatchSet":
         return sets.patch(ref, action.patch);
-      case "AdoptMachine": {
-        const machine = caches.machines.store.getByRef({ namespace, name: action.name });
-        if (machine === undefined) return;
-        await confirmOwner();
-        return machines.patch(
-          { namespace, name: action.name },
-          adoptPatch(machine, newControllerRef(machineSetResource, set)),
-        );
-      }
+      case "AdoptMachine":
+      case "OrphanMachine":
       case "ReleaseMachine": {
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
-        return machine === undefined ? undefined : release(set, machine, machines, context);
+        return machine === undefined
+          ? undefined
+          : changeOwner(action.kind, { set, machine, machines, context, confirmOwner });
       }
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);

@@ -10,6 +10,7 @@ import {
   controllerRefOf,
   createExpectations,
   fulfilFromStore,
+  isConflict,
   keyOf,
   priorityOfChange,
   watchTriggers,
@@ -23,6 +24,7 @@ import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts"
 import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
+import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
@@ -67,6 +69,7 @@ export function createMachineSetController(
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
   const counts = new Map<string, number>();
   const vanished = trackVanishedMachines(caches.machines, clock);
+  const orphaning = watchOrphaningOwners(caches.sets.store);
   /** Released machines that the last reconcile of a set saw, by its key, and that this one sees. */
   const releases = new Map<string, number>();
   const releasesNow = new Map<string, number>();
@@ -104,6 +107,8 @@ export function createMachineSetController(
       await act(set, action, confirmOwner);
     } catch (error) {
       rejected.errors.push(error);
+      // The machine has changed since it was read: the next reconcile decides again.
+      if (action.kind === "DeleteMachine" && isConflict(error)) return;
       if (action.kind === "CreateMachines") rejected.failure ??= recordRejection(set, "FailedCreate", error);
       else if (action.kind === "DeleteMachine") rejected.failure ??= recordRejection(set, "FailedDelete", error);
       else if (action.kind === "AddFinalizer" || action.kind === "PatchSet") throw error;
@@ -122,6 +127,7 @@ export function createMachineSetController(
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),
+      orphaning: orphaning.stateOf(set),
       releasedBefore: releases.get(key),
       margins,
       vanished: vanished.countOf(key),

@@ -1,4 +1,11 @@
-import { annotationKeys, eventReasons, finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
+import {
+  annotationKeys,
+  eventReasons,
+  finalizers,
+  type Machine,
+  type MachineSet,
+  type MachineSetStatus,
+} from "@millwright/core";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
 import { isFailed } from "../model/phase.ts";
@@ -12,17 +19,30 @@ import {
   noExpectedReplicasPatch,
   vanishedPatch,
 } from "./expected-replicas.ts";
+import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
 
-/** A terminating set deletes its machines and waits for the last; its spec no longer matters. */
-function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly MachineSetAction[] {
+/** Only in the version that was read: a machine that the garbage collector has released meanwhile, of a set that is deleted without its machines, is kept. */
+function deletionWithSet(machine: Machine): MachineSetAction {
+  const { resourceVersion } = machine.metadata;
+  return { ...deletionOf(machine), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+}
+
+/**
+ * A terminating set deletes its machines and waits for the last; its spec no longer matters. With `--cascade=orphan` it waits until they have no owner, and releases those that the
+ * garbage collector did not see.
+ */
+function decideDeletion({ set, claim, pending, orphaning }: MachineSetSnapshot): readonly MachineSetAction[] {
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
-  return notYetDeleted(claim.owned).map(deletionOf);
+  if (orphaning === "waiting" || isOrphaning(set)) return [];
+  if (orphaning === "released")
+    return claim.owned.map(({ metadata }): MachineSetAction => ({ kind: "OrphanMachine", name: metadata.name }));
+  return notYetDeleted(claim.owned).map(deletionWithSet);
 }
 
 /** Machines that exist because of this set, by UID and not by name or label. */

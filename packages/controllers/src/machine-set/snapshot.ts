@@ -1,5 +1,6 @@
 import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
+import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
@@ -18,6 +19,8 @@ export interface MachineSetSnapshot {
   readonly released?: readonly Machine[];
   /** How many of these the last reconcile saw. Default: none. */
   readonly releasedBefore?: number | undefined;
+  /** Whether the set is deleted without its machines. Default: not. */
+  readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Machines that the last reconcile saw. Default: those of the stored status. */
   readonly countBefore?: number | undefined;
   /** Nodes of the machines; none without a target cluster. */
@@ -55,9 +58,17 @@ export type MachineSetAction =
   | { readonly kind: "PatchSet"; readonly patch: Readonly<Record<string, unknown>> }
   | { readonly kind: "AdoptMachine"; readonly name: string }
   | { readonly kind: "ReleaseMachine"; readonly name: string }
+  /** Of a set that is deleted without its machines. */
+  | { readonly kind: "OrphanMachine"; readonly name: string }
   | { readonly kind: "PatchMachine"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
   | { readonly kind: "CreateMachines"; readonly count: number }
-  | { readonly kind: "DeleteMachine"; readonly name: string; readonly uid: string };
+  | {
+      readonly kind: "DeleteMachine";
+      readonly name: string;
+      readonly uid: string;
+      /** Deletes the machine only in this version. */
+      readonly resourceVersion?: string;
+    };
 
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
   /** Why missing machines are not created. */

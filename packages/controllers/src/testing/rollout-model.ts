@@ -131,6 +131,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         return undefined;
       case "RemoveFinalizer":
       case "AdoptMachine":
+      case "OrphanMachine":
       case "ReleaseMachine":
         throw new Error(`the model does not expect ${action.kind}`);
     }

@@ -134,6 +134,7 @@ export function carryOutForSet(
     case "PatchSet":
       return cluster.patchSet(name, action.patch);
     case "AdoptMachine":
+    case "OrphanMachine":
     case "ReleaseMachine": {
       const machine = cluster.machines.get(action.name);
       if (machine === undefined) return;

@@ -1,3 +1,4 @@
+import type { OrphaningOwners } from "../../ownership/orphaning-owners.ts";
 import type { FieldProblem, Machine, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
@@ -12,6 +13,8 @@ export interface MachineDeploymentSnapshot {
   /** With defaults filled in. */
   readonly deployment: MachineDeployment;
   readonly claim: Claims<MachineSet>;
+  /** Whether the deployment is deleted without its sets. Default: not. */
+  readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Machines by the UID of the set that controls them. */
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
   /** Nodes of the machines; absent without a target cluster. */
@@ -36,7 +39,13 @@ export type MachineDeploymentAction =
   | { readonly kind: "PatchMachineSet"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
   | { readonly kind: "PatchMachine"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
   | { readonly kind: "PatchNodes"; readonly nodes: readonly NodeChange[] }
-  | { readonly kind: "DeleteMachineSet"; readonly name: string; readonly uid: string }
+  | {
+      readonly kind: "DeleteMachineSet";
+      readonly name: string;
+      readonly uid: string;
+      /** Deletes the set only in this version. */
+      readonly resourceVersion?: string;
+    }
   | { readonly kind: "PatchDeployment"; readonly patch: Readonly<Record<string, unknown>> };
 
 export type MachineDeploymentDecision = Decision<MachineDeploymentAction, MachineDeploymentStatus>;
