@@ -165,7 +165,10 @@ export function createMachineController(
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {
-    controller,
+    controller: {
+      ...controller,
+      start: async (signal) => void (await Promise.all([controller.start(signal), remediations.run(signal)])),
+    },
     operations,
     pendingEvictions: () => evictions?.depth ?? 0,
     async close() {

@@ -1,11 +1,14 @@
 import type { Clock } from "@millwright/core";
 import type { Connectivity } from "@millwright/kube";
+import type { ServerProof } from "./server-proof.ts";
 import type { ConnectivityView } from "./remediation-view.ts";
 
 /** What {@link createConnectivityWatch} needs. */
 export interface ConnectivityWatchOptions {
   /** Of the caches from which health is computed. */
   readonly connectivity: readonly Connectivity[];
+  /** Of their API servers. */
+  readonly proofs?: readonly Pick<ServerProof, "view">[];
   readonly clock: Clock;
   /** A shorter interruption does not count, milliseconds. */
   readonly lostAfterMs: number;
@@ -20,7 +23,7 @@ export interface ConnectivityWatchOptions {
  * connectivity is restored. At the start of a process the time until the first list counts, too.
  */
 export function createConnectivityWatch(options: ConnectivityWatchOptions): () => ConnectivityView {
-  const { connectivity, clock, lostAfterMs, onLost, onRegained } = options;
+  const { connectivity, proofs = [], clock, lostAfterMs, onLost, onRegained } = options;
   const isLost = (): boolean => connectivity.some((each) => each.lostForMs() > lostAfterMs);
   /** Time of the monotonic clock. */
   let regainedMs: number | undefined;
@@ -32,8 +35,14 @@ export function createConnectivityWatch(options: ConnectivityWatchOptions): () =
       if (!isLost()) onRegained(lostForMs);
     });
   }
-  return () => ({
-    isLost: isLost(),
-    regainedAt: regainedMs === undefined ? undefined : clock.now().getTime() - clock.monotonicMs() + regainedMs,
-  });
+  return () => {
+    const views = proofs.map((proof) => proof.view());
+    const regained = [regainedMs, ...views.map((view) => view.regainedMs)].filter((time) => time !== undefined);
+    return {
+      isLost: isLost() || views.some((view) => view.isLost),
+      regainedAt:
+        regained.length === 0 ? undefined : clock.now().getTime() - clock.monotonicMs() + Math.max(...regained),
+      ...(views.some(({ isUnproven }) => isUnproven) ? { isUnproven: true } : {}),
+    };
+  };
 }

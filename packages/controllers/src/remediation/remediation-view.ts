@@ -6,6 +6,8 @@ export interface ConnectivityView {
   readonly isLost: boolean;
   /** When connectivity was restored after a loss; wall clock, milliseconds, as if the clock had never jumped. Undefined without a loss since the start. */
   readonly regainedAt: number | undefined;
+  /** An API server has not responded in the last moments, or was not asked yet: no timeout may expire. Default: false. */
+  readonly isUnproven?: boolean;
 }
 
 /** Many machines became Unknown at once. */

@@ -1,5 +1,13 @@
-import { annotationKeys, labelKeys, type Machine, type MachinePhase, phaseOf } from "@millwright/core";
-import { type Controller, watchTriggers } from "@millwright/kube";
+import {
+  annotationKeys,
+  labelKeys,
+  type Machine,
+  machineResource,
+  type MachinePhase,
+  phaseOf,
+  type ResourceType,
+} from "@millwright/core";
+import { type ApiClient, type Controller, isApiError, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { unhealthyConditionsOf } from "../model/node-health.ts";
@@ -15,6 +23,8 @@ import { createConnectivityWatch } from "./connectivity-watch.ts";
 import { createInFlightRemediations } from "./in-flight-remediations.ts";
 import { creationDeadline, type ObservedSince } from "../model/timeouts.ts";
 import { createObservedTimes } from "./observed-times.ts";
+import { isDeleting } from "../model/phase.ts";
+import { createServerProof, type ServerProof } from "./server-proof.ts";
 import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
 import { createOutageWatch } from "./outage.ts";
 import { noRemediationHold, type ConnectivityView, type RemediationView } from "./remediation-view.ts";
@@ -33,6 +43,8 @@ export interface RemediationWatch {
   /** The machine is not remediated after all: others may be. */
   cancel(uid: string): void;
   read(machine: Machine, node: Node | undefined): RemediationFacts;
+  /** Asks the API servers whether they respond, while timeouts depend on it. Resolves when the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** Phases from which a machine can become Failed, or recover, by its node's health alone. */
@@ -102,14 +114,61 @@ function watchBudgets(
   });
 }
 
+/** Proofs that the API servers respond, needed while the timeout of a machine runs that its node does not end. */
+function createProofs(
+  { caches, control, target, namespace, clock, log }: ControllerContext,
+  settings: MachineSettings,
+  observedOf: (uid: string) => ObservedSince | undefined,
+  enqueueWaiting: () => void,
+): readonly ServerProof[] {
+  if (target === undefined) return [];
+  const lostAfterMs = settings.unreachableAfterMs;
+  const hasTimeout = (machine: Machine): boolean => {
+    if (isDeleting(machine) || phaseOf(machine) === "Failed") return false;
+    if (isUnhealthy(machine)) return true;
+    if (phaseOf(machine) !== "Pending") return false;
+    // Most machines join long before: until then there is nothing to prove.
+    const observed = observedOf(machine.metadata.uid ?? "");
+    return creationDeadline({ machine, settings, observed }) - 2 * lostAfterMs < clock.now().getTime();
+  };
+  const proofOf = (
+    api: Pick<ApiClient, "list">,
+    type: ResourceType,
+    scope: { readonly namespace?: string },
+  ): ServerProof =>
+    createServerProof({
+      clock,
+      lostAfterMs,
+      isNeeded: () => caches.machines.store.list(namespace).some(hasTimeout),
+      probe: (timeoutMs, signal) =>
+        api.list(type, { ...scope, limit: 1, metadataOnly: true }, { timeoutMs, signal }).then(
+          () => true,
+          // A server that rejects the request responds; one whose storage does not, answers with 5xx.
+          (error: unknown) => isApiError(error) && error.status >= 400 && error.status < 500,
+        ),
+      onLost() {
+        log("warn", "Remediation and timeouts of nodes paused: an API server does not respond", { kind: type.kind });
+        enqueueWaiting();
+      },
+      onRegained(lostForMs) {
+        const ms = Math.round(lostForMs);
+        log("warn", "An API server responds again; node timeouts restart", { kind: type.kind, lostForMs: ms });
+        enqueueWaiting();
+      },
+    });
+  return [proofOf(control, machineResource, { namespace }), proofOf(target.api, nodeResource, {})];
+}
+
 /** Watches the connectivity of all caches, logs its losses, and enqueues the machines whose timeouts they pause. */
 function watchConnectivity(
   { caches, target, clock, log }: ControllerContext,
   { unreachableAfterMs }: MachineSettings,
   enqueueWaiting: () => void,
+  proofs: readonly ServerProof[],
 ): () => ConnectivityView {
   return createConnectivityWatch({
     connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
+    proofs,
     clock,
     lostAfterMs: unreachableAfterMs,
     onLost() {
@@ -133,8 +192,9 @@ export function createRemediationWatch(
   const { store } = caches.machines;
   const requeue = createRequeue(context, controller);
   const inFlight = createInFlightRemediations();
-  const connectivity = watchConnectivity(context, settings, requeue.allWaiting);
   const observedTimes = createObservedTimes(store, clock);
+  const proofs = createProofs(context, settings, (uid) => observedTimes.of(uid), requeue.allWaiting);
+  const connectivity = watchConnectivity(context, settings, requeue.allWaiting, proofs);
   const histories = createNodeHistories(store, clock, settings.flapWindowMs);
   const outageOf = createOutageWatch({
     machines: store,
@@ -173,6 +233,7 @@ export function createRemediationWatch(
   return {
     start: inFlight.start,
     cancel,
+    run: async (signal) => void (await Promise.all(proofs.map((proof) => proof.run(signal)))),
     read(machine, node) {
       const observed = observedTimes.of(machine.metadata.uid ?? "");
       const noFacts: RemediationFacts = { observed, history: noHistory, remediation: noRemediationHold };

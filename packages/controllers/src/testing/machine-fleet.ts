@@ -111,8 +111,8 @@ export async function aFleet(
   const inPhases = (wanted: string) => Object.keys(machines).filter((name) => phase(name) === wanted);
   const away = (times: number) => {
     const unreachable = new ApiError({ status: 0, reason: "Unreachable", message: "no route" });
-    // All caches together use this many attempts up.
-    api.inject({ verb: "watch", error: unreachable, times });
+    // Without the API server of the machines nothing is reconciled: only that of the nodes is unreachable.
+    api.inject({ verb: "watch", type: nodeResource, error: unreachable, times });
     api.endWatches();
   };
   return {

@@ -22,6 +22,9 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 
+/** Interval in which a machine whose timeout has passed waits for a response of the API servers, milliseconds. */
+const PROOF_MS = 1_000;
+
 /** The timeouts of a machine whose node is not healthy. */
 export function decideTimeouts(
   snapshot: MachineSnapshot,
@@ -53,6 +56,7 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   const isOutdated = status.lastOperation?.description === unseen || isJoinOnHold(status.lastOperation);
   const reported = isOutdated ? withText(status, creatingMachine(), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
+  if (snapshot.remediation.connectivity.isUnproven === true) return { ...nothing, status, requeueAfterMs: PROOF_MS };
   const hold = holdOf(snapshot, now);
   if (hold !== undefined)
     return heldBack(
@@ -115,6 +119,7 @@ function healthTimeout(
   const leftMs = Math.max(since, isLost ? 0 : regainedAt, history.healthyUntil ?? 0) + timeoutMs - now.getTime();
   if (leftMs >= 0) return { ...nothing, status, requeueAfterMs: leftMs + 1 };
 
+  if (remediation.connectivity.isUnproven === true && !isLost) return { ...nothing, status, requeueAfterMs: PROOF_MS };
   const hold = holdOf(snapshot, now);
   if (hold !== undefined) return heldBack(status, remediationOnHold(name, timeoutMs, hold.text), hold, now);
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));

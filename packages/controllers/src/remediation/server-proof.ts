@@ -1,0 +1,87 @@
+import type { Clock } from "@millwright/core";
+
+/** What {@link createServerProof} needs. */
+export interface ServerProofOptions {
+  readonly clock: Clock;
+  /** After this time without a response the server counts as unreachable, milliseconds. */
+  readonly lostAfterMs: number;
+  /** Whether some timeout depends on the server now. Only then it is asked. */
+  readonly isNeeded: () => boolean;
+  /** Sends a cheap read, with a deadline in milliseconds. Resolves with whether the server responded; never rejects. */
+  readonly probe: (timeoutMs: number, signal: AbortSignal) => Promise<boolean>;
+  /** Called once when the server has not responded for that long. */
+  readonly onLost: () => void;
+  /** Called when it responds again after that. */
+  readonly onRegained: (lostForMs: number) => void;
+}
+
+/** What is known of a server while timeouts depend on it. */
+export interface ServerProofView {
+  readonly isLost: boolean;
+  /** No response of the last moments shows that the cache is up to date: no timeout may expire. */
+  readonly isUnproven: boolean;
+  /** When it responded again after a loss, by the monotonic clock. */
+  readonly regainedMs: number | undefined;
+}
+
+/** Proof that an API server responds. */
+export interface ServerProof {
+  view(): ServerProofView;
+  /** Asks the server as long as it is needed; resolves when the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Proves that an API server responds, while timeouts of unhealthy machines depend on it. A server that accepts connections and answers nothing is as silent as one on
+ * which nothing changes: a watch shows the difference only after a minute and more. MCM asks as well (`pkg/controller/machine_safety.go` checkAPIServer), but all the time.
+ */
+export function createServerProof(options: ServerProofOptions): ServerProof {
+  const { clock, lostAfterMs, isNeeded, probe, onLost, onRegained } = options;
+  const periodMs = lostAfterMs / 3;
+  /** Times of the monotonic clock. Since when it is needed without a break; undefined while it is not. */
+  let neededMs: number | undefined;
+  let provenMs: number | undefined;
+  let regainedMs: number | undefined;
+  let isReported = false;
+
+  const silentMs = (): number =>
+    neededMs === undefined ? 0 : clock.monotonicMs() - Math.max(neededMs, provenMs ?? neededMs);
+  const isLost = (): boolean => silentMs() > lostAfterMs;
+
+  async function once(signal: AbortSignal): Promise<void> {
+    const responded = await probe(periodMs, signal);
+    if (signal.aborted) return;
+    const lostForMs = silentMs();
+    if (!responded) {
+      if (isReported || !isLost()) return;
+      isReported = true;
+      return onLost();
+    }
+    provenMs = clock.monotonicMs();
+    isReported = false;
+    if (lostForMs <= lostAfterMs) return;
+    regainedMs = provenMs;
+    onRegained(lostForMs);
+  }
+
+  return {
+    view: () => ({
+      isLost: isLost(),
+      isUnproven: neededMs !== undefined && (provenMs === undefined || clock.monotonicMs() - provenMs > 2 * periodMs),
+      regainedMs,
+    }),
+    async run(signal) {
+      while (!signal.aborted) {
+        if (isNeeded()) {
+          neededMs ??= clock.monotonicMs();
+          await once(signal);
+        } else if (!isLost()) {
+          neededMs = undefined;
+          provenMs = undefined;
+        }
+        if (!signal.aborted) await clock.sleep(periodMs, signal).catch(() => undefined);
+      }
+      neededMs = undefined;
+    },
+  };
+}
