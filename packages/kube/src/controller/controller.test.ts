@@ -117,6 +117,21 @@ test("does not retry before the time that a busy server requested", async () => 
   await run.end();
 });
 
+test("waits for minutes at most, whatever the server requested", async () => {
+  const times: number[] = [];
+  const run = setUp(async () => {
+    times.push(run.clock.monotonicMs());
+    if (times.length === 1) throw tooManyRequestsError({ retryAfterMs: 86_400_000 });
+    return done;
+  });
+  run.controller.enqueue("a");
+  await run.clock.advance(299_999);
+  expect(times).toHaveLength(1);
+  await run.clock.advance(1);
+  expect(times).toHaveLength(2);
+  await run.end();
+});
+
 test("backs off when the server rejects its writes as invalid, and logs why", async () => {
   const invalid = new ApiError({ status: 422, reason: "Invalid", message: "status.phase: Unsupported value" });
   const run = setUp(async () => Promise.reject(invalid));
