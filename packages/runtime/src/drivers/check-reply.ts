@@ -59,6 +59,22 @@ export function readVmReply(
 }
 
 /**
+ * Reads the reply of a driver about a VM that exists, for initialization and deletion: these need no more than the id, so nothing else that the driver answers may stop them.
+ *
+ * @throws MachineError Internal for an answer without an id
+ */
+export function readFoundVm(reply: unknown): ReturnType<typeof readVmReply> {
+  if (!isRecord(reply)) return readVmReply("getMachineStatus", reply, false);
+  const { nodeName, addresses } = reply;
+  const isList = Array.isArray(addresses) && addresses.every(isAddress);
+  return readVmReply(
+    "getMachineStatus",
+    { ...reply, nodeName: isText(nodeName) ? nodeName : "", addresses: isList ? addresses : undefined },
+    false,
+  );
+}
+
+/**
  * Reads the answer of a driver whose creation or deletion is pending, its secrets taken out and its time in bounds; nothing for any other answer.
  *
  * @throws MachineError Internal for one that does not keep the contract

@@ -36,6 +36,7 @@ import {
   readInitializationReply,
   readNodeTemplateReply,
   readPendingReply,
+  readFoundVm,
   readVmReply,
   readVolumeReply,
 } from "./check-reply.ts";
@@ -218,16 +219,15 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     run: (prepared: Prepared) => Promise<Result>,
   ): Promise<DriverOutcome<Result>> => toOutcome(vmCall, signal, run, "readForVm");
 
-  const status = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
+  const status = (prepared: Prepared, signal: AbortSignal): Promise<unknown> => {
     const { driver, request } = prepared;
-    const reply = await call(
+    return call(
       prepared,
       "getMachineStatus",
       request,
       (argument, context) => driver.getMachineStatus(argument, context),
       signal,
     );
-    return readVmReply("getMachineStatus", reply, hasTarget);
   };
 
   /** The VM of an earlier attempt, or nothing; every other failure is the caller's. */
@@ -236,7 +236,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readVmReply> | undefined> => {
     try {
-      return await status(prepared, signal);
+      return readVmReply("getMachineStatus", await status(prepared, signal), hasTarget);
     } catch (error) {
       if (isMachineError(error) && (error.code === "NotFound" || error.code === "Unimplemented")) return undefined;
       throw error;
@@ -311,14 +311,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, async (prepared) => {
-        const { isInitialized, ...vm } = await status(prepared, signal);
+        const { isInitialized, ...vm } = readFoundVm(await status(prepared, signal));
         return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, (prepared) =>
         confirmDeletion(
           vmCall.machine,
-          { remove: () => remove(call, prepared, signal), find: () => status(prepared, signal) },
+          { remove: () => remove(call, prepared, signal), find: () => status(prepared, signal).then(readFoundVm) },
           clock,
         ),
       ),

@@ -1,7 +1,7 @@
 import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeText } from "@millwright/core";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import { msUntilRetry } from "../../model/retry.ts";
-import { recordIds } from "../state/vm-ids.ts";
+import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
@@ -19,7 +19,7 @@ export const getVmStatus: Stage = (snapshot, now) => {
   if (operation?.state === "running") return { next: "stay" };
   if (operation?.kind === "find" && operation.state === "done") {
     // The node is found by its name in the next reconcile.
-    if ((operation.result.nodeName ?? "") === "") return { next: "Drain" };
+    if (!canBeLabel(operation.result.nodeName ?? "")) return { next: "Drain" };
     return { next: "stay", actions: recordIds(snapshot, operation.result) };
   }
   if (operation?.kind === "find" && operation.state === "failed") {

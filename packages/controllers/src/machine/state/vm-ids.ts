@@ -13,6 +13,10 @@ type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
 export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
   hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
+/** Whether the name of a node can be stored in the label `node`: names have up to 253 characters, values of labels 63. The node is found by its provider id otherwise. */
+export const canBeLabel = (nodeName: string): boolean =>
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(nodeName);
+
 /** The annotations that are written with the id of a VM. */
 function annotationsFor({ metadata, spec }: Machine, marks: Pick<CreationIntent, "needsInitialization" | "staleNode">) {
   const intent = readIntent({ metadata }) ?? newIntent({ metadata, spec });
@@ -39,7 +43,7 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
   const patch = {
     metadata: {
       ...(uid === undefined ? {} : { uid }),
-      ...(hasTarget && !isStale ? { labels: { [labelKeys.node]: nodeName } } : {}),
+      ...(hasTarget && !isStale && canBeLabel(nodeName) ? { labels: { [labelKeys.node]: nodeName } } : {}),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     // An id that is stored is never replaced by that of another VM.
