@@ -101,11 +101,11 @@ describe("disks that are left when a VM goes", () => {
     gce.remove("m", { keepDisks: true });
     const message = "The resource 'projects/my-project/zones/europe-west1-b/disks/m' was not found";
     gce.faults.add({ operation: "disks.delete", end: { kind: "refuse", refusal: { code: "notFound", message } } });
-    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({ vm: "missing" });
     const errors = [{ code: "RESOURCE_NOT_FOUND", message }];
     const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 404 });
     gce.faults.add({ operation: "disks.delete", end: { kind: "reply", reply: { status: 200, body } } });
-    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({ vm: "missing" });
   });
 
   it("are deleted independently of each other, and the failure is reported", async () => {

@@ -63,7 +63,11 @@ describe("the fallback for a deleted class", () => {
   });
 
   it("can be used itself", async () => {
-    const broken = place("eu", "");
+    const broken: Change<MachineClass> = {
+      ...place("eu", "eu-a"),
+      secretRef: { name: "missing" },
+      credentialsSecretRef: { name: "small" },
+    };
     expect(
       await fallback([
         [named("a"), broken],
