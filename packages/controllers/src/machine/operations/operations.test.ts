@@ -353,3 +353,18 @@ it("keeps an outcome that is not the one that was stored", async () => {
   operations.acknowledge("a", operations.get("a"));
   expect(operations.get("a")).toBeUndefined();
 });
+
+it("keeps how long a machine waits when the wall clock jumps", async () => {
+  const virtual = createVirtualClock();
+  let jumpMs = 0;
+  const clock = { ...virtual, now: () => new Date(virtual.now().getTime() + jumpMs) };
+  const operations = createOperations(clock);
+  const value = { pending: { message: "installing", checkAfterMs: 60_000 } };
+  operations.start("a", { kind: "create", inputs: "1", run: async () => ({ ok: true, value }), enqueue: () => {} });
+  await virtual.advance(0);
+  for (const ms of [3_600_000, -3_600_000]) {
+    jumpMs = ms;
+    const view = operations.get("a");
+    expect(view?.state === "pending" ? view.checkAt - clock.now().getTime() : undefined).toBe(60_000);
+  }
+});

@@ -76,6 +76,16 @@ function launchOutcomeOf(
   return { kind: "failure", backoff: { code, message }, retryAfterMs };
 }
 
+/** A smaller jump of the wall clock does not matter, milliseconds. */
+const JUMP_MS = 1_000;
+
+/** A view with its times moved by a jump of the wall clock, so that what waits for them waits as long as before. */
+const shifted = (view: OperationView, byMs: number): OperationView => {
+  if (view.state === "failed") return { ...view, endedAt: view.endedAt + byMs };
+  if (view.state === "pending") return { ...view, checkAt: view.checkAt + byMs };
+  return view.state === "waiting" ? { ...view, since: view.since + byMs } : view;
+};
+
 const isOpen = (entry: Entry | undefined): boolean =>
   entry?.view.state === "running" || entry?.view.state === "waiting";
 
@@ -92,11 +102,22 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
   const throttle = createLaunchThrottle(clock, limits);
   const closing = new AbortController();
 
+  const offsetMs = (): number => clock.now().getTime() - clock.monotonicMs();
+  /** The offset that the times of all views have. */
+  let viewsOffsetMs = offsetMs();
+  const followClock = (): void => {
+    const byMs = offsetMs() - viewsOffsetMs;
+    if (Math.abs(byMs) < JUMP_MS) return;
+    viewsOffsetMs += byMs;
+    for (const entry of entries.values()) entry.view = shifted(entry.view, byMs);
+  };
+
   const failedView = (
     uid: string,
     { kind, inputs }: Pick<OperationStart, "kind" | "inputs">,
     error: MachineError,
   ): OperationView => {
+    followClock();
     const before = failures.get(uid);
     const count = (before?.kind === kind ? before.count : 0) + 1;
     failures.set(uid, { kind, count });
@@ -118,6 +139,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
 
   const succeededView = (kind: OperationKind, result: OperationResult | PendingOperation): OperationView => {
     if (!isPending(result)) return { kind, state: "done", result };
+    followClock();
     const { message, checkAfterMs } = result.pending;
     return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
   };
@@ -143,6 +165,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
 
   return {
     get(uid) {
+      followClock();
       const entry = entries.get(uid);
       if (entry?.view.state !== "waiting" || entry.group === undefined) return entry?.view;
       const classBackoff = throttle.classBackoffOf(entry.group);
@@ -153,6 +176,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
       const before = entries.get(uid);
       if (closing.signal.aborted || isOpen(before)) return;
       if (before?.view.state === "done") failures.delete(uid);
+      followClock();
       const abort = new AbortController();
       const since = clock.now().getTime();
       const entry: Entry = {
