@@ -69,7 +69,8 @@ const MAX_EQUAL_CALLS = 10;
 function hottest(requests: readonly RequestRecord[]): readonly string[] {
   const byCall = Map.groupBy(
     requests.filter(({ resource, verb }) => resource !== "events" && verb !== "watch"),
-    ({ verb, path }) => `${verb} ${path}`,
+    // A list may select one name.
+    ({ verb, path, name }) => `${verb} ${path}${path.endsWith(name) ? "" : ` of ${name}`}`,
   );
   return [...byCall].flatMap(([call, records]) => {
     const times = records.map(({ time }) => time.getTime()).toSorted((a, b) => a - b);
