@@ -77,7 +77,7 @@ describe("millwright run whose CRDs are deleted", () => {
     await untilCrdDeleted(fleet.api, "Machine");
     await recreateCrd(fleet.api, "Machine");
     // The kind is back without its machines: the set waits for them.
-    await eventually(async () => expect(await setStatuses()).toContain("waiting for the machines"), LONG);
+    await eventually(async () => expect(await setStatuses()).toContain("waiting for machines that existed"), LONG);
     expectNoVmLost(3);
     await recreateObjects(fleet.api, "Machine", saved);
     await fleet.untilRunning(3, LONG);

@@ -59,7 +59,7 @@ describe("paused rollouts while the controllers are killed", () => {
       const first = await untilMessage("Rollout is paused at canary step 1 of 2 with 1 new machine");
       await rest(1, 3);
       await restartChangesNothing();
-      expect(await untilMessage("Rollout pauses")).toBe(first);
+      expect(await untilMessage("Rollout is paused")).toBe(first);
       const [set] = /[^/ =]+(?=\/1$)/.exec(first) ?? [];
       await annotate({ [annotationKeys.canaryContinue]: `${set}/1` });
       await count("large", 2);

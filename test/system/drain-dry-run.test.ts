@@ -70,7 +70,7 @@ describe("millwright drain --dry-run", () => {
     const { code, output } = await preview();
     expect(code, output).toBe(0);
     expect(output).toContain("Machine:       default/m");
-    expect(output).toMatch(/default\/agent-\S+\s+stays\s+its DaemonSet would bring it back/);
+    expect(output).toMatch(/default\/agent-\S+\s+stays\s+its DaemonSet would recreate it/);
     expect(output).toMatch(/default\/alone\s+evicted\s+has no controller\s+0\s+-\s+allows it/);
     expect(output).toMatch(/default\/db-0\s+evicted\s+its controller recreates it\s+1\s+pvc-\S+\s+allows it/);
     // One of two pods within its budget at a time, the database last by the machine's rule, and one volume after another.

@@ -59,7 +59,7 @@ describe("the guide to doctor and the page of permissions", { timeout: 300_000 }
     const before = await run(both);
     expect(before.status, before.output).toBe(1);
     expect(before.output).toContain("FAILED   CRDs: ");
-    expect(before.output).toContain("FAILED   Right pods/eviction: ");
+    expect(before.output).toContain("FAILED   Permission pods/eviction: ");
 
     const file = join(cluster.folder, "crds.yaml");
     await writeFile(file, (await millwright(["crds"])).output);

@@ -50,8 +50,8 @@ describe("the guide to draining", () => {
     await run(label);
     await eventually(async () => expect(await run(look)).toContain("PodDisruptionBudget default/web can never be met"));
     const preview = await run(look);
-    expect(preview).toMatch(/default\/job\s+waited for\s+is left to complete\s+0/);
-    expect(preview).toMatch(/default\/db-0\s+evicted\s+its controller makes another\s+10/);
+    expect(preview).toMatch(/default\/job\s+waited for\s+runs to completion\s+0/);
+    expect(preview).toMatch(/default\/db-0\s+evicted\s+its controller recreates it\s+10/);
 
     await run(start);
     await eventually(async () => {

@@ -62,6 +62,16 @@ describe("the pods of a draining node", () => {
     expect(knowledge.of("x/a", next ?? nodeAt("12"))).toBe("unconfirmed");
   });
 
+  it("stay complete while the cache is disconnected, once they were listed after the cordon", () => {
+    const { cache, knowledge } = setUp("9");
+    knowledge.note("x/a", nodeAt("10"));
+    knowledge.confirm("x/a");
+    cache.lostForMs = 1;
+    expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
+    cache.isCurrent = false;
+    expect(knowledge.of("x/a", nodeAt("12"))).toBe("disconnected");
+  });
+
   it("are unknown while the cache is disconnected, or the API server has gone back to an earlier state", () => {
     const { cache, knowledge } = setUp("11");
     cache.lostForMs = 1;

@@ -35,11 +35,13 @@ export function createPodKnowledge(pods: PodCache): PodKnowledge {
   const cordons = new Map<string, Cordon>();
   return {
     of(machine, { metadata, spec }) {
-      if (pods.connectivity.lostForMs() > 0 || !pods.isCurrent()) return "disconnected";
-      if (spec?.unschedulable !== true) return "unconfirmed";
       const known = cordons.get(machine);
       const cordon = known?.nodeUid === metadata.uid ? known : undefined;
-      if (cordon?.isConfirmed === true) return "complete";
+      // No pod is bound after the cordon, so a list stays complete while watches end again and again.
+      const isCordoned = spec?.unschedulable === true;
+      if (isCordoned && cordon?.isConfirmed === true && pods.isCurrent()) return "complete";
+      if (pods.connectivity.lostForMs() > 0 || !pods.isCurrent()) return "disconnected";
+      if (!isCordoned) return "unconfirmed";
       const since = (cordon ?? metadata).resourceVersion;
       return (compareResourceVersions(pods.resourceVersion(), since) ?? -1) >= 0 ? "complete" : "unconfirmed";
     },

@@ -23,7 +23,7 @@ const cached = ["get", "list", "watch"] as const;
 
 /**
  * Every permission that the controllers need, in both clusters: the source of the roles that `millwright roles` prints, of what `millwright doctor` checks, and of docs/permissions.md.
- * `test/e2e/least-privilege.test.ts` runs the controllers with these permissions and nothing else.
+ * `test/system/least-privilege.test.ts` runs the controllers with these permissions and nothing else.
  */
 export const requiredPermissions: readonly RequiredPermission[] = [
   {

@@ -64,7 +64,8 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
 /** The snapshot with the machines that do not count as available yet, and the gates of its rollout at that time. */
 export function withGates(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
   const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
-  const seen = { ...snapshot, settling: names };
+  const settled = { ...snapshot, settling: names };
+  const seen = { ...settled, sets: viewSets(settled) };
   const settles = nextAt === undefined ? unlimited : { ...unlimited, requeueAt: nextAt };
   return { ...seen, limits: intersectGates([limitsOfRollout(seen, now), settles]) };
 }

@@ -25,6 +25,8 @@ export interface MachineDeploymentSnapshot {
   readonly problems: readonly FieldProblem[];
   /** Names of machines that have not served for long enough to count as available. Default: none. */
   readonly settling?: ReadonlySet<string>;
+  /** The sets of the claim, as {@link viewSets} sorts them, once per reconcile. Default: sorted when they are needed. */
+  readonly sets?: Sets;
   /** What restricts the rollout besides surge and unavailability. Default: nothing. */
   readonly limits?: RolloutGates;
 }
@@ -61,7 +63,8 @@ export const allOf = ({ newSet, oldSets }: Sets): readonly SetView[] =>
   newSet === undefined ? oldSets : [...oldSets, newSet];
 
 /** Sorts the sets that a snapshot owns, each with its machines. */
-export function viewSets({ deployment, claim, machines, settling }: MachineDeploymentSnapshot): Sets {
+export function viewSets({ deployment, claim, machines, settling, sets }: MachineDeploymentSnapshot): Sets {
+  if (sets !== undefined) return sets;
   const view = (set: MachineSet): SetView => ({
     set,
     machines: machines.get(set.metadata.uid ?? "") ?? [],
