@@ -66,7 +66,7 @@ describe("the pods of a draining node", () => {
     const { cache, knowledge } = setUp("9");
     knowledge.note("x/a", nodeAt("10"));
     knowledge.confirm("x/a");
-    cache.lostForMs = 1;
+    cache.lostForMs = 60_000;
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
     cache.isCurrent = false;
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("disconnected");
@@ -75,6 +75,8 @@ describe("the pods of a draining node", () => {
   it("are unknown while the cache is disconnected, or the API server has gone back to an earlier state", () => {
     const { cache, knowledge } = setUp("11");
     cache.lostForMs = 1;
+    expect(knowledge.of("x/a", nodeAt("10"))).toBe("unconfirmed");
+    cache.lostForMs = 10_001;
     expect(knowledge.of("x/a", nodeAt("10"))).toBe("disconnected");
     cache.lostForMs = 0;
     cache.isCurrent = false;

@@ -30,6 +30,9 @@ interface Cordon {
   isConfirmed: boolean;
 }
 
+/** So long the cache may be without a connection and a list is requested all the same: watches that end again and again must not stop a drain. Milliseconds. */
+const SHORT_LOSS_MS = 10_000;
+
 /** Makes a {@link PodKnowledge} of no drain. */
 export function createPodKnowledge(pods: PodCache): PodKnowledge {
   const cordons = new Map<string, Cordon>();
@@ -40,8 +43,9 @@ export function createPodKnowledge(pods: PodCache): PodKnowledge {
       // No pod is bound after the cordon, so a list stays complete while watches end again and again.
       const isCordoned = spec?.unschedulable === true;
       if (isCordoned && cordon?.isConfirmed === true && pods.isCurrent()) return "complete";
-      if (pods.connectivity.lostForMs() > 0 || !pods.isCurrent()) return "disconnected";
-      if (!isCordoned) return "unconfirmed";
+      const lostForMs = pods.connectivity.lostForMs();
+      if (lostForMs > SHORT_LOSS_MS || !pods.isCurrent()) return "disconnected";
+      if (!isCordoned || lostForMs > 0) return "unconfirmed";
       const since = (cordon ?? metadata).resourceVersion;
       return (compareResourceVersions(pods.resourceVersion(), since) ?? -1) >= 0 ? "complete" : "unconfirmed";
     },
