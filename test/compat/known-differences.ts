@@ -194,12 +194,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: inChecks("watches / the old way"),
   },
   {
-    id: "watch-at-future-version",
-    what: "a watch at a future resource version waits in kube-apiserver; ours responds with 504 as for a list",
-    why: "such a version is from before a data loss, and after an error the client lists again at once",
-    covers: inChecks("watches / a version far ahead"),
-  },
-  {
     id: "token-requests",
     what: "kube-apiserver lists the token subresource of service accounts",
     why: "ours issues no tokens",

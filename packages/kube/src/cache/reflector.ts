@@ -168,9 +168,11 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     const listed = await read(replacement);
     signal.throwIfAborted();
     await confirmAbsence(api, type, replacement.missing(listed), random, signal);
-    const evidence = await replacement.finish(listed, { clock, signal, isRewound: history.isOutdated() });
-    signal.throwIfAborted();
+    // Before the store changes: its subscribers see that it is not current.
+    const evidence = replacement.findRewind(listed);
     if (evidence !== undefined) reportRewind(evidence);
+    await replacement.finish(listed, { clock, signal, isRewound: history.isOutdated() });
+    signal.throwIfAborted();
     history.listed();
     isUnverified = false;
     fruitless--;

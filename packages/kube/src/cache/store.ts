@@ -75,10 +75,11 @@ export interface Replacement<T extends ApiObject> {
    * back; new and changed objects come first, in the order of the list, deletions afterwards; own writes may come in between
    * and win when they are newer. Not guaranteed: that a reader between two slices sees all of the list or none.
    *
-   * @returns what shows that the server went back to an earlier state; undefined when nothing does
    * @throws the reason of `signal` when that aborts; what was done so far stays
    */
-  finish(resourceVersion: string | undefined, options: FinishOptions): Promise<string | undefined>;
+  finish(resourceVersion: string | undefined, options: FinishOptions): Promise<void>;
+  /** What shows that the server went back to an earlier state since the last list; undefined when nothing does. To be called before {@link Replacement.finish}. */
+  findRewind(resourceVersion: string | undefined): string | undefined;
   /** Objects of the store that {@link Replacement.finish} would remove. */
   missing(resourceVersion: string | undefined): readonly T[];
 }
@@ -349,12 +350,9 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
         add: (object) => void items.push(prepare(object)),
         startAgain: () => void items.splice(0),
         missing: (version) => missingIn(items, version),
-        async finish(version, finishOptions) {
-          const rewind = findRewind(items, version, mark);
-          const isRewound = rewind !== undefined || finishOptions.isRewound === true;
-          await runInSlices(replace(items, version, isRewound, kept), finishOptions);
-          return rewind;
-        },
+        findRewind: (version) => findRewind(items, version, mark),
+        finish: (version, finishOptions) =>
+          runInSlices(replace(items, version, finishOptions.isRewound === true, kept), finishOptions),
       };
     },
     resync: (slicing) => runInSlices(resync(), slicing),

@@ -67,7 +67,7 @@ const blocking: ReadonlySet<string> = new Set([
 const rulesNotChecked: Cause = {
   reason: "FieldValueInvalid",
   message:
-    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing ' +
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing " +
     "errors to complete validation",
   field: "<nil>",
 };
