@@ -117,18 +117,20 @@ const withDetachTime = ({ move, progress }: MoveUnderWay): Move =>
     ? { ...move, detachedAt: new Date(progress.since).toISOString() }
     : move;
 
-const blockerOf = ({ move, progress }: MoveUnderWay): readonly Blocker[] => {
+const volumesOf = ({ progress }: MoveUnderWay): readonly string[] =>
+  progress.state === "leaving" ? [] : progress.volumes.map(({ name }) => name);
+
+const blockerOf = (each: MoveUnderWay): readonly Blocker[] => {
+  const { move, progress } = each;
+  const volumes = volumesOf(each);
   if (progress.state === "leaving") return [];
-  const volumes = progress.volumes.map(({ name }) => name);
   const isOverdue = progress.state === "detaching" && progress.isOverdue;
   return [{ kind: progress.state, pod: move.pod, volumes, isOverdue }];
 };
 
 /** The volumes for which the drain no longer waits. */
 function stillAttached(underWay: readonly MoveUnderWay[]): { readonly attached?: readonly string[] } {
-  const names = underWay.flatMap(({ progress }) =>
-    progress.state === "detaching" ? progress.volumes.map(({ name }) => name) : [],
-  );
+  const names = underWay.flatMap(volumesOf);
   return names.length === 0 ? {} : { attached: [...new Set(names)].toSorted() };
 }
 

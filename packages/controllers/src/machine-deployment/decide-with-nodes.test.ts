@@ -56,6 +56,15 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       expect(actionsOf(orphaning, both)).toEqual([]);
     });
 
+    it("releases the sets that the garbage collector did not see, when nothing is left on their nodes", () => {
+      const deployment = aMachineDeployment({
+        metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine] },
+      });
+      const claim = { owned: [aMachineSet(named("set"), ownedBy(deployment))], adopt: [], release: [] };
+      const snapshot = { deployment, claim, machines: new Map(), problems: [], orphaning: "released" as const };
+      expect(decideMachineDeployment(snapshot, now).actions).toEqual([{ kind: "ReleaseMachineSet", name: "set" }]);
+    });
+
     it("removes the autoscaler's annotations when scale-down need not be disabled", () => {
       expect(withNode({}, false, false)).toContainEqual(cleaned(released));
       expect(withNode({}, true, false)).toContainEqual(cleaned());

@@ -16,6 +16,7 @@ import {
 import { intent, vm } from "../testing/creations.ts";
 import type { OperationView } from "../model/operation.ts";
 import { decideMachine } from "./decide.ts";
+import { hasConflict, withoutConflict } from "./decide-conflict.ts";
 
 const holder = { name: "real", providerId: "vm-1" };
 const message = "VM vm-1 belongs to Machine real. Delete Machine machine; the VM is kept";
@@ -135,4 +136,10 @@ describe("the VM of another Machine with which a driver answers a creation", () 
     const other = aSnapshot({ machine, operation: succeeded("create", { providerId: "vm-2", nodeName: "n" }) });
     expect(machineAfter(other, decideMachine(other, testNow)).spec.providerID).toBe("vm-2");
   });
+});
+
+test("a machine without status has no conflict to remove", () => {
+  const machine = aMachine({ status: null });
+  expect(hasConflict(machine)).toBe(false);
+  expect(withoutConflict(machine).status?.conditions).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { hasId } from "../model/provisioning.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
 import { decideInitialization } from "./creation/decide-initialization.ts";
 import { isInitializationDue } from "../model/initialization.ts";
-import { intentAnnotation, isStored, noRequestAnnotation, readIntent } from "../model/creation-intent.ts";
+import { intentAnnotation, noRequestAnnotation, readIntent } from "../model/creation-intent.ts";
 import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
@@ -89,7 +89,7 @@ function firstPatch(snapshot: MachineSnapshot): object {
     metadata: { ...patch.metadata, annotations },
   });
   const intent = unmetPrecondition(snapshot) === undefined ? plannedIntent(snapshot) : undefined;
-  if (intent !== undefined) return isStored(machine, intent) ? patch : withAnnotations(intentAnnotation(intent));
+  if (intent !== undefined) return withAnnotations(intentAnnotation(intent));
   // A machine with a phase lost its finalizer: a VM may have been requested.
   return phaseOf(machine) === "" && readIntent(machine) === undefined ? withAnnotations(noRequestAnnotation) : patch;
 }

@@ -19,6 +19,20 @@ const unmetPrecondition = (change: Partial<MachineSnapshot["remediation"]>) => (
   remediation: { ...noRemediationHold, group: "deployment pool", ...change },
 });
 
+describe("a timeout that has passed while no API server has responded for a moment", () => {
+  const unproven = unmetPrecondition({ connectivity: { isLost: false, regainedAt: undefined, isUnproven: true } });
+
+  it.each([
+    ["of the creation", aMachine(withVm, inPhase("Pending"), creating), later(600_001), "Pending"],
+    ["of the health", unknown, overdue, "Unknown"],
+  ])("%s fails no machine until one responds", (_, machine, now, phase) => {
+    const decision = decide({ machine, ...unproven }, now);
+    expect(decision).toMatchObject({ actions: [], because: [], requeueAfterMs: 1_000 });
+    expect(decision.status?.currentStatus?.phase).toBe(phase);
+    expect(phaseAfter({ machine }, now)).toBe("Failed");
+  });
+});
+
 describe("a node that does not join", () => {
   const machine = aMachine(withVm, inPhase("Pending"), creating);
 

@@ -27,6 +27,14 @@ it("a Ready node from before the machine does not make it Running; it is looked 
   expect(decide({ machine, node: leftover }, later(30_000)).status).toEqual(machine.status);
 });
 
+it.each(["", "Unknown"] as const)("is looked at again in phase %j, too, which stays", (phase) => {
+  const machine = aMachine(withVm, phase === "" ? {} : inPhase(phase), creating, createdAt(testNow.toISOString()));
+  const decision = decide({ machine, node: leftover });
+  expect(decision.actions).toEqual([]);
+  expect(decision.requeueAfterMs).toBeLessThanOrEqual(30_000);
+  expect(decision.status?.currentStatus?.phase).toBe(machine.status?.currentStatus?.phase);
+});
+
 it("becomes Running once the kubelet reports", () => {
   const node = { ...leftover, status: ready(later(180_000).toISOString()) };
   expect(decide({ machine: young, node }, later(181_000)).status?.currentStatus?.phase).toBe("Running");
