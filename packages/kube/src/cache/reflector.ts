@@ -305,6 +305,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function once(runSignal: AbortSignal): Promise<void> {
+    // Another cache found out between two attempts of this one.
+    if (history.isOutdated()) version = undefined;
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     isUnreachable = false;

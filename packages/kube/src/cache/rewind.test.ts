@@ -1,6 +1,7 @@
 import { seededRandom } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test, vi } from "vitest";
+import { ApiError } from "../client/api-error.ts";
 import type { ListOptions } from "../client/call-options.ts";
 import { createServerHistory } from "../client/server-history.ts";
 import { createController, done, type Reconcile } from "../controller/controller.ts";
@@ -142,4 +143,19 @@ test("takes evidence that comes late for the rewind that is known already, and l
   await clock.advance(61_000);
   history.suspect(evidence);
   expect(history.epoch()).toBe(2);
+});
+
+test("lists again when another cache finds out while this one waits for its next attempt", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const busy = new ApiError({ status: 429, reason: "TooManyRequests", message: "storage is (re)initializing" });
+  const script = scripted([page([node("a", 4)], 15), page([], 7)], [[busy], []]);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(0);
+  expect(names(run.store.list())).toEqual(["a"]);
+  history.report({ resource: "leases", found: "an older version" });
+  expect(run.reflector.isCurrent()).toBe(false);
+  await run.clock.advance(5_000);
+  expect(run.store.size).toBe(0);
+  expect(run.reflector.isCurrent()).toBe(true);
+  await run.end();
 });
