@@ -76,7 +76,7 @@ const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnaps
 const machinesVanished = (count: number): Reason => ({
   type: "Warning",
   reason: eventReasons.machinesVanished,
-  message: `${count} machines are missing since the API server went back to an earlier state. Their VMs may still run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
+  message: `Machines missing since the API server went back to an earlier state: ${count}. Their VMs may still run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
 });
 
 /**
