@@ -7,8 +7,9 @@ import {
   machineSetResource,
   seededRandom,
 } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
 import { customResourceDefinitionResource, eventResource, type Log, nodeResource } from "@millwright/kube";
-import { serverError } from "@millwright/kube/testing";
+import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";
 import { createManager } from "./manager.ts";
 import { aDriver } from "./testing/fake-driver.ts";
@@ -168,6 +169,40 @@ describe("a manager", () => {
     await clock.advance(5_000);
     expect(await ended).toMatchObject({ message: "another instance leads" });
     expect([api.writes(), vms.size]).toEqual([[], 0]);
+  });
+
+  it("writes to neither API server once leadership ended, before any message of it is handled", async () => {
+    const { leadership, give, expire } = aLeadership();
+    const clock = createVirtualClock();
+    const target = createFakeApi({ clock });
+    const { api: control, manager, stop, machines, phases } = aManager(aCloud().driver, { leadership, target }, clock);
+    give();
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    control.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    const name = machines()[0]?.metadata.name ?? "";
+    target.seed(nodeResource, { metadata: { name }, status: { conditions: [{ type: "Ready", status: "True" }] } });
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Running"]);
+    const label = async (value: string) => {
+      control.change(
+        machineResource,
+        { namespace, name },
+        { spec: { nodeTemplate: { metadata: { labels: { value } } } } },
+      );
+      control.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: Number(value) } });
+      await clock.advance(20_000);
+    };
+    await label("2");
+    expect([control, target].map((api) => api.writes().length > 0)).toEqual([true, true]);
+    for (const { calls } of [control, target]) calls.length = 0;
+    expire();
+    await label("3");
+    expect([control.writes(), target.writes()]).toEqual([[], []]);
+    stop.abort(new Error("done"));
+    await clock.advance(5_000);
+    await running;
   });
 
   it("stops cleanly while it waits to lead", async () => {

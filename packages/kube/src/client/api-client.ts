@@ -131,6 +131,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       path,
       signal: callOptions.signal,
       timeoutMs: callOptions.timeoutMs,
+      beforeSend: callOptions.beforeSend,
       ...(body === undefined
         ? { headers }
         : { body: JSON.stringify(body.json), headers: { "content-type": body.contentType ?? "application/json" } }),
@@ -229,6 +230,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         path: raw.path + queryString(raw.query ?? {}),
         signal: raw.signal,
         timeoutMs: raw.timeoutMs,
+        beforeSend: raw.beforeSend,
         headers: { ...(raw.body === undefined ? {} : { "content-type": "application/json" }), ...raw.headers },
         ...(raw.body === undefined ? {} : { body: JSON.stringify(raw.body) }),
       });

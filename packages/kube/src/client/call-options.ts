@@ -6,6 +6,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Deadline of the whole call, repetitions included, milliseconds. Default: `timeoutMs` of the client. */
   readonly timeoutMs?: number | undefined;
+  /** Called right before each attempt is sent, after all waits; what it throws ends the call, and nothing is sent. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /** What every write accepts. */

@@ -26,6 +26,8 @@ export interface TransportRequest {
   /** Deadline for the whole request, including waits before retries, in milliseconds. Default: that of the transport. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called right before each attempt is sent, after all waits; what it throws ends the request. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /** A response with a status below 400. */
@@ -98,6 +100,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     credentials: Credentials,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
+    request.beforeSend?.();
     const sentMs = clock.monotonicMs();
     const sent = dispatcher.request({
       origin: base.origin,

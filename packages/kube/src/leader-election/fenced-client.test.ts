@@ -2,6 +2,7 @@ import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import { answer, serve, servedNode } from "../testing/served-client.ts";
 import { createFencedClient } from "./fenced-client.ts";
 import { isLeadershipLost, LeadershipLostError } from "./leadership-lost.ts";
 
@@ -42,4 +43,26 @@ test("aborts a write that is under way when leadership ends", async () => {
   lost.abort(new LeadershipLostError("lost"));
   const write = client.create(nodeResource, { metadata: { name: "b" } }, { signal: stop.signal });
   await expect(write).rejects.toThrow("lost");
+});
+
+test.each([
+  ["while it waits for a retry that the server requested", 429],
+  ["while it waits for a connection", 201],
+])("does not send a write when leadership ends %s, before any message of it is handled", async (_, status) => {
+  let isLeader = true;
+  const fence = () => {
+    if (!isLeader) throw new LeadershipLostError("not leading");
+  };
+  const { server, api } = await serve(
+    (_request, response) => {
+      isLeader = false;
+      answer(response, status, status === 429 ? { kind: "Status", code: 429 } : servedNode, { "retry-after": "0" });
+    },
+    { maxConnections: 1 },
+  );
+  const client = createFencedClient(api, { fence, lost: new AbortController().signal });
+  const write = () => client.create(nodeResource, { metadata: { name: "a" } }).catch((error: unknown) => error);
+  const last = status === 429 ? write() : Promise.all([write(), write()]).then(([, second]) => second);
+  expect(isLeadershipLost(await last)).toBe(true);
+  expect(server.requests).toHaveLength(1);
 });

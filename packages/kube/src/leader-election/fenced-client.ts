@@ -4,8 +4,8 @@ import type { Leadership } from "./leadership.ts";
 
 /**
  * A client whose writes are rejected once the process is no longer the leader: each checks {@link Leadership.fence} at the moment
- * in which it is called, however late the event loop is, and is aborted when leadership ends while it is under way. Reads and
- * watches go on, so that caches stay warm.
+ * in which it is called, and again right before each attempt is sent, however long it waited and however late the event loop is. It is
+ * aborted when leadership ends while it is under way. Reads and watches go on, so that caches stay warm.
  *
  * A write that had been sent before may still be carried out. It arrives within the time between the renew deadline and the
  * end of the lease, unless the network holds it back for longer, which only preconditions (`resourceVersion`, `uid`) can fence.
@@ -14,7 +14,11 @@ export function createFencedClient(api: ApiClient, leadership: Pick<Leadership, 
   const fenced = <Options extends CallOptions>(options: Options): Options => {
     leadership.fence();
     const { signal } = options;
-    return { ...options, signal: signal === undefined ? leadership.lost : AbortSignal.any([signal, leadership.lost]) };
+    return {
+      ...options,
+      signal: signal === undefined ? leadership.lost : AbortSignal.any([signal, leadership.lost]),
+      beforeSend: leadership.fence,
+    };
   };
   return {
     ...api,

@@ -45,6 +45,8 @@ export function aLeadership(): {
   readonly leadership: NonNullable<ManagerOptions["leadership"]>;
   readonly give: () => void;
   readonly take: () => void;
+  /** Leadership has ended, and no message of it is handled yet. */
+  readonly expire: () => void;
 } {
   const lost = new AbortController();
   const given = Promise.withResolvers<void>();
@@ -64,6 +66,9 @@ export function aLeadership(): {
       isLeader = true;
       given.resolve();
     },
+    expire: () => {
+      isLeader = false;
+    },
     take: () => {
       isLeader = false;
       lost.abort(new Error("another instance leads"));
@@ -82,8 +87,11 @@ export function aStop(): AbortController {
 }
 
 /** A manager over an API server that holds the class `small`. */
-export function aManager(driver: Driver = aCloud().driver, change: Partial<ManagerOptions> = {}) {
-  const clock = createVirtualClock();
+export function aManager(
+  driver: Driver = aCloud().driver,
+  change: Partial<ManagerOptions> = {},
+  clock = createVirtualClock(),
+) {
   const api = createFakeApi({ clock });
   const stop = aStop();
   api.seed(machineClassResource, {
