@@ -118,10 +118,14 @@ describe("cloud over HTTP", () => {
     await expect(client.listVms()).resolves.toEqual([]);
   });
 
-  it("refuses a request that came through a name of someone else", async () => {
+  it.each([
+    ["through a name of someone else", { host: "evil.example" }],
+    ["from a web page", { origin: "http://127.0.0.1:3000" }],
+    ["from a sandboxed web page", { origin: "null" }],
+  ])("refuses a request that came %s", async (_, headers) => {
     const { request } = await import("node:http");
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      request(new URL("/v1/vms", url), { headers: { host: "evil.example" } }, (response) => {
+      request(new URL("/v1/vms", url), { headers }, (response) => {
         response.resume();
         resolve(response.statusCode);
       })

@@ -96,10 +96,13 @@ function failureOf(error: unknown, closing: AbortSignal): CloudError {
 }
 
 function authorize(request: IncomingMessage, token: Secret | undefined): void {
-  // A page in a browser can reach loopback ports through a name of its own; it cannot choose this header.
-  const host = (request.headers.host ?? "").replace(/:\d+$/, "");
+  // A page in a browser can reach loopback ports, also through a name of its own; it cannot choose these headers.
+  const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   if (!["127.0.0.1", "localhost", "[::1]"].includes(host)) {
     throw new CloudError("PermissionDenied", "the simulated cloud answers on loopback addresses only");
+  }
+  if (request.headers.origin !== undefined) {
+    throw new CloudError("PermissionDenied", "the simulated cloud does not answer web pages (an Origin header)");
   }
   if (token === undefined) return;
   const given = Buffer.from(request.headers.authorization ?? "");

@@ -174,6 +174,22 @@ test("deletes its objects when it is deleted", async () => {
   expect((await api.call("GET", widgetsPath)).code).toBe(404);
 });
 
+test.each([
+  ["pattern", { pattern: "^([a-z]+)+$" }, 400],
+  ["rule", { "x-kubernetes-validations": [{ rule: "self.matches('^([a-z]+)+$')" }] }, 422],
+])("answers requests although a %s would match for ever", async (_, part, code) => {
+  await api.call("DELETE", `${crdsPath}/widgets.example.io`);
+  await expect.poll(async () => (await api.call("GET", `${crdsPath}/widgets.example.io`)).code).toBe(404);
+  const note = '"maxLength":5,"pattern":"^[a-z]*$"';
+  const crd = JSON.stringify(widgetCrd).replace(note, () => `"maxLength":99,${JSON.stringify(part).slice(1, -1)}`);
+  expect((await api.call("POST", crdsPath, JSON.parse(crd))).code).toBe(201);
+  expect(await api.call("POST", widgetsPath, widget("a", { note: `${"a".repeat(60)}?` }))).toMatchObject({
+    code,
+    body: { message: expect.stringContaining("takes longer than 1 s; write it without nested repetitions") },
+  });
+  expect((await api.call("GET", widgetsPath)).code).toBe(200);
+});
+
 test("reports the errors of a CRD", async () => {
   const broken = withField(widgetCrd, ["metadata", "name"], "other.example.io");
   expect((await api.call("POST", crdsPath, broken)).body["message"]).toContain(

@@ -91,10 +91,12 @@ function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean 
 
 /** Patterns are in Go's syntax; those that Go rejects are left out of the schema. */
 const goRegExp = Object.assign(
-  (pattern: string): RegExp => {
+  (pattern: string): { test(text: string): boolean; toString(): string } => {
     const read = goPattern(pattern);
     if ("error" in read) throw new Error(read.error);
-    return read.regExp;
+    const { regExp } = read;
+    // The library keeps compiled patterns by their text.
+    return { test: (text) => regExp.test(text), toString: () => pattern };
   },
   { code: "goRegExp" },
 );

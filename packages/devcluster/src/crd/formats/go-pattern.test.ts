@@ -48,6 +48,15 @@ test.each([
   expect(goPattern(pattern)).toEqual({ error: `error parsing regexp: ${why}` });
 });
 
+test.each(["^(a+)+$", "^(a|a)*$", "^(a?){40}a{40}!$", "^a*a*a*a*a*a*a*$", "(a*)*b"])(
+  "ends a match of %s that would block the process, and does not match the pattern again",
+  (pattern) => {
+    const error = "takes longer than 1 s; write it without nested repetitions";
+    expect(() => matches(pattern, `${"a".repeat(3_000)}?`)).toThrow(error);
+    expect(() => matches(pattern, "a")).toThrow(error);
+  },
+);
+
 test("a pattern either compiles or has an error", () => {
   const parts = fc.constantFrom(
     "a",

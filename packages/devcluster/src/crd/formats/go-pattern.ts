@@ -1,5 +1,7 @@
+import { type BoundedRegExp, boundRegExp } from "./bounded-regexp.ts";
+
 /** A compiled regular expression in Go's syntax (RE2), or Go's error for one that it rejects. */
-export type GoPattern = { readonly regExp: RegExp } | { readonly error: string };
+export type GoPattern = { readonly regExp: BoundedRegExp } | { readonly error: string };
 
 const known = new Map<string, GoPattern>();
 /** There are few patterns, of schemas and rules, and they are used again and again. */
@@ -23,7 +25,7 @@ function compile(source: string): GoPattern {
   try {
     // Flags at the very start apply to the whole pattern.
     const [whole = "", flags = ""] = /^\(\?([im]+)\)/.exec(source) ?? [];
-    return { regExp: new RegExp(translate(source.slice(whole.length)), `u${flags}`) };
+    return { regExp: boundRegExp(new RegExp(translate(source.slice(whole.length)), `u${flags}`)) };
   } catch (error) {
     if (error instanceof PatternError) return { error: `error parsing regexp: ${error.message}` };
     return { error: `error parsing regexp: ${error instanceof Error ? error.message : String(error)}` };

@@ -1,13 +1,14 @@
 import type { Environment } from "@marcbachmann/cel-js";
+import type { BoundedRegExp } from "../../formats/bounded-regexp.ts";
 import { goPattern } from "../../formats/go-pattern.ts";
 
 /** The internal name of `matches`: the library's own function has JavaScript's patterns. */
 export const ownMatches = "goMatches";
 
-function read(pattern: string, flags = ""): RegExp {
+function read(pattern: string): BoundedRegExp {
   const result = goPattern(pattern);
   if ("error" in result) throw new Error(result.error);
-  return flags === "" ? result.regExp : new RegExp(result.regExp.source, result.regExp.flags + flags);
+  return result.regExp;
 }
 
 /**
@@ -16,16 +17,12 @@ function read(pattern: string, flags = ""): RegExp {
 export function addRegularExpressions(environment: Environment): Environment {
   return environment
     .registerFunction(`string.${ownMatches}(string): bool`, (text: string, pattern: string) => read(pattern).test(text))
-    .registerFunction(
-      "string.find(string): string",
-      (text: string, pattern: string) => read(pattern).exec(text)?.[0] ?? "",
-    )
-    .registerFunction(
-      "string.findAll(string): list<string>",
-      (text: string, pattern: string) => text.match(read(pattern, "g")) ?? [],
+    .registerFunction("string.find(string): string", (text: string, pattern: string) => read(pattern).find(text))
+    .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) =>
+      read(pattern).findAll(text),
     )
     .registerFunction("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => {
-      const all = text.match(read(pattern, "g")) ?? [];
+      const all = read(pattern).findAll(text);
       return limit < 0n ? all : all.slice(0, Number(limit));
     });
 }
