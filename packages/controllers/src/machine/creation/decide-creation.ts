@@ -9,9 +9,8 @@ import { decideStaleVm } from "./decide-stale-vm.ts";
 import { decideWaiting } from "./decide-waiting.ts";
 import { readIntent } from "../../model/creation-intent.ts";
 import { recordFailure } from "./record-failure.ts";
-import { recordVm } from "./record-vm.ts";
+import { recordVm, rejectVm } from "./record-vm.ts";
 import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
-import { rejectVm } from "./reject-vm.ts";
 import { beginCreation } from "./start-creation.ts";
 
 /**

@@ -1,10 +1,20 @@
-import { createdMachine, creatingMachine, machineEventReasons, type MachineStatus, staleNode } from "@millwright/core";
+import {
+  createdMachine,
+  creatingMachine,
+  machineEventReasons,
+  type MachineStatus,
+  staleNode,
+  answeredVmOfOtherMachine,
+  type Machine,
+} from "@millwright/core";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
+import { intentAnnotation, newIntent, readIntent } from "../../model/creation-intent.ts";
+import type { VmHolder } from "../../model/vm-holder.ts";
 
 /** Pending until the node joins, or Available without a target cluster. A Failed machine stays Failed until its node is healthy. */
 export function statusWithVm(
@@ -55,5 +65,24 @@ export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now
     actions,
     ...(isProvisioning(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}),
     because,
+  };
+}
+
+/**
+ * Rejects the VM of another Machine with which a driver answered a creation: its id is not stored. It is recorded, so that also a later process does not have the driver delete that VM for this machine.
+ * The creation counts as failed and is repeated with the backoff of a failure.
+ */
+export function rejectVm(machine: Machine, { name, providerId }: VmHolder): MachineDecision {
+  const { uid } = machine.metadata;
+  const intent = readIntent(machine) ?? newIntent(machine);
+  const annotations = intentAnnotation({ ...intent, foreignVm: providerId });
+  const patch = { metadata: { ...(uid === undefined ? {} : { uid }), annotations } };
+  const message = answeredVmOfOtherMachine(providerId, name);
+  return {
+    actions: [
+      ...(intent.foreignVm === providerId ? [] : [{ kind: "PatchMachine", patch } as const]),
+      { kind: "FailOperation", code: "AlreadyExists", message },
+    ],
+    because: [],
   };
 }

@@ -9,15 +9,10 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { deleteNode } from "./delete-node.ts";
-import { deleteVm } from "./delete-vm.ts";
-import { deleteVolumeAttachments } from "./delete-volume-attachments.ts";
+import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
-import { getVmStatus } from "./get-vm-status.ts";
 import { statusAt } from "./deletion-status.ts";
 import { markedStage } from "../../model/marked-stage.ts";
-import { removeFinalizer } from "./remove-finalizer.ts";
-import type { Stage } from "./stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { recordIds } from "../state/vm-ids.ts";

@@ -1,13 +1,44 @@
-import { deletionEvents, labelKeys, machineEventReasons } from "@millwright/core";
+import {
+  deletionEvents,
+  labelKeys,
+  machineEventReasons,
+  nodeConditionTypes,
+  phaseOf,
+  terminatingReasons,
+} from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./stages.ts";
 import { cordonUnreachable, isUnreachable } from "./unreachable-node.ts";
-import { markNodeTerminating } from "./mark-node-terminating.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { MachineAction } from "../state/decision.ts";
+import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
+
+/**
+ * Whether the machine was unhealthy, not just surplus: by its phase before the deletion flow started, afterwards by the last health check
+ */
+function wasUnhealthy({ machine }: MachineSnapshot): boolean {
+  const phase = phaseOf(machine);
+  if (phase !== "Terminating") return phase === "Failed" || phase === "Unknown";
+  const checked = machine.status?.history?.findLast(({ operation }) => operation === "HealthCheck");
+  return checked !== undefined && checked.outcome !== "Successful";
+}
+
+/** Sets the condition Terminating of the node once, with its reason: the cluster autoscaler and users read it. When that fails, the node is drained nevertheless. */
+function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): readonly MachineAction[] {
+  if (conditionOf(node, nodeConditionTypes.terminating)?.status === "True") return [];
+  const state = {
+    type: nodeConditionTypes.terminating,
+    status: "True",
+    reason: wasUnhealthy(snapshot) ? terminatingReasons.unhealthy : terminatingReasons.scaleDown,
+    message: `Machine ${snapshot.machine.metadata.name} is being deleted`,
+  } as const;
+  return setNodeCondition(node, state, now).map((action) => ({ ...action, mayFail: true }));
+}
 
 /** Why there is no node to drain. */
 function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {

@@ -8,21 +8,56 @@ import {
   nodeUnhealthy,
   phaseOf,
   updateResults,
+  formatGoDuration,
+  joined,
+  rejoined,
 } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
 import { isLeftoverNode } from "../../model/old-node.ts";
-import { isSameHealth } from "../../model/node-health.ts";
+import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { unhealthyConditionsOf } from "../../model/node-health.ts";
-import type { Change } from "./change.ts";
+import { statusOf, withOperation, withPhase, type OperationText } from "../../model/status-change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
-import { isFirstJoin, toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
+import type { Reason } from "../../model/decision.ts";
+import { ageMs } from "../../model/timeouts.ts";
+
+/** A change of phase, with the description and event. */
+interface Change {
+  readonly phase: "Running" | "Unknown";
+  readonly operation: OperationText;
+  readonly because: Reason;
+}
+
+/** Whether the machine has never joined: its creation has not been successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
+const isFirstJoin = ({ status }: Machine): boolean =>
+  status?.lastOperation?.type === "Create" && status.lastOperation.state !== "Successful";
+
+/** The change to Running: the first join, or a recovery. */
+function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): Change {
+  const isJoin = isFirstJoin(machine);
+  const description = isJoin ? joined(machine.metadata.name, ageMs(machine, now)) : rejoined(machine.metadata.name);
+  return {
+    phase: "Running",
+    operation: { description, state: "Successful", type: isJoin ? "Create" : "HealthCheck" },
+    because: {
+      type: "Normal",
+      reason: isJoin ? machineEventReasons.nodeJoined : machineEventReasons.nodeHealthy,
+      message: `Node ${node.metadata.name} is ready`,
+    },
+  };
+}
+
+/**
+ * How long a machine took to join, from its creation. Written with the status that makes the machine Running: MCM adds
+ * an annotation to that write, which the API server drops, and a separate patch would cost one more request per machine.
+ */
+const withJoinDuration = (status: MachineStatus, machine: Machine, now: Date): MachineStatus =>
+  isFirstJoin(machine) ? { ...status, joinDuration: formatGoDuration(Math.max(0, ageMs(machine, now))) } : status;
 
 /** Phases in which a healthy node makes the machine Running. In-place updates have their own rules. */
 const canBecomeRunning: ReadonlySet<string | undefined> = new Set([

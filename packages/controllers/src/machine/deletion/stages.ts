@@ -1,0 +1,182 @@
+import {
+  deletionEvents,
+  encodeMachineError,
+  labelKeys,
+  staleNode as staleNodeText,
+  type Machine,
+  retryClassOf,
+  finalizers,
+  type DeletionStage,
+  type OperationState,
+} from "@millwright/core";
+import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
+import { msUntilRetry } from "../../model/retry.ts";
+import { canBeLabel, recordIds } from "../state/vm-ids.ts";
+import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import { isUnreachable, heldBack } from "./unreachable-node.ts";
+import type { ClassView } from "../../cluster/class-view.ts";
+import { bounded } from "../creation/record-failure.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
+import type { MachineAction } from "../state/decision.ts";
+import { leftoverResources } from "./leftover-resources.ts";
+import { markedStage } from "../../model/marked-stage.ts";
+import type { Reason } from "../../model/decision.ts";
+
+/** The result of a stage of the deletion flow. */
+type StageResult =
+  /** Done; the next stage may start in the same reconcile. `happened` is written to the machine's last operation. */
+  | {
+      readonly next: DeletionStage;
+      readonly happened?: string;
+      readonly actions?: readonly MachineAction[];
+      /** Events about it. */
+      readonly because?: readonly Reason[];
+    }
+  /** In progress, or blocked: the status contains why; events or `requeueAfterMs` continue it. */
+  | {
+      readonly next: "stay";
+      readonly happened?: string;
+      readonly state?: OperationState;
+      readonly actions?: readonly MachineAction[];
+      readonly requeueAfterMs?: number;
+      /** Events. Default: one about `happened`, if it is new in the status. */
+      readonly because?: readonly Reason[];
+    }
+  /** The last stage: the object is deleted with its finalizer. */
+  | { readonly next: "deleted"; readonly actions: readonly MachineAction[] };
+
+/** A stage is a pure function of the snapshot. */
+export type Stage = (snapshot: MachineSnapshot, now: Date) => StageResult;
+
+/** Finds the node of the machine: from the objects, else from the driver. */
+export const getVmStatus: Stage = (snapshot, now) => {
+  const { machine, node, hasTarget, operation, classView } = snapshot;
+  if (!hasTarget) return { next: "DeleteVm", happened: deletionEvents.noTargetCluster() };
+  // The node of that name belongs to another VM and must not be drained.
+  const { staleNode } = readIntent(machine) ?? {};
+  if (staleNode !== undefined) return { next: "DeleteVm", happened: staleNodeText(staleNode) };
+  if (node !== undefined || (machine.metadata.labels?.[labelKeys.node] ?? "") !== "") return { next: "Drain" };
+  if (isWithoutRequest(machine)) return { next: "DeleteVm", happened: deletionEvents.vmNeverRequested() };
+  // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
+  if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
+  if (operation?.state === "running") return { next: "stay" };
+  if (operation?.kind === "find" && operation.state === "done") {
+    // The node is found by its name in the next reconcile.
+    if (!canBeLabel(operation.result.nodeName ?? "")) return { next: "Drain" };
+    return { next: "stay", actions: recordIds(snapshot, operation.result) };
+  }
+  if (operation?.kind === "find" && operation.state === "failed") {
+    if (operation.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
+    if (operation.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
+    if (operation.code === "Unimplemented") return { next: "Drain" };
+    const requeueAfterMs = msUntilRetry(operation, snapshot.inputs, now);
+    const isBeyond = isBeyondDriver(machine, operation.code);
+    const failure = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
+    if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
+    const happened = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
+    if (!operation.isAcknowledged)
+      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
+    if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
+  }
+  return { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
+};
+
+/** Deletes VolumeAttachments after a forced drain, so that other nodes can attach the volumes once the VM is deleted. */
+export const deleteVolumeAttachments: Stage = ({ node, attachments }) => {
+  const left = attachments.filter(({ metadata }) => metadata.deletionTimestamp == null);
+  // MCM may have left the deletion at this stage. The VM of an unreachable node may still write to the volumes.
+  if (node === undefined || left.length === 0 || isUnreachable(node)) return { next: "DeleteVm" };
+  return {
+    next: "DeleteVm",
+    actions: left.map(({ metadata }) => ({
+      kind: "DeleteVolumeAttachment",
+      name: metadata.name,
+      uid: metadata.uid ?? "",
+    })),
+  };
+};
+
+/** Without a class no driver can be called: only a machine that has no VM goes on. */
+function withoutClass(
+  machine: Machine,
+  { isMissing, problem }: ClassView & { readonly state: "unusable" },
+): StageResult {
+  const { providerID = "" } = machine.spec;
+  // A class is kept while machines refer to it: one that does not exist never existed, and without an intent no VM was requested.
+  const wasAsked = readIntent(machine) !== undefined;
+  const neverHadVm = providerID === "" && ((isMissing && !wasAsked) || isForceDeletion(machine));
+  if (neverHadVm) return { next: "DeleteNode", happened: problem };
+  const vm = providerID === "" ? "a VM that may exist" : `VM ${providerID}`;
+  return { next: "stay", happened: `Cannot delete ${vm}: ${problem}`, state: "Failed" };
+}
+
+/** Reports what waits for the VM, where it cannot be deleted. */
+function withHeldBack(result: StageResult, snapshot: MachineSnapshot, now: Date): StageResult {
+  const note = heldBack(snapshot, now);
+  return note === undefined || result.next !== "stay" || result.happened === undefined || result.state !== "Failed"
+    ? result
+    : { ...result, happened: `${result.happened}. ${note}` };
+}
+
+/** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
+export const deleteVm: Stage = (snapshot, now) => withHeldBack(vmDeletion(snapshot, now), snapshot, now);
+
+const vmDeletion: Stage = (snapshot, now) => {
+  const { machine, operation, classView, inputs } = snapshot;
+  if (isWithoutRequest(machine)) return { next: "DeleteNode" };
+  if (operation?.state === "running") return { next: "stay" };
+  if (operation?.kind === "delete" && operation.state === "done")
+    return { next: "DeleteNode", happened: deletionEvents.vmDeleted() };
+  if (operation?.kind === "delete" && operation.state === "failed") {
+    if (operation.code === "NotFound") return { next: "DeleteNode", happened: deletionEvents.vmNotFound() };
+    const error = encodeMachineError(operation);
+    if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
+      return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
+    const isTransient = retryClassOf(operation.code) === "transient";
+    const happened = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
+    const requeueAfterMs = msUntilRetry(operation, inputs, now);
+    if (!operation.isAcknowledged)
+      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
+    if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
+  }
+  if (operation?.kind === "delete" && operation.state === "pending") {
+    const happened = deletionEvents.vmDeletionPending(bounded(operation.message));
+    const requeueAfterMs = operation.checkAt - now.getTime();
+    const isReported =
+      machine.status?.lastOperation?.description?.startsWith(deletionEvents.vmDeletionPending("")) === true;
+    const because = isReported ? { because: [] } : {};
+    if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
+  }
+  if (classView.state === "unusable") return withoutClass(machine, classView);
+  return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };
+};
+
+/** Start of the stage DeleteNode, wall clock in milliseconds. */
+const nodeStageStart = (snapshot: MachineSnapshot): number | undefined =>
+  markedStage(snapshot) === "DeleteNode"
+    ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "1970-01-01T00:00:00Z")
+    : undefined;
+
+/** Deletes the node object once Kubernetes has released its pods and volumes; other finalizers on the node do not delay the machine. */
+export const deleteNode: Stage = (snapshot, now) => {
+  const { node } = snapshot;
+  if (node === undefined) return { next: "RemoveFinalizer" };
+  const { name, uid = "" } = node.metadata;
+  const release: readonly MachineAction[] =
+    node.metadata.finalizers?.includes(finalizers.node) === true
+      ? [{ kind: "PatchNode", name, patch: removeFinalizerPatch(node, finalizers.node) }]
+      : [];
+  if (node.metadata.deletionTimestamp != null)
+    return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
+  const left = leftoverResources(snapshot, node, nodeStageStart(snapshot), now);
+  if (left !== undefined) return { next: "stay", ...left };
+  const deletion: MachineAction = { kind: "DeleteNode", name, uid };
+  return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: [...release, deletion] };
+};
+
+/** All resources of the machine are deleted. */
+export const removeFinalizer: Stage = ({ machine }) => ({
+  next: "deleted",
+  actions: [{ kind: "PatchMachine", patch: removeFinalizerPatch(machine, finalizers.machine) }],
+});
