@@ -9,20 +9,18 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { surplusHistory } from "./sets/history.ts";
-import { machineSetPatch, newMachineSet } from "./sets/machine-set-shape.ts";
+import { surplusHistory, newRevision, revisionOf } from "./sets/revision.ts";
+import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-shape.ts";
 import { transferPatch } from "./in-place/transfer-patch.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { countMachines, isReceived } from "../machine-lists/machine-counts.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
-import { type RolloutBounds } from "./state/rollout-bounds.ts";
+import type { RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingOnly, type RolloutStep } from "./plan-sizes.ts";
 import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
-import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
-import { newRevision, revisionOf } from "./sets/revision.ts";
-import { recoveredSize } from "./state/recovered-size.ts";
+import { recoveredSize } from "./state/set-size.ts";
 import {
   allOf,
   type MachineDeploymentAction,

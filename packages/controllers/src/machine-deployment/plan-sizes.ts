@@ -1,14 +1,13 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
-import { recoveredSize } from "./state/recovered-size.ts";
+import { recoveredSize, type SetView, sum } from "./state/set-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
-import { type RolloutBounds, type Sizes } from "./state/rollout-bounds.ts";
+import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
 import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
-import { type SetView, sum } from "./state/set-size.ts";
 import { allOf, type MachineDeploymentSnapshot, type Sets } from "./state/snapshot.ts";
 
 /** One step of a rollout: the sizes of sets and, for an in-place update, the single machines. */

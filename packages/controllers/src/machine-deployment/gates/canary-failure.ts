@@ -2,7 +2,7 @@ import { annotationKeys, eventReasons, type Machine, type MachineDeployment, typ
 import { machinesWhere } from "../../machine-lists/machines-where.ts";
 import { availableSince } from "../../machine-lists/available-since.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
-import { canaryFailureOf } from "./canary.ts";
+import { canaryFailureOf } from "./canary-steps.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
 import { availableMachines, type SetView } from "../state/set-size.ts";

@@ -1,15 +1,12 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import { canaryGates } from "./canary.ts";
+import { canaryGates, readCanarySteps } from "./canary-steps.ts";
 import { isRollbackFromFailedCanary, isRevert, hasOldMachines } from "./canary-failure.ts";
-import { readCanarySteps } from "./canary-steps.ts";
-import { recoveredSize } from "../state/recovered-size.ts";
+import { recoveredSize, sum } from "../state/set-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
-import { isOnDelete } from "../state/on-delete.ts";
-import { type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
-import { sum } from "../state/set-size.ts";
+import { isOnDelete, type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
 import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/snapshot.ts";
 
 /**

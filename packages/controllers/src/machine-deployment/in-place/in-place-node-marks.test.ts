@@ -4,8 +4,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aNode, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
 import { nodePatch } from "../state/node-patch.ts";
 import { desiredMarksForOldSet, desiredMarksForReleased } from "./in-place-node-marks.ts";
-import { type UpdateNote, writeUpdateNote } from "./update-note.ts";
-import { type UpdateState, updateStateOf } from "./update-state.ts";
+import { type UpdateNote, writeUpdateNote, type UpdateState, updateStateOf } from "./update-state.ts";
 
 const { candidateForUpdate, selectedForUpdate, updateResult } = labelKeys;
 const noteKey = annotationKeys.inPlaceUpdate;

@@ -11,8 +11,7 @@ import {
 import type { Node } from "../../model/node-objects.ts";
 import type { NodeConditionState } from "../../model/node-condition.ts";
 import { type DesiredNodeMarks, noChange } from "../state/node-patch.ts";
-import { readUpdateNote, type UpdateNote, writeUpdateNote } from "./update-note.ts";
-import { isBeforeDrain, type UpdateState } from "./update-state.ts";
+import { readUpdateNote, type UpdateNote, writeUpdateNote, isBeforeDrain, type UpdateState } from "./update-state.ts";
 
 /** The desired marks of a node during an in-place update, and the condition to set, if any. */
 export interface InPlaceNodeMarks {

@@ -3,11 +3,9 @@ import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { inDeletionOrder } from "../../machine-set/deletion-order.ts";
 import { isAvailable } from "../../model/phase.ts";
-import type { SetView } from "../state/set-size.ts";
+import { type SetView, recoveredSize } from "../state/set-size.ts";
 import type { InPlaceSet, UpdatableMachine } from "./plan-in-place.ts";
-import { recoveredSize } from "../state/recovered-size.ts";
-import { readUpdateNote } from "./update-note.ts";
-import { updateStateOf } from "./update-state.ts";
+import { readUpdateNote, updateStateOf } from "./update-state.ts";
 
 /** The view of a machine, and what it was computed from. */
 interface Viewed {

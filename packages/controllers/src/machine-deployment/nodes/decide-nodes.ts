@@ -1,4 +1,4 @@
-import type { NodeChange } from "../state/node-patch.ts";
+import { type NodeChange, nodePatch, noChange } from "../state/node-patch.ts";
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
@@ -10,10 +10,8 @@ import {
   desiredMarksForOldSet,
   desiredMarksForReleased,
 } from "../in-place/in-place-node-marks.ts";
-import { readUpdateNote } from "../in-place/update-note.ts";
-import { type UpdateState, updateStateOf } from "../in-place/update-state.ts";
-import { nodePatch, noChange } from "../state/node-patch.ts";
-import { avoidsOldNodes } from "../sets/set-marks.ts";
+import { readUpdateNote, type UpdateState, updateStateOf } from "../in-place/update-state.ts";
+import { avoidsOldNodes } from "../sets/machine-set-shape.ts";
 import type { SetView } from "../state/set-size.ts";
 import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 

@@ -1,4 +1,5 @@
-import { annotationKeys, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineSet, type MachineDeployment } from "@millwright/core";
+import type { SetView } from "../state/set-size.ts";
 
 /** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object. */
 const MAX_HISTORY = 20;
@@ -26,4 +27,22 @@ export function revisionAnnotations(set: MachineSet | undefined, revision: numbe
     [annotationKeys.revision]: String(revision),
     ...(past.length > 0 ? { [annotationKeys.revisionHistory]: past.slice(-MAX_HISTORY).join(",") } : {}),
   };
+}
+
+/**
+ * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and idle
+ * (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). Without a limit all are kept.
+ */
+export function surplusHistory(deployment: MachineDeployment, oldSets: readonly SetView[]): readonly SetView[] {
+  const limit = deployment.spec.revisionHistoryLimit;
+  if (limit === undefined) return [];
+  const alive = oldSets.filter(({ set }) => set.metadata.deletionTimestamp == null);
+  return alive
+    .slice(0, Math.max(0, alive.length - limit))
+    .filter(
+      ({ set, machines }) =>
+        machines.length === 0 &&
+        (set.spec.replicas ?? 0) === 0 &&
+        (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0),
+    );
 }

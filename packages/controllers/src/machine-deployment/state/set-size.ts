@@ -1,4 +1,4 @@
-import type { Machine, MachineSet } from "@millwright/core";
+import { type Machine, type MachineSet, labelKeys } from "@millwright/core";
 import { longestAvailable } from "../../machine-lists/available-since.ts";
 import { countMachines } from "../../machine-lists/machine-counts.ts";
 
@@ -46,3 +46,15 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
 export const preservedFailures = ({ machines }: SetView): number => countMachines(machines).preserved;
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/**
+ * The intended size of a set in an in-place update, also after its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): it includes
+ * each received machine, and in a set that may not create machines it excludes deleted ones. Other sets keep their `spec.replicas`.
+ */
+export function recoveredSize(view: SetView): SetSize {
+  const size = sizeOf(view);
+  const { present, received } = countMachines(view.machines);
+  const places = size.spec + Math.max(0, Math.min(received, present - size.spec));
+  const isDrawnOn = view.set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined;
+  return sizeOf(view, isDrawnOn ? Math.min(places, present) : places);
+}

@@ -1,7 +1,7 @@
 import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, labelled, named } from "../../testing/builders.ts";
-import { recoveredSize } from "./recovered-size.ts";
+import { recoveredSize } from "./set-size.ts";
 
 const own = inPhase("Running");
 const received = { ...own, ...labelled({ [labelKeys.updateResult]: "successful" }) };

@@ -1,7 +1,7 @@
 import type { MachineSet } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named } from "../../testing/builders.ts";
-import { surplusHistory } from "./history.ts";
+import { surplusHistory } from "./revision.ts";
 
 const emptySet = (name: string, ...changes: readonly Change<MachineSet>[]) =>
   aMachineSet(named(name), { spec: { replicas: 0 }, status: { observedGeneration: 1 } }, ...changes);
