@@ -92,6 +92,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       ...subjectOf("update", "replace with a deletion time", "replace with bad labels"),
       ...subjectOf("patch", "merge: with another uid", "merge: a bad label", "strategic: delete a taint"),
       ...subjectOf("patch", "strategic: replace all taints", "strategic: unknown directive"),
+      ...subjectOf("patch", "strategic: a condition of another node", "strategic: another node"),
       "patch / strategic: an item without its key",
       "delete / add a finalizer while it goes",
       "dry-run / patch to something bad",

@@ -61,6 +61,7 @@ export {
   isVersionTooLarge,
   isInvalid,
   isNotFound,
+  isPatchMismatch,
   isTooManyRequests,
   isTransient,
   isUnanswered,
@@ -134,6 +135,7 @@ export { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch }
 export type { Finalized, FinalizerPatch } from "./objects/finalizers.ts";
 export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./objects/conditions.ts";
 export type { Condition, ConditionState, SetConditionOptions } from "./objects/conditions.ts";
+export { createJsonPatch, type JsonPatchOperation } from "./json/create-json-patch.ts";
 export { applyMergePatch, createMergePatch, equalJson } from "./json/json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";

@@ -1,5 +1,18 @@
 import { crds as machineDefinitions } from "@millwright/core";
-import { apply, del, get, getUntil, mergePatch, post, put, subject, versionOf, type Json } from "../request-script.ts";
+import {
+  apply,
+  del,
+  get,
+  getUntil,
+  jsonPatch,
+  mergePatch,
+  post,
+  put,
+  subject,
+  uidOf,
+  versionOf,
+  type Json,
+} from "../request-script.ts";
 import { crds, isEstablished } from "./sample-objects.ts";
 
 const root = "/apis/machine.sapcloud.io/v1alpha1/namespaces/{ns}";
@@ -26,6 +39,49 @@ const deployment = (name: string, spec: object = {}) =>
     spec: { replicas: 3, selector: { matchLabels: { app: "x" } }, template, ...spec },
   });
 
+const status = `${root}/machines/m/status`;
+const otherUid = "11111111-2222-3333-4444-555555555555";
+
+/** Conditional writes of the status, as the controllers send them. */
+const conditionalStatus = [
+  jsonPatch("json: below a status that does not exist", status, [
+    { op: "add", path: "/status/lastKnownState", value: "x" },
+  ]),
+  jsonPatch("json: the first status, of another machine", status, [
+    { op: "test", path: "/metadata/uid", value: otherUid },
+    { op: "test", path: "/status", value: null },
+    { op: "add", path: "/status", value: { lastKnownState: "x" } },
+  ]),
+  jsonPatch("json: the first status", status, (seen) => [
+    { op: "test", path: "/metadata/uid", value: uidOf(seen("a machine")) },
+    { op: "test", path: "/status", value: null },
+    { op: "add", path: "/status", value: { lastKnownState: "x" } },
+  ]),
+  jsonPatch("json: no longer the first status", status, [
+    { op: "test", path: "/status", value: null },
+    { op: "add", path: "/status", value: { lastKnownState: "y" } },
+  ]),
+  jsonPatch("json: some fields of the status", status, (seen) => [
+    { op: "test", path: "/metadata/uid", value: uidOf(seen("a machine")) },
+    { op: "add", path: "/status/currentStatus", value: { phase: "Pending" } },
+    { op: "add", path: "/status/currentStatus/timeoutActive", value: true },
+    { op: "remove", path: "/status/lastKnownState" },
+  ]),
+  jsonPatch("json: fields of the status of another machine", status, [
+    { op: "test", path: "/metadata/uid", value: otherUid },
+    { op: "add", path: "/status/lastKnownState", value: "z" },
+  ]),
+  jsonPatch("json: a field that the status does not have", status, [{ op: "remove", path: "/status/lastKnownState" }]),
+  jsonPatch("json: a status that is not valid", status, [{ op: "add", path: "/status/lastKnownState", value: 1 }]),
+  jsonPatch("json: of a machine that does not exist", `${root}/machines/missing/status`, [
+    { op: "test", path: "/metadata/uid", value: otherUid },
+  ]),
+  mergePatch("merge: the status of another machine", status, {
+    metadata: { uid: otherUid },
+    status: { lastKnownState: "z" },
+  }),
+];
+
 /** The machine API on both servers. */
 export const machines = subject("machines", [
   ...plurals.flatMap((plural) => [
@@ -46,7 +102,8 @@ export const machines = subject("machines", [
     machine("m4", { unknown: 1 }),
   ),
   post("a machine with a class that is a text", `${root}/machines`, machine("m5", { class: "c" })),
-  mergePatch("the status of a machine", `${root}/machines/m/status`, {
+  ...conditionalStatus,
+  mergePatch("the status of a machine", status, {
     status: {
       currentStatus: { phase: "Running", lastUpdateTime: "2010-01-01T00:00:00Z" },
       lastOperation: {
@@ -57,7 +114,7 @@ export const machines = subject("machines", [
       },
     },
   }),
-  mergePatch("a condition with a bad time", `${root}/machines/m/status`, {
+  mergePatch("a condition with a bad time", status, {
     status: { currentStatus: { lastUpdateTime: "noon" } },
   }),
   get("machines as a table", `${root}/machines`, table),

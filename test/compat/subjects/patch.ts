@@ -45,6 +45,11 @@ export const patch = subject("patch", [
     { op: "move", from: "/data/n", path: "/data/moved" },
     { op: "copy", from: "/data/k", path: "/data/copied" },
   ]),
+  jsonPatch("json: test that there is nothing", a, [{ op: "test", path: "/data/nothing", value: null }]),
+  jsonPatch("json: test for something where there is nothing", a, [{ op: "test", path: "/data/nothing", value: "" }]),
+  jsonPatch("json: test below nothing", a, [{ op: "test", path: "/nothing/at/all", value: null }]),
+  jsonPatch("json: test for nothing where there is something", a, [{ op: "test", path: "/data/k", value: null }]),
+  jsonPatch("json: test without a value", a, [{ op: "test", path: "/data/nothing" }]),
   jsonPatch("json: escaped path", a, [{ op: "add", path: "/metadata/annotations", value: { "example.io/x": "1" } }]),
   jsonPatch("json: replace at an escaped path", a, [
     { op: "replace", path: "/metadata/annotations/example.io~1x", value: "2" },
@@ -100,6 +105,11 @@ export const patch = subject("patch", [
       conditions: [{ type: "Ready", status: "False" }],
     },
   }),
+  strategicPatch("strategic: a condition of another node", `${n}/status`, {
+    metadata: { uid: "11111111-2222-3333-4444-555555555555" },
+    status: { conditions: [{ type: "Ready", status: "Unknown" }] },
+  }),
+  strategicPatch("strategic: another node", n, { metadata: { uid: "11111111-2222-3333-4444-555555555555" } }),
   strategicPatch("strategic: unknown directive", n, { spec: { taints: [{ $patch: "twist", key: "c" }] } }),
   strategicPatch("strategic: an item without its key", n, { spec: { taints: [{ effect: "NoSchedule" }] } }),
   strategicPatch("strategic: a finalizer", n, { metadata: { finalizers: ["example.io/a"] } }),

@@ -1,4 +1,4 @@
-import { type ApiObject, createMergePatch, keyOf, type Log, type ReconcileResult } from "@millwright/kube";
+import { type ApiObject, keyOf, type Log, type ReconcileResult } from "@millwright/kube";
 import type { EventRecorder } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { Writer } from "./writer.ts";
@@ -17,17 +17,6 @@ export interface Outcome<Status> {
   readonly statusAfter?: (status: Status | undefined) => Status | undefined;
 }
 
-/** Writes the difference of the status, or nothing. */
-async function writeStatus<T extends ApiObject>(
-  status: Readonly<Record<string, unknown>> | undefined,
-  { object, writer }: Pick<CarryOutOptions<T>, "object" | "writer">,
-): Promise<void> {
-  if (status === undefined) return;
-  const patch = createMergePatch({ ...object.status }, { ...status });
-  const { namespace, name = "" } = object.metadata;
-  if (patch !== undefined) await writer.patchStatus({ namespace, name }, patch);
-}
-
 /**
  * Carries out a decision: its actions in order, then the difference of the status in one patch, then its events. Events come last because they
  * report what happened; a failed action ends the reconcile, and the next one decides again.
@@ -38,7 +27,8 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
   { object, writer, events, log, statusAfter }: CarryOutOptions<T> & Outcome<Status>,
 ): Promise<ReconcileResult> {
   for (const action of decision.actions) await act(action);
-  await writeStatus(statusAfter === undefined ? decision.status : statusAfter(decision.status), { object, writer });
+  const status = statusAfter === undefined ? decision.status : statusAfter(decision.status);
+  if (status !== undefined) await writer.writeStatus(object, status);
   for (const reason of decision.because) {
     events.record(object, reason);
     log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });

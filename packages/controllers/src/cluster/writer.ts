@@ -1,8 +1,12 @@
 import type { ResourceType } from "@millwright/core";
 import {
   type ApiClient,
+  ApiError,
   type ApiObject,
+  createJsonPatch,
   isNotFound,
+  isPatchMismatch,
+  type JsonPatchOperation,
   keyFor,
   keyOf,
   mayHaveSucceeded,
@@ -10,6 +14,7 @@ import {
   type ReadonlyStore,
 } from "@millwright/kube";
 import type { CrdGuard } from "../model/crd-guard.ts";
+import { shapeProblemsOf } from "./readable.ts";
 import type { RefusedWrites } from "./refused-writes.ts";
 
 /**
@@ -20,8 +25,13 @@ export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
   /** JSON merge patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. */
   patch(ref: ObjectRef, patch: object): Promise<void>;
-  /** Patch of the status: a JSON merge patch, or, for built-in kinds, a strategic one, which merges lists by their keys. */
-  patchStatus(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
+  /** Strategic patch of the status, which merges lists by their keys; built-in kinds only. */
+  patchStatus(ref: ObjectRef, patch: object): Promise<void>;
+  /**
+   * Writes the fields of the status that differ from those that were read; nothing if none does. Another object of this name, or one whose status was
+   * removed or added since, is a conflict: kube-apiserver ignores `metadata.uid` in merge patches of the status of a custom resource.
+   */
+  writeStatus(read: T & { readonly status?: object }, status: object): Promise<void>;
   /** Background deletion of the object with this UID, and in this version if one is given; another one of the same name is kept. */
   delete(ref: ObjectRef, uid: string, resourceVersion?: string): Promise<void>;
 }
@@ -47,10 +57,13 @@ export function createWriter<T extends ApiObject>({
 }: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,
-    patch: object,
-    options: { readonly kind: "merge" | "strategic"; readonly subresource?: "status" },
+    patch: unknown,
+    options: { readonly kind: "merge" | "strategic" | "json"; readonly subresource?: "status" },
   ): Promise<void> => {
-    const send = (): Promise<T> => api.patch<T>(type, ref, patch, options);
+    const send = (): Promise<T> =>
+      api.patch<T>(type, ref, patch, options).catch((error: unknown) => {
+        throw isPatchMismatch(error) ? replaced(type, ref, error) : error;
+      });
     // The status and the rest of an object are refused by different rules.
     const id = `${type.plural}/${options.subresource ?? ""}/${keyFor(ref)}`;
     try {
@@ -67,7 +80,14 @@ export function createWriter<T extends ApiObject>({
       return created;
     },
     patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
-    patchStatus: (ref, status, kind = "merge") => patchWith(ref, { status }, { kind, subresource: "status" }),
+    patchStatus: (ref, status) => patchWith(ref, { status }, { kind: "strategic", subresource: "status" }),
+    async writeStatus(read, status) {
+      const changes = statusChanges(read, status);
+      const { namespace, name = "", uid } = read.metadata;
+      if (changes.length === 0) return;
+      const isSame = { op: "test", path: "/metadata/uid", value: uid };
+      await patchWith({ namespace, name }, [isSame, ...changes], { kind: "json", subresource: "status" });
+    },
     async delete(ref, uid, resourceVersion) {
       crdGuard?.recordDeletion(uid);
       try {
@@ -90,3 +110,20 @@ export function createWriter<T extends ApiObject>({
     },
   };
 }
+
+/** A JSON patch cannot add a field to a status that does not exist, and would not merge the first status with one that another process has written. */
+function statusChanges(read: { readonly status?: object }, status: object): readonly JsonPatchOperation[] {
+  const changes = createJsonPatch({ ...read.status }, { ...status }, "/status");
+  if (changes.length === 0 || read.status !== undefined) return changes;
+  const isFirst: JsonPatchOperation = { op: "test", path: "/status", value: null };
+  // A status that cannot be read is replaced.
+  return [...(shapeProblemsOf(read).length > 0 ? [] : [isFirst]), { op: "add", path: "/status", value: status }];
+}
+
+const replaced = (type: ResourceType, { name }: ObjectRef, cause: unknown): ApiError =>
+  new ApiError({
+    status: 409,
+    reason: "Conflict",
+    message: `${type.kind} ${name} was replaced or changed since it was read`,
+    cause,
+  });

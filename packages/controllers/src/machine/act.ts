@@ -133,7 +133,7 @@ export function createMachineExecutor(
         case "PatchNode":
           return onNode(action, nodes().patch({ name: action.name }, action.patch));
         case "PatchNodeStatus":
-          return onNode(action, nodes().patchStatus({ name: action.name }, action.patch, "strategic"));
+          return onNode(action, nodes().patchStatus({ name: action.name }, action.patch));
         case "DeleteNode":
           return nodes().delete({ name: action.name }, action.uid);
         case "EvictPod":

@@ -23,6 +23,7 @@ export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Jso
   const operations = patch.map(readOperation);
   let document: Json = structuredClone(target);
   for (const operation of operations) {
+    if (isTestForNothing(document, operation)) continue;
     try {
       document = jsonPatch.applyOperation<Json>(document, asLenient(document, operation), true, true, true).newDocument;
     } catch {
@@ -35,9 +36,20 @@ export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Jso
 /** As in Kubernetes' library, replacing a field that an existing object does not have adds it. */
 function asLenient(document: Json, operation: Operation): Operation {
   if (operation.op !== "replace") return operation;
-  const steps = operation.path.split("/").slice(1, -1);
-  const parent = at(document, ...steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")));
-  return isObject(parent) ? { ...operation, op: "add" } : operation;
+  return isObject(parentOf(document, operation.path).parent) ? { ...operation, op: "add" } : operation;
+}
+
+/** As in Kubernetes' library, a test for null holds for a field that an existing object does not have. */
+function isTestForNothing(document: Json, operation: Operation): boolean {
+  if (operation.op !== "test" || operation.value !== null) return false;
+  const { parent, key } = parentOf(document, operation.path);
+  return isObject(parent) && !Object.hasOwn(parent, key);
+}
+
+/** Where a path points to. */
+function parentOf(document: Json, path: string): { readonly parent: Json | undefined; readonly key: string } {
+  const steps = path.split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return { parent: at(document, ...steps.slice(1, -1)), key: steps.at(-1) ?? "" };
 }
 
 /** Kubernetes does not report which operation it was. */

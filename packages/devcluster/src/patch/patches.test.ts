@@ -101,3 +101,11 @@ test("a JSON patch leaves its target unchanged and is rejected when an operation
   expect(() => applyJsonPatch(target, [{ op: "add", path: "/__proto__/x", value: 1 }])).toThrow("rejected");
   expect(Reflect.get({}, "x")).toBeUndefined();
 });
+
+test("a JSON patch may test that a field does not exist", () => {
+  const absent = { op: "test", path: "/a/c", value: null };
+  const change = { op: "add", path: "/a/b", value: 2 };
+  expect(applyJsonPatch({ a: { b: 1 } }, [absent, change])).toEqual({ a: { b: 2 } });
+  for (const target of [{ a: { c: 1 } }, {}])
+    expect(() => applyJsonPatch(target, [absent, change])).toThrow("rejected");
+});

@@ -38,7 +38,7 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
     decodeObject(definition, checkIdentity(definition, changed, ref)),
   );
   if (update.isReplace === true && subresource === "") requireNameInBody(wanted, ref.name);
-  checkPreconditions(definition, live, wanted, update.isReplace === true);
+  checkPreconditions(definition, live, wanted, update);
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
   rejectNewFinalizers(definition, live, merged);
@@ -113,11 +113,13 @@ function checkPreconditions(
   definition: ResourceDefinition,
   live: StoredObject,
   wanted: JsonObject,
-  isReplace: boolean,
+  { isReplace = false, subresource }: Pick<Update, "isReplace" | "subresource">,
 ): void {
   const { name } = live.metadata;
   const uid = stringAt(wanted, "metadata", "uid");
-  if (uid && uid !== live.metadata.uid) {
+  // A patch of the status of a custom resource is about whatever object has the name: kube-apiserver ignores all of its metadata.
+  const isIgnored = !isReplace && subresource === "status" && definition.origin === "custom";
+  if (uid && uid !== live.metadata.uid && !isIgnored) {
     if (!isReplace) {
       const message = `Invalid value: ${quoted(uid)}: field is immutable`;
       throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.uid" }]);

@@ -202,6 +202,21 @@ export function isInvalid(error: unknown): error is ApiError {
   return hasStatus(error, 422);
 }
 
+/** Message about a JSON patch that does not apply. Source: apimachinery `NewGenericServerResponse`, for 422. */
+const patchNotApplicable = "the server rejected our request due to an error in our request";
+
+/**
+ * A patch was meant for another object, or another state of it: a `test` or the path of a JSON patch does not fit, or `metadata.uid` in another patch is not
+ * that of the object. The server answers as if the patch were invalid; what to do is the same as for a conflict.
+ */
+export function isPatchMismatch(error: unknown): error is ApiError {
+  return (
+    isInvalid(error) &&
+    (error.message === patchNotApplicable ||
+      error.details?.causes?.some(({ field }) => field === "metadata.uid") === true)
+  );
+}
+
 /** The server rejects the request for now: overload, or (with a `DisruptionBudget` cause) an eviction that a budget does not allow. */
 export function isTooManyRequests(error: unknown): error is ApiError {
   return hasStatus(error, 429);

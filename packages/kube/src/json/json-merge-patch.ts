@@ -54,10 +54,12 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(result);
 }
 
-function definedKeys(value: Readonly<Record<string, unknown>>): string[] {
+/** The keys of what JSON keeps. */
+export function definedKeys(value: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(value).filter((key) => value[key] !== undefined);
 }
 
-function ownValue(value: Readonly<Record<string, unknown>>, key: string): unknown {
+/** The value of a key of the record itself. */
+export function ownValue(value: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -2,7 +2,10 @@ import { isRecord } from "@millwright/base";
 import { ApiError } from "../client/api-error.ts";
 import { equalJson } from "../json/json-merge-patch.ts";
 
-/** Applies a JSON patch (RFC 6902) of `add`, `remove`, `replace` and `test` operations to a copy of the target. */
+/**
+ * Applies a JSON patch (RFC 6902) of `add`, `remove`, `replace` and `test` operations to a copy of the target. As in kube-apiserver a test for null holds
+ * where there is nothing.
+ */
 export function applyJsonPatch(target: unknown, operations: readonly unknown[]): unknown {
   let result: unknown = structuredClone(target);
   for (const operation of operations) {
@@ -13,7 +16,7 @@ export function applyJsonPatch(target: unknown, operations: readonly unknown[]):
       .slice(1)
       .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
     if (op === "test") {
-      if (!equalJson(read(result, tokens), value)) throw invalid(`testing value ${path} failed`);
+      if (!equalJson(read(result, tokens) ?? null, value)) throw invalid(`testing value ${path} failed`);
     } else if (op === "add" || op === "replace" || op === "remove") {
       result = write(result, tokens, op, value);
     } else {
@@ -50,6 +53,8 @@ function write(target: unknown, tokens: readonly string[], op: "add" | "replace"
   return Object.fromEntries(entries);
 }
 
+/** An API server does not report what is wrong; the cause is for people who debug a test. */
 function invalid(what: string): ApiError {
-  return new ApiError({ status: 422, reason: "Invalid", message: `the JSON patch cannot be applied: ${what}` });
+  const message = "the server rejected our request due to an error in our request";
+  return new ApiError({ status: 422, reason: "Invalid", message, details: {}, cause: new Error(what) });
 }

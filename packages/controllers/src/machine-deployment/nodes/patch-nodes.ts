@@ -26,7 +26,7 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
     const node = store.get(name);
     if (condition === undefined || node === undefined) return;
     for (const action of setNodeCondition(node, condition, clock.now())) {
-      if (action.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, action.patch, "strategic");
+      if (action.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, action.patch);
     }
   };
 

@@ -29,9 +29,6 @@ export function createMachineSetCreator(
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
 ): CreateMachineSet {
-  const patchStatus = ({ metadata: { namespace, name } }: MachineDeployment, status: object): Promise<void> =>
-    deployments.patchStatus({ namespace, name }, status);
-
   /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
   const useOrAvoid = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
     const { namespace, name } = set.metadata;
@@ -41,7 +38,8 @@ export function createMachineSetCreator(
       caches.sets.store.applyWrite(live);
       return;
     }
-    await patchStatus(deployment, { collisionCount: (deployment.status?.collisionCount ?? 0) + 1 });
+    const { status } = deployment;
+    await deployments.writeStatus(deployment, { ...status, collisionCount: (status?.collisionCount ?? 0) + 1 });
     throw new Error(`the name ${name} of the new machine set is taken; the next attempt uses another`);
   };
 
@@ -53,7 +51,7 @@ export function createMachineSetCreator(
     const before = deployment.status?.conditions ?? [];
     const rejected = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
     const conditions = setCondition(before, rejected, { now: clock.now(), updateTime: true });
-    if (conditions !== before) await patchStatus(deployment, { conditions });
+    await deployments.writeStatus(deployment, { ...deployment.status, conditions });
   };
 
   return async (deployment, set) => {
