@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { type IntOrPercent, parseGoDuration, readIntOrPercent } from "@millwright/core";
 import { InvalidArgumentError } from "commander";
 
@@ -7,6 +8,15 @@ export function readPort(text: string): number {
   if (!(port <= 65_535)) throw new InvalidArgumentError("expected a port from 0 to 65535; 0 takes a free one.");
   return port;
 }
+
+/** An IP address. */
+export function readAddress(text: string): string {
+  if (isIP(text) === 0) throw new InvalidArgumentError("expected an IP address such as 127.0.0.1.");
+  return text;
+}
+
+/** A verbosity of klog. Its short form is also written `-v=4`. */
+export const readVerbosity = (text: string): number => readMargin(text.replace(/^=/, ""));
 
 /** A Go duration, as milliseconds. */
 export function readDuration(text: string): number {

@@ -8,6 +8,7 @@ import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
+import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 
@@ -33,12 +34,11 @@ export function createProgram(setStatus: (status: number) => void): Command {
       setStatus(await dev(flags));
     });
 
-  addRunFlags(program.command("run").description("run the controllers against a cluster")).action(
-    async (flags: RunFlags) => {
-      const { run } = await import("./commands/run.ts");
-      setStatus(await run(flags));
-    },
-  );
+  const runCommand = program.command("run").description("run the controllers against a cluster");
+  addIneffectiveFlags(addRunFlags(runCommand)).action(async (flags: RunFlags, command: Command) => {
+    const { run } = await import("./commands/run.ts");
+    setStatus(await run(flags, givenWithoutEffect(command)));
+  });
 
   const describe = program.command("describe").description("explain what an object is doing, why, and what comes next");
 

@@ -1,14 +1,17 @@
 import { defaultNodeConditions, formatGoDuration } from "@millwright/core";
 import { type Command, Option } from "commander";
 import {
+  readAddress,
   readCount,
   readDuration,
   readLimit,
   readList,
   readMargin,
+  readPort,
   readShare,
   readTimeout,
   readBoolean,
+  readVerbosity,
 } from "./flag-values.ts";
 
 const MINUTE = 60_000;
@@ -37,7 +40,7 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option(
       "--control-kubeconfig <file>",
-      "cluster in which machines are declared (default: as kubectl, else the service account)",
+      'cluster in which machines are declared; "inClusterConfig" for the service account (default: that of --target-kubeconfig, else as kubectl, else the service account)',
     )
     .option(
       "--target-kubeconfig <file>",
@@ -45,13 +48,29 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .addOption(
-      new Option("--log-level <level>", "minimum level of log lines")
-        .choices(["debug", "info", "warn", "error"])
-        .default("info"),
+      new Option("--log-level <level>", 'minimum level of log lines (default: "info")').choices([
+        "debug",
+        "info",
+        "warn",
+        "error",
+      ]),
     )
+    .option("-v, --v <number>", "MCM's verbosity: from 4 on as --log-level=debug, which goes before it", readVerbosity)
+    .option("--port <port>", "serve /healthz and /metrics over HTTP on this port; 0: not at all", readPort, 0)
+    .option("--address <address>", "IP address on which they are served", readAddress, "0.0.0.0")
+    .option("--concurrent-syncs <count>", "objects of each kind that are reconciled at the same time", readCount, 10)
     .option("--record-cloud <file>", "record what drivers and their clouds exchange, without secrets, in a new file")
     .optionsGroup("Leader election:")
-    .option("--no-leader-elect", "disable leader election; only safe when no other instance manages the namespace")
+    .addOption(
+      new Option(
+        "--leader-elect [true|false]",
+        "lead only with MCM's two leases; false is only safe when no other instance manages the namespace",
+      )
+        .argParser(readBoolean)
+        .preset("true")
+        .default(true),
+    )
+    .addOption(new Option("--no-leader-elect", "the same as --leader-elect=false"))
     .addOption(
       electionFlag("lease-duration", 15, "duration that other candidates wait after the last renewal of the lease"),
     )
@@ -167,13 +186,6 @@ export const addRunFlags = (command: Command): Command =>
       "a frozen MachineSet is unfrozen with this many machines fewer than that",
       readMargin,
       1,
-    )
-    .addOption(
-      machineFlag(
-        "safety-overshooting-period",
-        MINUTE,
-        "accepted for compatibility with MCM, without effect: machines are counted in every reconcile",
-      ),
     )
     .addOption(
       new Option(

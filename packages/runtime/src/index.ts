@@ -19,6 +19,8 @@ export type { MachineSelection } from "./drift/select-machines.ts";
 export { createDriverHost } from "./drivers/driver-host.ts";
 export type { DriverHost, DriverHostOptions } from "./drivers/driver-host.ts";
 export { createDriverFinder, loadDriver } from "./drivers/load-driver.ts";
+export { serveEndpoints } from "./endpoints.ts";
+export type { EndpointOptions, Endpoints } from "./endpoints.ts";
 export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";

@@ -1,5 +1,13 @@
 import { type IntOrPercent, systemClock } from "@millwright/core";
-import { createApiClient, type ElectionTimes, isLeadershipLost, keepHeapSmall, loadKubeConfig } from "@millwright/kube";
+import {
+  createApiClient,
+  type ElectionTimes,
+  isLeadershipLost,
+  keepHeapSmall,
+  loadKubeConfig,
+  type LoadKubeConfigOptions,
+} from "@millwright/kube";
+import type { Manager, ManagerOptions } from "@millwright/runtime";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
@@ -37,14 +45,28 @@ export interface RunFlags {
   /** Machines. */
   readonly safetyUp: number;
   readonly safetyDown: number;
-  /** Milliseconds; accepted for MCM, without effect. */
-  readonly machineSafetyOvershootingPeriod: number;
   readonly clusterApiConditions: boolean;
   readonly autoscalerScaledownAnnotationDuringRollout: boolean;
   /** A file that does not exist yet. */
   readonly recordCloud?: string;
-  readonly logLevel: "debug" | "info" | "warn" | "error";
+  readonly logLevel?: "debug" | "info" | "warn" | "error";
+  /** klog's verbosity. */
+  readonly v?: number;
+  /** 0: nothing is served. */
+  readonly port: number;
+  /** An IP address. */
+  readonly address: string;
+  readonly concurrentSyncs: number;
 }
+
+/** A flag that changes nothing, and why. */
+export interface FlagWithoutEffect {
+  readonly flag: string;
+  readonly because: string;
+}
+
+/** From this verbosity on, MCM logs each reconcile. */
+const DEBUG_VERBOSITY = 4;
 
 const electionTimes = (flags: RunFlags): ElectionTimes => ({
   leaseDurationMs: flags.leaderElectLeaseDuration,
@@ -52,17 +74,49 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
   retryPeriodMs: flags.leaderElectRetryPeriod,
 });
 
+/** Where machines are declared. Without a flag it is the target cluster, as for MCM, if that is named. */
+const controlCluster = ({ controlKubeconfig: control, targetKubeconfig: target }: RunFlags): LoadKubeConfigOptions => {
+  if (control === "inClusterConfig") return { inCluster: true };
+  if (control !== undefined || target === undefined || target === "none") return { file: control };
+  return { file: target, allowPlugins: false };
+};
+
+/** What the flags set of the machines' settings; the rest has its defaults. */
+const machineSettings = (flags: RunFlags): NonNullable<ManagerOptions["settings"]> => ({
+  creationTimeoutMs: flags.machineCreationTimeout,
+  healthTimeoutMs: flags.machineHealthTimeout,
+  nodeConditions: flags.nodeConditions,
+  maxInFlightRemediations: flags.machineMaxInFlightRemediations,
+  unreachableAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
+  outageThreshold: flags.machineOutageThreshold,
+  outageMinMachines: flags.machineOutageMinMachines,
+  outageWindowMs: flags.machineOutageWindow,
+  maxConcurrentCreationsPerClass: flags.concurrentMachineCreationsPerClass,
+  maxConcurrentCreations: flags.concurrentMachineCreations,
+  ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
+  bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
+  drainTimeoutMs: flags.machineDrainTimeout,
+  maxEvictRetries: flags.machineMaxEvictRetries,
+  pvDetachTimeoutMs: flags.machinePvDetachTimeout,
+  pvReattachTimeoutMs: flags.machinePvReattachTimeout,
+  inPlaceUpdateTimeoutMs: flags.machineInplaceUpdateTimeout,
+  preserveTimeoutMs: flags.machinePreserveTimeout,
+});
+
 /** Runs the controllers until a signal; resolves with the exit status. */
-export async function run(flags: RunFlags): Promise<number> {
+export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEffect[] = []): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
-  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder } =
+  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder, serveEndpoints } =
     await import("@millwright/runtime");
-  const log = createJsonLog(flags.logLevel);
+  const log = createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
+  for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
-  const config = await loadKubeConfig({ file: flags.controlKubeconfig });
+  const kubeConfig = controlCluster(flags);
+  const config = await loadKubeConfig(kubeConfig);
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright", log });
-  const separate = flags.targetKubeconfig !== undefined && flags.targetKubeconfig !== "none";
+  const { targetKubeconfig } = flags;
+  const separate = targetKubeconfig !== undefined && ![kubeConfig.file, "none"].includes(targetKubeconfig);
   const target = separate
     ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
         userAgent: "millwright",
@@ -72,7 +126,6 @@ export async function run(flags: RunFlags): Promise<number> {
     : control;
 
   const namespace = flags.namespace ?? config.namespace ?? "default";
-  const kubeConfig = { file: flags.controlKubeconfig };
   const leadership = flags.leaderElect
     ? createManagerLeadership({
         cluster: { kubeConfig },
@@ -84,36 +137,24 @@ export async function run(flags: RunFlags): Promise<number> {
     : undefined;
   const { recordCloud: file } = flags;
   const recorder = file === undefined ? undefined : await openCloudRecorder({ file, clock: systemClock, log });
-  const manager = createManager({
+  // Before there is a manager, whose timers would keep the process when the port cannot be used.
+  let manager: Manager | undefined;
+  const endpoints =
+    flags.port === 0
+      ? undefined
+      : await serveEndpoints({ ...flags, log, metrics: async () => (await manager?.metrics()) ?? "" });
+  manager = createManager({
     ...(recorder === undefined ? {} : { recorder }),
     ...(leadership === undefined ? {} : { leadership }),
     control,
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
     namespace,
     drivers,
+    workers: flags.concurrentSyncs,
     clusterApiConditions: flags.clusterApiConditions,
     overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
     disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
-    settings: {
-      creationTimeoutMs: flags.machineCreationTimeout,
-      healthTimeoutMs: flags.machineHealthTimeout,
-      nodeConditions: flags.nodeConditions,
-      maxInFlightRemediations: flags.machineMaxInFlightRemediations,
-      unreachableAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
-      outageThreshold: flags.machineOutageThreshold,
-      outageMinMachines: flags.machineOutageMinMachines,
-      outageWindowMs: flags.machineOutageWindow,
-      maxConcurrentCreationsPerClass: flags.concurrentMachineCreationsPerClass,
-      maxConcurrentCreations: flags.concurrentMachineCreations,
-      ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
-      bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
-      drainTimeoutMs: flags.machineDrainTimeout,
-      maxEvictRetries: flags.machineMaxEvictRetries,
-      pvDetachTimeoutMs: flags.machinePvDetachTimeout,
-      pvReattachTimeoutMs: flags.machinePvReattachTimeout,
-      inPlaceUpdateTimeoutMs: flags.machineInplaceUpdateTimeout,
-      preserveTimeoutMs: flags.machinePreserveTimeout,
-    },
+    settings: machineSettings(flags),
     log,
   });
   const signal = untilStopSignal();
@@ -129,6 +170,7 @@ export async function run(flags: RunFlags): Promise<number> {
   } finally {
     // Nothing runs any more: the next leader need not wait for the expiry of the leases.
     await leadership?.stop();
+    await endpoints?.close();
     await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
   }

@@ -1,0 +1,60 @@
+import { afterEach, expect, it } from "vitest";
+import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
+
+const open: Endpoints[] = [];
+afterEach(() => Promise.all(open.splice(0).map((endpoints) => endpoints.close())));
+
+const serve = async (options: Partial<EndpointOptions> = {}): Promise<Endpoints & { readonly url: string }> => {
+  const endpoints = await serveEndpoints({
+    address: "127.0.0.1",
+    port: 0,
+    metrics: async () => "mcm_machine_items_total 3\n",
+    log: () => undefined,
+    ...options,
+  });
+  open.push(endpoints);
+  return { ...endpoints, url: `http://127.0.0.1:${endpoints.port}` };
+};
+
+it("answers MCM's health probe", async () => {
+  const { url } = await serve();
+  const response = await fetch(`${url}/healthz`);
+  expect([response.status, await response.text()]).toEqual([200, "OK"]);
+});
+
+it("serves the metrics in Prometheus' format, with and without a query", async () => {
+  const { url } = await serve();
+  for (const path of ["/metrics", "/metrics?name=x"]) {
+    const response = await fetch(`${url}${path}`);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(await response.text()).toBe("mcm_machine_items_total 3\n");
+  }
+});
+
+it("serves nothing else", async () => {
+  const { url } = await serve();
+  expect((await fetch(`${url}/`)).status).toBe(404);
+  expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
+  const head = await fetch(`${url}/healthz`, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+it("reports that metrics cannot be read, without the reason, and goes on", async () => {
+  const errors: unknown[] = [];
+  const { url } = await serve({
+    metrics: () => Promise.reject(new Error("a value with a secret")),
+    log: (_level, _message, fields) => errors.push(fields?.["error"]),
+  });
+  const response = await fetch(`${url}/metrics`);
+  expect([response.status, await response.text()]).toEqual([500, "the metrics cannot be read: see the log\n"]);
+  expect(errors).toEqual([new Error("a value with a secret")]);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+it("names the flag when the port or the address cannot be used", async () => {
+  const { port } = await serve();
+  await expect(serve({ port })).rejects.toThrow(`--port: ${port} of 127.0.0.1 is in use; choose another port`);
+  await expect(serve({ address: "192.0.2.1" })).rejects.toThrow(
+    "--address: 192.0.2.1 is not an address of this machine",
+  );
+});
