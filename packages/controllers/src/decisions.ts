@@ -5,7 +5,6 @@ export { deploymentProblems, observeMachineDeployment } from "./machine-deployme
 export type { NodeChange } from "./machine-deployment/state/node-patch.ts";
 export { boundsOf } from "./machine-deployment/state/rollout-bounds.ts";
 export type { RolloutGates } from "./machine-deployment/state/rollout-gates.ts";
-export { viewSets } from "./machine-deployment/state/snapshot.ts";
 export type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./machine-deployment/state/snapshot.ts";
 export { countMachines } from "./machine-lists/machine-counts.ts";
 export { trackMachines } from "./machine-lists/tracked-machines.ts";

@@ -26,6 +26,7 @@ import { conditionOf, pool, withDeployment } from "../testing/running-deployment
 import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import type { SetView } from "./state/set-size.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
@@ -148,12 +149,12 @@ describe("conditions of a rollout", () => {
 describe("the conditions of a pass", () => {
   const snapshotOf = (stored: readonly Condition[] = []): MachineDeploymentSnapshot => {
     const { set, machines } = viewOf("new", [running, running, running], big);
-    return {
+    return deploymentSnapshot({
       deployment: { ...deployment, status: { conditions: stored } },
       claim: { owned: [set], adopt: [], release: [] },
       machines: new Map([[set.metadata.uid ?? "", machines]]),
       problems: [],
-    };
+    });
   };
   const pass = (stored: readonly Condition[], isOn: boolean, at = now): readonly Condition[] => {
     const snapshot = snapshotOf(stored);

@@ -21,7 +21,8 @@ import { conditionList, withConditions } from "../conditions/owner/write-conditi
 import { pendingSets } from "./pending-machines.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { SetView } from "./state/set-size.ts";
-import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./state/snapshot.ts";
+import { allOf } from "./state/sets.ts";
+import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** What Cluster API's conditions of a deployment are computed from. */
 export interface DeploymentConditionFacts {
@@ -116,9 +117,9 @@ export function withDeploymentConditions(
   if (status === undefined) return decision;
   const { deployment, limits, problems } = snapshot;
   const holds =
-    problems.length > 0 ? ["Rollout is blocked because the spec is not valid: see SpecValid"] : limits?.holds;
+    problems.length > 0 ? ["Rollout is blocked because the spec is not valid: see SpecValid"] : limits.holds;
   const legacy = status.conditions ?? [];
-  const sets = allOf(viewSets(snapshot));
+  const sets = allOf(snapshot.sets);
   const group =
     inputs === undefined
       ? undefined

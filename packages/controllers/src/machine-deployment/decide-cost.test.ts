@@ -15,6 +15,7 @@ import {
 } from "../testing/builders.ts";
 import { usedMs } from "../testing/processor-time.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 const FLEET = 2_000;
@@ -49,7 +50,13 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
     ["uid-old", machinesOf("old")],
     ["uid-new", machinesOf("new")],
   ]);
-  return { deployment, claim: { owned: [old, fresh], adopt: [], release: [] }, machines, nodes, problems: [] };
+  return deploymentSnapshot({
+    deployment,
+    claim: { owned: [old, fresh], adopt: [], release: [] },
+    machines,
+    nodes,
+    problems: [],
+  });
 }
 
 /** The quickest of some reconciles, milliseconds: what the code costs, whatever else the computer does. */

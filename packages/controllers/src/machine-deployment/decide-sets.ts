@@ -1,8 +1,6 @@
 import {
   annotationKeys,
   eventReasons,
-  labelKeys,
-  type Machine,
   type MachineDeployment,
   type MachineDeploymentStatus,
   type MachineSet,
@@ -11,22 +9,18 @@ import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory, newRevision, revisionOf } from "./sets/revision.ts";
 import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-shape.ts";
-import { transferPatch } from "./in-place/transfer-patch.ts";
+import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
-import { countMachines, isReceived } from "../machine-lists/machine-counts.ts";
-import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingOnly, type RolloutStep } from "./plan-sizes.ts";
-import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { isComplete } from "./progress.ts";
 import { recoveredSize } from "./state/set-size.ts";
-import {
-  allOf,
-  type MachineDeploymentAction,
-  type MachineDeploymentDecision,
-  type MachineDeploymentSnapshot,
-  type Sets,
+import { allOf, type Sets } from "./state/sets.ts";
+import type {
+  MachineDeploymentAction,
+  MachineDeploymentDecision,
+  MachineDeploymentSnapshot,
 } from "./state/snapshot.ts";
 import { statusOf } from "./status.ts";
 
@@ -46,18 +40,16 @@ export const deletionOf = ({ metadata }: MachineSet): MachineDeploymentAction =>
 /** Creates the set of the current template, with the size that the strategy allows. */
 export function decideCreation(
   snapshot: MachineDeploymentSnapshot,
-  sets: Sets,
   bounds: RolloutBounds,
   now: Date,
-  limits: RolloutGates = unlimited,
 ): MachineDeploymentDecision {
-  const { deployment } = snapshot;
+  const { deployment, sets, limits } = snapshot;
   const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(recoveredSize), limits);
   const set = newMachineSet(deployment, replicas, newRevision(sets.oldSets.map((view) => view.set)), bounds);
   const { name } = set.metadata;
   return {
     actions: [{ kind: "CreateMachineSet", set }],
-    status: statusOf(snapshot, sets, name, now),
+    status: statusOf(snapshot, name, now),
     because: replicas > 0 ? [scaled(name, 0, replicas)] : [],
   };
 }
@@ -77,70 +69,9 @@ function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: M
   return newSet !== undefined && isComplete(deployment, status);
 }
 
-/** Maximum number of names in a message. */
-const NAMED = 5;
-
-const listOf = (names: readonly string[]): string => {
-  const rest = names.length - NAMED;
-  return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-};
-
-/** The events about single machines of an in-place update. */
-function inPlaceReasons({ transfer, select }: RolloutStep): readonly Reason[] {
-  const event = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
-    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${listOf(names)}` }];
-  const receivers = [...new Set(transfer.map(({ to }) => to))];
-  return [
-    ...receivers.flatMap((receiver) => {
-      const names = transfer.filter(({ to }) => to === receiver).map(({ name }) => name);
-      return event(
-        names,
-        eventReasons.machinesHandedOver,
-        `Moved to machine set ${receiver} after the in-place update`,
-      );
-    }),
-    ...event(select, eventReasons.selectedForUpdate, "Selected for in-place update"),
-  ];
-}
-
-/** The machines that change sets, each from the set that has it. */
-function transfers({ transfer }: RolloutStep, sets: Sets): MachineDeploymentAction[] {
-  if (transfer.length === 0) return [];
-  const views = allOf(sets);
-  const receivers = new Map(transfer.map(({ name, to }) => [name, views.find(({ set }) => set.metadata.name === to)]));
-  return views.flatMap(({ set, machines }) =>
-    machines.flatMap((machine): MachineDeploymentAction[] => {
-      const { name } = machine.metadata;
-      const receiver = receivers.get(name);
-      return receiver === undefined
-        ? []
-        : [{ kind: "PatchMachine", name, patch: transferPatch(machine, set, receiver.set) }];
-    }),
-  );
-}
-
-/** Ends hand-overs: the marks of the node are removed, and the size of the receiving set includes the machine, so that the set does not delete it. */
-function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): MachineDeploymentAction[] {
-  const hasMarks = ({ metadata }: Machine): boolean => {
-    const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
-    return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
-  };
-  return allOf(sets).flatMap(({ set, machines }) => {
-    if (countMachines(machines).present > (set.spec.replicas ?? 0)) return [];
-    return machinesWhere(machines, isReceived)
-      .filter((machine) => !hasMarks(machine))
-      .map(({ metadata: { name } }) => ({
-        kind: "PatchMachine",
-        name,
-        patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
-      }));
-  });
-}
-
 /** Whether scale-down by the cluster-autoscaler is disabled: from the first step of a rollout to its end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
 function isKeptFromScaler(
-  { deployment, disablesScaleDown = true }: MachineDeploymentSnapshot,
-  { oldSets }: Sets,
+  { deployment, disablesScaleDown = true, sets: { oldSets } }: MachineDeploymentSnapshot,
   status: MachineDeploymentStatus,
 ): boolean | undefined {
   if (!disablesScaleDown) return false;
@@ -151,12 +82,11 @@ function isKeptFromScaler(
 /** What the nodes are to carry; while paused they are not changed (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
 function nodeActions(
   snapshot: MachineDeploymentSnapshot,
-  sets: Sets,
   { select }: Pick<RolloutStep, "select">,
   status: MachineDeploymentStatus,
 ): MachineDeploymentAction[] {
   if (snapshot.deployment.spec.paused === true) return [];
-  const nodes = decideNodes(snapshot, sets, { select, isKeptFromScaler: isKeptFromScaler(snapshot, sets, status) });
+  const nodes = decideNodes(snapshot, { select, isKeptFromScaler: isKeptFromScaler(snapshot, status) });
   return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
 }
 
@@ -166,15 +96,14 @@ function nodeActions(
  */
 export function decideSets(
   snapshot: MachineDeploymentSnapshot,
-  sets: Sets,
   step: RolloutStep,
   bounds: RolloutBounds,
   now: Date,
 ): MachineDeploymentDecision {
-  const { deployment } = snapshot;
+  const { deployment, sets } = snapshot;
   const actions: MachineDeploymentAction[] = transfers(step, sets);
   const because: Reason[] = [];
-  const isScaling = isScalingOnly(snapshot, sets);
+  const isScaling = isScalingOnly(snapshot);
   const revision = newRevision(sets.oldSets.map(({ set }) => set));
   for (const view of allOf(sets)) {
     const { set } = view;
@@ -194,8 +123,8 @@ export function decideSets(
     if (after !== before) because.push(scaled(name, before, after));
   }
   because.push(...inPlaceReasons(step));
-  const status = statusOf(snapshot, sets, undefined, now);
-  actions.push(...endTransfers(snapshot, sets), ...nodeActions(snapshot, sets, step, status));
+  const status = statusOf(snapshot, undefined, now);
+  actions.push(...endTransfers(snapshot), ...nodeActions(snapshot, step, status));
   actions.push(...revisionPatch(deployment, sets, revision));
   if (isHistoryDue(deployment, sets, status)) {
     actions.push(...surplusHistory(deployment, sets.oldSets).map(({ set }) => deletionOf(set)));

@@ -14,6 +14,7 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { actionsOf, desiredReplicas, now, oldClass, revision } from "../testing/deployment-decisions.ts";
 
 describe("decideMachineDeployment, for machines with nodes", () => {
@@ -41,8 +42,10 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       const machines = new Map([["uid-set", [aMachine(named("a"), inPhase("Running"))]]]);
       const claim = { owned: [set], adopt: [], release: [] };
       const nodes = new Map([["a", marked]]);
-      return decideMachineDeployment({ deployment, claim, machines, nodes, disablesScaleDown, problems: [] }, now)
-        .actions;
+      return decideMachineDeployment(
+        deploymentSnapshot({ deployment, claim, machines, nodes, disablesScaleDown, problems: [] }),
+        now,
+      ).actions;
     }
     const cleaned = (metadata?: object) => ({
       kind: "PatchNodes",
@@ -61,7 +64,13 @@ describe("decideMachineDeployment, for machines with nodes", () => {
         metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine] },
       });
       const claim = { owned: [aMachineSet(named("set"), ownedBy(deployment))], adopt: [], release: [] };
-      const snapshot = { deployment, claim, machines: new Map(), problems: [], orphaning: "released" as const };
+      const snapshot = deploymentSnapshot({
+        deployment,
+        claim,
+        machines: new Map(),
+        problems: [],
+        orphaning: "released",
+      });
       expect(decideMachineDeployment(snapshot, now).actions).toEqual([{ kind: "ReleaseMachineSet", name: "set" }]);
     });
 
@@ -77,7 +86,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
         status: { replicas: 1, readyReplicas: 0, availableReplicas: 0 },
       });
       const { actions } = decideMachineDeployment(
-        {
+        deploymentSnapshot({
           deployment,
           claim: {
             owned: [old, aMachineSet(named("new"), ownedBy(deployment), annotated({ [revision]: "1" }))],
@@ -87,7 +96,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
           machines: new Map([["uid-old", [aMachine(named("a"), inPhase("Unknown"))]]]),
           nodes: new Map([["a", aNode({ metadata: { name: "node" } })]]),
           problems: [],
-        },
+        }),
         now,
       );
       expect(actions).toContainEqual({
@@ -115,7 +124,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       });
       const machines = new Map([["uid-set", [received]]]);
       const claim = { owned: [set], adopt: [], release: [] };
-      return decideMachineDeployment({ deployment, claim, machines, problems: [] }, now).actions;
+      return decideMachineDeployment(deploymentSnapshot({ deployment, claim, machines, problems: [] }), now).actions;
     };
     expect(decideWith(0)).not.toContainEqual(end);
     expect(decideWith(null)).not.toContainEqual(end);
@@ -137,13 +146,13 @@ describe("decideMachineDeployment, for machines with nodes", () => {
     const old = aMachineSet(named("old"), ownedBy(deployment), noted, { spec: { replicas: 7 } }, oldClass());
     const fresh = aMachineSet(named("new"), ownedBy(deployment), noted, { spec: { replicas: 0 } });
     const own = Array.from({ length: 7 }, (_, index) => aMachine(named(`m${index}`), inPhase("Running")));
-    const snapshot = {
+    const snapshot = deploymentSnapshot({
       deployment,
       claim: { owned: [old, fresh], adopt: [], release: [] },
       machines: new Map([["uid-old", own]]),
       nodes: new Map(own.map(({ metadata }) => [metadata.name, aNode({ metadata: { name: `n-${metadata.name}` } })])),
       problems: [],
-    };
+    });
     expect(decideMachineDeployment(snapshot, now).because.map(({ message }) => message)).toEqual([
       "Selected for in-place update: m0, m1, m2, m3, m4 and 2 more",
     ]);

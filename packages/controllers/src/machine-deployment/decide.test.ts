@@ -10,6 +10,7 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import {
   actionsOf,
   decide,
@@ -228,7 +229,12 @@ describe("decideMachineDeployment", () => {
     const { uid: _, ...metadata } = aMachineSet().metadata;
     const { replicas: __, ...spec } = aMachineSet().spec;
     const owned = [{ ...aMachineSet(), metadata, spec }];
-    const snapshot = { deployment, claim: { owned, adopt: [], release: [] }, machines: new Map(), problems: [] };
+    const snapshot = deploymentSnapshot({
+      deployment,
+      claim: { owned, adopt: [], release: [] },
+      machines: new Map(),
+      problems: [],
+    });
     expect(decideMachineDeployment(snapshot, now).actions).toEqual([
       { kind: "DeleteMachineSet", name: "set", uid: "" },
     ]);
@@ -289,7 +295,10 @@ describe("decideMachineDeployment", () => {
     const deployment = aMachineDeployment();
     const limits = { mayStart: false, requeueAt: new Date(now.getTime() + 5000) };
     const claim = { owned: [], adopt: [], release: [] };
-    const decision = decideMachineDeployment({ deployment, claim, machines: new Map(), problems: [], limits }, now);
+    const decision = decideMachineDeployment(
+      deploymentSnapshot({ deployment, claim, machines: new Map(), problems: [], limits }),
+      now,
+    );
     expect(decision.requeueAfterMs).toBe(5000);
     expect(decision.actions.map(line)).toEqual(["CreateMachineSet of 0"]);
   });

@@ -6,17 +6,16 @@ import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
-import { oldestFirst } from "./state/find-new-set.ts";
+import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
 import { planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
-import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
-import {
-  type MachineDeploymentAction,
-  type MachineDeploymentDecision,
-  type MachineDeploymentSnapshot,
-  viewSets,
+import type { RolloutGates } from "./state/rollout-gates.ts";
+import type {
+  MachineDeploymentAction,
+  MachineDeploymentDecision,
+  MachineDeploymentSnapshot,
 } from "./state/snapshot.ts";
 import { statusOf } from "./status.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
@@ -26,7 +25,7 @@ const hasFinalizer = (deployment: MachineDeployment): boolean =>
 
 /** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
-  const nodes = decideNodes(snapshot, viewSets(snapshot), { select: [], isKeptFromScaler: false, isOver: true });
+  const nodes = decideNodes(snapshot, { select: [], isKeptFromScaler: false, isOver: true });
   if (nodes.length > 0) return [{ kind: "PatchNodes", nodes }];
   // Those that the garbage collector did not see.
   return snapshot.orphaning === "released"
@@ -51,7 +50,7 @@ function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): Machine
       : oldestFirst(claim.owned)
           .filter(({ metadata }) => metadata.deletionTimestamp == null)
           .map(deletionWithDeployment);
-  return { actions, status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
+  return { actions, status: statusOf(snapshot, undefined, now), because: [] };
 }
 
 /** Sets are adopted and released before anything is counted. */
@@ -92,24 +91,19 @@ function decideScalerMarks(
 }
 
 /** Follows the spec: rollback first, then scaling or the strategy's next step, within the rollout gates. */
-function decideRollout(
-  snapshot: MachineDeploymentSnapshot,
-  now: Date,
-  limits: RolloutGates,
-): MachineDeploymentDecision {
+function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   const rollback = deployment.spec.paused === true ? undefined : planRollback(deployment, claim.owned);
   if (rollback !== undefined) {
     return { actions: [{ kind: "PatchDeployment", patch: rollback.patch }], because: [rollback.because] };
   }
-  const sets = viewSets(snapshot);
-  const failure = decideCanaryFailure(snapshot, sets);
+  const failure = decideCanaryFailure(snapshot);
   if (failure !== undefined) return failure;
   const bounds = boundsOf(deployment);
-  const step = planSizes(snapshot, sets, bounds, now, limits);
+  const step = planSizes(snapshot, bounds, now);
   return step === "create the new set"
-    ? decideCreation(snapshot, sets, bounds, now, limits)
-    : decideSets(snapshot, sets, step, bounds, now);
+    ? decideCreation(snapshot, bounds, now)
+    : decideSets(snapshot, step, bounds, now);
 }
 
 /** The earlier of the progress deadline and the next change of the gates. */
@@ -126,10 +120,10 @@ function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates
  * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
-  const { deployment, problems, limits = unlimited } = snapshot;
+  const { deployment, problems, limits } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
-    const status = statusOf(snapshot, viewSets(snapshot), undefined, now);
+    const status = statusOf(snapshot, undefined, now);
     return { actions: [], status, because: invalidSpecEvents(problems, deployment.status?.conditions) };
   }
   if (!hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
@@ -139,11 +133,11 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   if (freezes.length > 0) return { actions: freezes, because: [] };
   // Their machines will be restored; until then the missing ones would count as unavailable.
   if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined))
-    return { actions: [], status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
+    return { actions: [], status: statusOf(snapshot, undefined, now), because: [] };
   const marks = decideScalerMarks(snapshot, now);
   // Marks count once they are stored: the writes trigger the next reconcile.
   if (marks.length > 0) return { actions: marks, because: [] };
-  const decision = decideRollout(snapshot, now, limits);
+  const decision = decideRollout(snapshot, now);
   const requeueAfterMs = requeueAfter(deployment, limits, now);
   return requeueAfterMs === undefined ? decision : { ...decision, requeueAfterMs };
 }

@@ -10,6 +10,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { decideMachineDeployment } from "./decide.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -30,7 +31,7 @@ it("marks a node that joins, or was not marked, after its set was noted to be do
   const machine = (name: string) => aMachine(named(name), inPhase("Running"));
   const marked = aNode({ metadata: { name: "marked", annotations: kept }, spec: { taints: [avoided] } });
   const { actions } = decideMachineDeployment(
-    {
+    deploymentSnapshot({
       deployment,
       claim: { owned: [old, fresh], adopt: [], release: [] },
       machines: new Map([
@@ -42,7 +43,7 @@ it("marks a node that joins, or was not marked, after its set was noted to be do
         ["b", aNode({ metadata: { name: "late", resourceVersion: "7" } })],
       ]),
       problems: [],
-    },
+    }),
     now,
   );
   const patch = { metadata: { annotations: kept, resourceVersion: "7" }, spec: { taints: [avoided] } };

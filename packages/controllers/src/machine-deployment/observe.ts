@@ -12,7 +12,7 @@ import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
-import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
+import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snapshot.ts";
 
 /** Where a reconcile of a deployment reads from: the caches of a controller, or the objects of a preview. */
 export interface DeploymentSources {
@@ -59,7 +59,7 @@ export function observeMachineDeployment(
   const machines = new Map(
     claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [uid, machinesOf(uid)]),
   );
-  const snapshot: MachineDeploymentSnapshot = {
+  const observed: ObservedDeployment = {
     deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
     machines,
@@ -67,5 +67,5 @@ export function observeMachineDeployment(
     disablesScaleDown,
     problems,
   };
-  return withGates(snapshot, now);
+  return withGates(observed, now);
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { CrdState } from "../model/crd-state.ts";
 import { aMachineDeployment, aMachineSet, annotated, beingDeleted, type Change, ownedBy } from "../testing/builders.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { decidePaused } from "./paused-by-crd.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -13,7 +14,7 @@ function decide(deployment: ReturnType<typeof aMachineDeployment>, sets: readonl
   const owned = sets.map((change) => aMachineSet(ownedBy(deployment), change));
   const claim = claimObjects(deployment, owned, () => true);
   const problems = validateMachineDeployment(deployment);
-  return decideMachineDeployment({ deployment, claim, machines: new Map(), problems }, now);
+  return decideMachineDeployment(deploymentSnapshot({ deployment, claim, machines: new Map(), problems }), now);
 }
 
 describe("a deployment that a CRD pauses", () => {

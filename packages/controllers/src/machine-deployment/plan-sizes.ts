@@ -7,8 +7,9 @@ import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
-import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
-import { allOf, type MachineDeploymentSnapshot, type Sets } from "./state/snapshot.ts";
+import type { RolloutGates } from "./state/rollout-gates.ts";
+import { allOf, type Sets } from "./state/sets.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** One step of a rollout: the sizes of sets and, for an in-place update, the single machines. */
 export interface RolloutStep {
@@ -33,7 +34,7 @@ const scalable = (view: SetView): ScalableSet => ({
 });
 
 /** Whether `spec.replicas` changed since an active set was scaled. */
-function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boolean {
+function isResized({ deployment, sets }: MachineDeploymentSnapshot): boolean {
   const replicas = deployment.spec.replicas ?? 0;
   return allOf(sets).some(
     ({ set }) =>
@@ -45,8 +46,8 @@ function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boole
  * Whether this reconcile only scales: while the deployment is paused, and when its size changed. Scaling comes before the next step of a rollout
  * (MCM, `pkg/controller/deployment_sync.go` isScalingEvent). A changed template without a set yet comes before both.
  */
-export function isScalingOnly(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
-  return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
+export function isScalingOnly(snapshot: MachineDeploymentSnapshot): boolean {
+  return snapshot.deployment.spec.paused === true || (snapshot.sets.newSet !== undefined && isResized(snapshot));
 }
 
 /** In an in-place update only the new set creates machines. */
@@ -72,20 +73,18 @@ function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets,
 /** The sizes by the strategy, where they differ from the recovered ones. */
 function planStep(
   snapshot: MachineDeploymentSnapshot,
-  sets: Sets,
   bounds: RolloutBounds,
-  limits: RolloutGates,
   now: Date,
 ): RolloutStep | "create the new set" {
-  const { deployment } = snapshot;
+  const { deployment, sets, limits } = snapshot;
   const { newSet, oldSets } = sets;
   const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
   const strategy = deployment.spec.strategy?.type;
   const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
-  if (isScalingOnly(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
+  if (isScalingOnly(snapshot) && !(isInPlace && !isLess(bounds, sets))) {
     const scalables = allOf(sets).map(scalable);
     // While a rollout is paused, its free surge is used for machines of neither template.
-    if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot, sets)) return only(new Map());
+    if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot)) return only(new Map());
     // No new template is started while paused.
     const current = newSet === undefined ? undefined : scalable(newSet);
     const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
@@ -115,20 +114,16 @@ function planStep(
 /**
  * The sizes of the sets after this reconcile, or that the set of the current template is to be created first. While frozen a set grows only by recovery or
  * by a hand-over, which create no machines.
- *
- * @param limits the gates of a rolling update
  */
 export function planSizes(
   snapshot: MachineDeploymentSnapshot,
-  sets: Sets,
   bounds: RolloutBounds,
   now: Date,
-  limits: RolloutGates = unlimited,
 ): RolloutStep | "create the new set" {
-  const step = planStep(snapshot, sets, bounds, limits, now);
+  const step = planStep(snapshot, bounds, now);
   if (step === "create the new set") return step;
   const isFrozen = hasFreezeLabel(snapshot.deployment);
-  const sizes = allOf(sets).flatMap((view): [string, number][] => {
+  const sizes = allOf(snapshot.sets).flatMap((view): [string, number][] => {
     const { name } = view.set.metadata;
     const recovered = recoveredSize(view).spec;
     const planned = step.sizes.get(name) ?? recovered;

@@ -12,6 +12,7 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { applyMergePatch } from "@millwright/kube";
+import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { decideMachineDeployment } from "./decide.ts";
 
 const { desiredReplicas, maxReplicas, revision } = annotationKeys;
@@ -42,7 +43,7 @@ function after(change: Change<MachineDeployment>, sizes: readonly number[], note
     ]),
   );
   const claim = { owned: sets, adopt: [], release: [] };
-  const { actions } = decideMachineDeployment({ deployment, claim, machines, problems: [] }, now);
+  const { actions } = decideMachineDeployment(deploymentSnapshot({ deployment, claim, machines, problems: [] }), now);
   const patched = sets.map((set) =>
     actions.reduce<unknown>(
       (object, action) =>

@@ -12,7 +12,7 @@ import { frozenState } from "../safety/freeze-deployment.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
-import type { MachineDeploymentSnapshot, Sets } from "./state/snapshot.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 import { preservedFailures, countAvailable, type SetView, sum } from "./state/set-size.ts";
 
 /** What the status of a deployment is computed from. */
@@ -138,14 +138,13 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
 
 /** The status that goes with a snapshot. `createdSet` is the name of the set that this reconcile creates. */
 export function statusOf(
-  { deployment, problems, limits }: MachineDeploymentSnapshot,
-  { newSet, oldSets }: Sets,
+  { deployment, problems, sets, limits }: MachineDeploymentSnapshot,
   createdSet: string | undefined,
   now: Date,
 ): MachineDeploymentStatus {
   const maxUnavailable = problems.length === 0 ? boundsOf(deployment).maxUnavailable : undefined;
   return machineDeploymentStatus(
-    { deployment, newSet, oldSets, createdSet, maxUnavailable, problems, holds: limits?.holds },
+    { deployment, ...sets, createdSet, maxUnavailable, problems, holds: limits.holds },
     now,
   );
 }

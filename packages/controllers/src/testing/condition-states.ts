@@ -11,6 +11,7 @@ import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";
 import type { MachineSetSnapshot } from "../machine-set/snapshot.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named, ownedBy } from "./builders.ts";
+import { deploymentSnapshot } from "./deployment-snapshot.ts";
 import { someConditionInputs } from "./judged-machines.ts";
 
 /** When the states are observed. */
@@ -248,13 +249,13 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
     views.push({ set, machines: [] });
   }
   return {
-    snapshot: {
+    snapshot: deploymentSnapshot({
       deployment,
       claim: { owned: views.map(({ set }) => set), adopt: [], release: [] },
       machines: new Map(views.map(({ set, machines }) => [set.metadata.uid ?? "", machines])),
       problems: state.isInvalid ? [theProblem] : [],
       ...(state.isHeld ? { limits: { mayStart: true, maxNew: 1, holds: [theHold] } } : {}),
-    },
+    }),
     inputs: conditionInputsOf(state, undefined),
     deployment,
     members: views.flatMap(({ set, machines }) => machines.map((machine) => ({ set, machine }))),

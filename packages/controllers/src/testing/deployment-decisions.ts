@@ -17,6 +17,7 @@ import {
   ownedBy,
 } from "./builders.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
+import { deploymentSnapshot } from "./deployment-snapshot.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
 
 /** The time of every decision. */
@@ -69,7 +70,10 @@ export function decide(
   const isWanted = ({ metadata }: MachineSet) =>
     deployment.metadata.deletionTimestamp !== undefined || metadata.labels?.["name"] === "pool";
   const claim = claimObjects(deployment, [...own, ...others], isWanted);
-  return decideMachineDeployment({ deployment, claim, machines, problems: validateMachineDeployment(deployment) }, now);
+  return decideMachineDeployment(
+    deploymentSnapshot({ deployment, claim, machines, problems: validateMachineDeployment(deployment) }),
+    now,
+  );
 }
 
 /** An action in one line. */

@@ -84,7 +84,7 @@ export function createModelControllers(
     const snapshot = observeInModel(cluster, deployment, disablesScaleDown, now);
     const { actions, status, because, requeueAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
     const untilMs = now.getTime() + requeueAfterMs;
-    decided.set(`deployment ${name}`, { from, untilMs, requeueAt: snapshot.limits?.requeueAt });
+    decided.set(`deployment ${name}`, { from, untilMs, requeueAt: snapshot.limits.requeueAt });
     for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
     const patch = statusPatch(deployment.status, status);
     if (patch !== undefined) cluster.patchDeployment(name, patch);

@@ -6,7 +6,6 @@ import {
   isAvailable,
   isDeleting,
   type MachineDeploymentSnapshot,
-  viewSets,
 } from "@millwright/controllers/decisions";
 import {
   type FieldProblem,
@@ -96,7 +95,7 @@ function countAll(
 ): PreviewCounts {
   const deployment = cluster.deployments.get(name);
   const { newSet, oldSets } =
-    kind === "MachineSet" || deployment === undefined ? { newSet: undefined, oldSets: [] } : viewSets(view(deployment));
+    kind === "MachineSet" || deployment === undefined ? { newSet: undefined, oldSets: [] } : view(deployment).sets;
   const set = kind === "MachineSet" ? cluster.sets.get(name) : undefined;
   const current = set === undefined ? (newSet?.machines ?? []) : cluster.machinesOf(set.metadata.uid ?? "");
   const old = oldSets.map(({ machines }) => machines);
@@ -121,7 +120,7 @@ function waitsOf(
   if (old === 0 && current === replicas && available === replicas) return [];
   const broken = [...cluster.machines.values()].filter((machine) => !isAvailable(machine) && !isDeleting(machine));
   const reasons = [
-    ...(limits?.holds ?? []),
+    ...(limits.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),
     ...broken.map(

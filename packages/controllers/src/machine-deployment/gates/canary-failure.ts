@@ -6,7 +6,8 @@ import { canaryFailureOf } from "./canary-steps.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
 import { availableMachines, type SetView } from "../state/set-size.ts";
-import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
+import type { Sets } from "../state/sets.ts";
+import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 
 /** Whether the last operation of a machine before its deletion failed: its set deletes a Failed machine at once. */
 function failedBefore({ status }: Machine): boolean {
@@ -66,10 +67,11 @@ function decideCanaryRollback(
  * Handles the failure of a new machine in a rollout with steps: it is recorded on the new set, which stops the rollout, and the deployment
  * is rolled back if its annotation requests that. `undefined` when nothing failed, or nothing is left to do.
  */
-export function decideCanaryFailure(
-  { deployment, claim }: MachineDeploymentSnapshot,
-  sets: Sets,
-): MachineDeploymentDecision | undefined {
+export function decideCanaryFailure({
+  deployment,
+  claim,
+  sets,
+}: MachineDeploymentSnapshot): MachineDeploymentDecision | undefined {
   const { annotations = {} } = deployment.metadata;
   const { newSet } = sets;
   if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !hasOldMachines(sets))

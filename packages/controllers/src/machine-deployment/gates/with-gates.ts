@@ -7,7 +7,8 @@ import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
 import { isOnDelete, type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
-import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/snapshot.ts";
+import { type Sets, sortSets } from "../state/sets.ts";
+import type { MachineDeploymentSnapshot, ObservedDeployment } from "../state/snapshot.ts";
 
 /**
  * No replacement starts, and those in progress complete: the new set may have the replicas that the old ones lack, so that no machine is missing after
@@ -43,10 +44,9 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates
  * rollout in progress and after a rollback from a failed template, and no steps for a revert. Replacements after a deletion by a user wait for no
  * window.
  */
-function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutGates {
-  const { deployment, problems } = snapshot;
+function limitsOfRollout(observed: ObservedDeployment, sets: Sets, now: Date): RolloutGates {
+  const { deployment, problems } = observed;
   if (deployment.metadata.deletionTimestamp != null || problems.length > 0) return unlimited;
-  const sets = viewSets(snapshot);
   if (!hasOldMachines(sets) || isRollbackFromFailedCanary(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);
@@ -54,15 +54,15 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
   return intersectGates([
     ...(steps.length === 0 ? [] : [canaryGates(deployment, steps, sets.newSet, now)]),
     windowLimits(deployment, sets, now),
-    manualSelection(snapshot, sets),
+    manualSelection(observed, sets),
   ]);
 }
 
-/** The snapshot with the machines that do not count as available yet, and the gates of its rollout at that time. */
-export function withGates(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
-  const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
-  const settled = { ...snapshot, settling: names };
-  const seen = { ...settled, sets: viewSets(settled) };
+/** The snapshot of what was read: the sets, with the machines that do not count as available yet, and the gates of the rollout at that time. */
+export function withGates(observed: ObservedDeployment, now: Date): MachineDeploymentSnapshot {
+  const { deployment, claim, machines } = observed;
+  const { names, nextAt } = settlingMachines(deployment, machines.values(), now);
+  const sets = sortSets(deployment, claim.owned, machines, names);
   const settles = nextAt === undefined ? unlimited : { ...unlimited, requeueAt: nextAt };
-  return { ...seen, limits: intersectGates([limitsOfRollout(seen, now), settles]) };
+  return { ...observed, sets, limits: intersectGates([limitsOfRollout(observed, sets, now), settles]) };
 }

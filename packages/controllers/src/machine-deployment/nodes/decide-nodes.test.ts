@@ -41,15 +41,8 @@ function after({ strategy = {}, old = [oldMachine], node = {}, options = {} }: C
     ["old-machine", oldNode],
     ["new-machine", aNode({ metadata: { name: "new" } })],
   ]);
-  const snapshot = {
-    deployment,
-    claim: { owned: [], adopt: [], release: [] },
-    machines: new Map(),
-    nodes,
-    problems: [],
-  };
   const sets = { oldSets: [view("old-set", ...old)], newSet: view("new-set", newMachine) };
-  const changes = decideNodes(snapshot, sets, { select: [], isKeptFromScaler: undefined, ...options });
+  const changes = decideNodes({ deployment, nodes, sets }, { select: [], isKeptFromScaler: undefined, ...options });
   const result = (name: string, from: Node) => {
     const patch = changes.find((change) => change.name === name)?.patch;
     return patch === undefined ? undefined : applyMergePatch({ metadata: from.metadata, spec: from.spec }, patch);
@@ -134,23 +127,20 @@ describe("decideNodes", () => {
       ["old-machine", node],
       ["new-machine", node],
     ]);
-    const snapshot = {
-      deployment: aMachineDeployment(),
-      claim: { owned: [], adopt: [], release: [] },
-      machines: new Map(),
-      nodes,
-      problems: [],
-    };
     const going = aMachine(named("going"), beingDeleted());
     const options = { select: [], isKeptFromScaler: undefined };
     const sets = { oldSets: [view("old-set", going, oldMachine)], newSet: view("new-set", newMachine) };
-    expect(decideNodes(snapshot, sets, options)).toEqual([]);
+    const snapshot = { deployment: aMachineDeployment(), nodes, sets };
+    expect(decideNodes(snapshot, options)).toEqual([]);
 
     // Nor when it is only the machine of the older set that anything happens to.
     const tracked = trackMachines();
     tracked.put(oldMachine);
     const pass = () =>
-      decideNodes(snapshot, { ...sets, oldSets: [{ ...view("old-set"), machines: tracked.list() }] }, options);
+      decideNodes(
+        { ...snapshot, sets: { ...sets, oldSets: [{ ...view("old-set"), machines: tracked.list() }] } },
+        options,
+      );
     expect(pass()).toEqual([]);
     tracked.put(aMachine(oldMachine));
     expect(pass()).toEqual([]);
@@ -163,15 +153,12 @@ describe("decideNodes", () => {
           strategy: { type: "InPlaceUpdate", rollingUpdate: null, inPlaceUpdate: { orchestrationType: "Auto" } },
         },
       }),
-      claim: { owned: [], adopt: [], release: [] },
-      machines: new Map(),
-      problems: [],
+      sets: { oldSets: [view("old-set", oldMachine)], newSet: undefined },
     };
-    const sets = { oldSets: [view("old-set", oldMachine)], newSet: undefined };
     const options = { select: [], isKeptFromScaler: undefined };
-    expect(decideNodes(snapshot, sets, options)).toEqual([]);
+    expect(decideNodes(snapshot, options)).toEqual([]);
     const nodes = new Map([["old-machine", aNode({ metadata: { name: "old" } })]]);
-    const [change] = decideNodes({ ...snapshot, nodes }, sets, options);
+    const [change] = decideNodes({ ...snapshot, nodes }, options);
     expect(change?.patch).toEqual({ spec: { taints: [avoided] } });
   });
 

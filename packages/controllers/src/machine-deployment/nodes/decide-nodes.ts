@@ -13,7 +13,7 @@ import {
 import { readUpdateNote, type UpdateState, updateStateOf } from "../in-place/update-state.ts";
 import { avoidsOldNodes } from "../sets/machine-set-shape.ts";
 import type { SetView } from "../state/set-size.ts";
-import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
+import type { MachineDeploymentSnapshot } from "../state/snapshot.ts";
 
 /** What the marks of nodes depend on besides the nodes. */
 export interface NodeDecisionOptions {
@@ -169,13 +169,15 @@ function onlyChanging(
   return { machines: machines.filter((each) => both.has(each) || chosen.has(each.metadata.name)), options };
 }
 
+/** What the marks of nodes are decided from. */
+type NodesSnapshot = Pick<MachineDeploymentSnapshot, "deployment" | "nodes" | "sets">;
+
 /**
  * What the nodes of a deployment are to carry, computed in each reconcile (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets; MCM, `pkg/controller/deployment_rolling.go` taintNodesBackingMachineSets): nodes that join later are marked, too,
  * and stale marks are removed at the end of a rollout, after a rollback and after a change of the strategy. At most one patch per node.
  */
 export function decideNodes(
-  { deployment, nodes = new Map() }: MachineDeploymentSnapshot,
-  { newSet, oldSets }: Sets,
+  { deployment, nodes = new Map(), sets: { newSet, oldSets } }: NodesSnapshot,
   { select, isKeptFromScaler: isKept, isOver = false }: NodeDecisionOptions,
 ): readonly NodeChange[] {
   const target = newSet?.set.metadata.name;

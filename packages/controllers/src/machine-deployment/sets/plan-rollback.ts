@@ -7,7 +7,7 @@ import {
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
-import { findNewSet } from "../state/find-new-set.ts";
+import { findNewSet } from "../state/sets.ts";
 import { revisionOf } from "./revision.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 

@@ -4,12 +4,11 @@ import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { NodeChange } from "./node-patch.ts";
-import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
-import type { SetView } from "./set-size.ts";
+import type { Sets } from "./sets.ts";
 
-/** The state that a reconcile of a MachineDeployment is based on. */
-export interface MachineDeploymentSnapshot {
+/** The objects that a reconcile of a MachineDeployment has read. */
+export interface ObservedDeployment {
   /** With defaults filled in. */
   readonly deployment: MachineDeployment;
   readonly claim: Claims<MachineSet>;
@@ -23,12 +22,13 @@ export interface MachineDeploymentSnapshot {
   readonly disablesScaleDown?: boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
-  /** Names of machines that have not served for long enough to count as available. Default: none. */
-  readonly settling?: ReadonlySet<string>;
-  /** The sets of the claim, as {@link viewSets} sorts them, once per reconcile. Default: sorted when they are needed. */
-  readonly sets?: Sets;
-  /** What restricts the rollout besides surge and unavailability. Default: nothing. */
-  readonly limits?: RolloutGates;
+}
+
+/** The state that a reconcile of a MachineDeployment is based on: what was read, and the facts that follow from it. */
+export interface MachineDeploymentSnapshot extends ObservedDeployment {
+  readonly sets: Sets;
+  /** What restricts the rollout besides surge and unavailability. */
+  readonly limits: RolloutGates;
 }
 
 /** Everything that a MachineDeployment writes. */
@@ -51,28 +51,3 @@ export type MachineDeploymentAction =
   | { readonly kind: "PatchDeployment"; readonly patch: Readonly<Record<string, unknown>> };
 
 export type MachineDeploymentDecision = Decision<MachineDeploymentAction, MachineDeploymentStatus>;
-
-/** The sets of a deployment, sorted into the one of the current template and the others, oldest first. */
-export interface Sets {
-  readonly newSet: SetView | undefined;
-  readonly oldSets: readonly SetView[];
-}
-
-/** All sets, the one of the current template last. */
-export const allOf = ({ newSet, oldSets }: Sets): readonly SetView[] =>
-  newSet === undefined ? oldSets : [...oldSets, newSet];
-
-/** Sorts the sets that a snapshot owns, each with its machines. */
-export function viewSets({ deployment, claim, machines, settling, sets }: MachineDeploymentSnapshot): Sets {
-  if (sets !== undefined) return sets;
-  const view = (set: MachineSet): SetView => ({
-    set,
-    machines: machines.get(set.metadata.uid ?? "") ?? [],
-    ...(settling === undefined ? {} : { settling }),
-  });
-  const newSet = findNewSet(deployment, claim.owned);
-  return {
-    newSet: newSet === undefined ? undefined : view(newSet),
-    oldSets: oldestFirst(claim.owned.filter((set) => set !== newSet)).map(view),
-  };
-}

@@ -2,7 +2,7 @@ import { labelKeys, readMachine } from "@millwright/core";
 import { applyMergePatch, controllerRefOf } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, named, ownedBy } from "../../testing/builders.ts";
-import { transferPatch } from "./transfer-patch.ts";
+import { transferPatch } from "./transfers.ts";
 
 const templated = (hash: string, className: string, own: object = {}, metadata: object = {}) => ({
   spec: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, beingDeleted, createdAt, named } from "../../testing/builders.ts";
-import { findNewSet, oldestFirst } from "./find-new-set.ts";
+import { findNewSet, oldestFirst } from "./sets.ts";
 
 const young = createdAt("2026-01-02T00:00:00Z");
 const nameOf = (sets: Parameters<typeof oldestFirst>[0]) => findNewSet(aMachineDeployment(), sets)?.metadata.name;

@@ -1,0 +1,124 @@
+import {
+  eventReasons,
+  labelKeys,
+  type Machine,
+  type MachineSet,
+  machineSetResource,
+  updateResults,
+} from "@millwright/core";
+import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
+import { countMachines, isReceived } from "../../machine-lists/machine-counts.ts";
+import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import type { Reason } from "../../model/decision.ts";
+import { allOf, type Sets } from "../state/sets.ts";
+import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "../state/snapshot.ts";
+import type { Transfer } from "./plan-in-place.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Removes the entries of the old template, adds those of the new one, and keeps all others. */
+function follow(before: Texts | undefined, wanted: Texts | undefined): Record<string, string | null> {
+  const dropped = Object.keys(before ?? {}).filter((key) => wanted?.[key] === undefined);
+  return { ...Object.fromEntries(dropped.map((key) => [key, null])), ...wanted };
+}
+
+/** The finalizers of a machine after a hand-over; `undefined` when they stay as they are. */
+function finalizersAfter(machine: Machine, from: MachineSet, to: MachineSet): readonly string[] | undefined {
+  const have = machine.metadata.finalizers ?? [];
+  const before = from.spec.template.metadata?.finalizers ?? [];
+  const wanted = to.spec.template.metadata?.finalizers ?? [];
+  const after = [
+    ...have.filter((entry) => !before.includes(entry) || wanted.includes(entry)),
+    ...wanted.filter((entry) => !have.includes(entry)),
+  ];
+  return after.length === have.length && after.every((entry) => have.includes(entry)) ? undefined : after;
+}
+
+/**
+ * The patch that moves a machine to another set: its owner, the fields from the template, and the class that manages its VM from now
+ * on. Other owners, labels and annotations are kept. The label `update-result` keeps the sets from creating or deleting
+ * machines until both have their new sizes. Applies to the version of the machine that was read.
+ */
+export function transferPatch(machine: Machine, from: MachineSet, to: MachineSet): Readonly<Record<string, unknown>> {
+  const { ownerReferences } = releasePatch(machine, from.metadata.uid ?? "").metadata;
+  const orphan = { ...machine, metadata: { ...machine.metadata, ownerReferences } };
+  const template = to.spec.template;
+  const before = { ...from.spec.selector?.matchLabels, ...from.spec.template.metadata?.labels };
+  const labels = { ...template.metadata?.labels, ...to.spec.selector?.matchLabels };
+  const finalizers = finalizersAfter(machine, from, to);
+  return {
+    metadata: {
+      ...adoptPatch(orphan, newControllerRef(machineSetResource, to)).metadata,
+      labels: { ...follow(before, labels), [labelKeys.updateResult]: updateResults.successful },
+      annotations: follow(from.spec.template.metadata?.annotations, template.metadata?.annotations),
+      ...(finalizers === undefined ? {} : { finalizers }),
+    },
+    spec: { class: { apiGroup: null, ...template.spec.class } },
+  };
+}
+
+/** The step of an in-place update: machines that change sets, and machines whose nodes may be drained and updated. */
+interface InPlaceStep {
+  readonly transfer: readonly Transfer[];
+  readonly select: readonly string[];
+}
+
+/** The machines that change sets, each from the set that has it. */
+export function transfers({ transfer }: Pick<InPlaceStep, "transfer">, sets: Sets): MachineDeploymentAction[] {
+  if (transfer.length === 0) return [];
+  const views = allOf(sets);
+  const receivers = new Map(transfer.map(({ name, to }) => [name, views.find(({ set }) => set.metadata.name === to)]));
+  return views.flatMap(({ set, machines }) =>
+    machines.flatMap((machine): MachineDeploymentAction[] => {
+      const { name } = machine.metadata;
+      const receiver = receivers.get(name);
+      return receiver === undefined
+        ? []
+        : [{ kind: "PatchMachine", name, patch: transferPatch(machine, set, receiver.set) }];
+    }),
+  );
+}
+
+/** Ends hand-overs: the marks of the node are removed, and the size of the receiving set includes the machine, so that the set does not delete it. */
+export function endTransfers({ nodes, sets }: MachineDeploymentSnapshot): MachineDeploymentAction[] {
+  const hasMarks = ({ metadata }: Machine): boolean => {
+    const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
+    return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
+  };
+  return allOf(sets).flatMap(({ set, machines }) => {
+    if (countMachines(machines).present > (set.spec.replicas ?? 0)) return [];
+    return machinesWhere(machines, isReceived)
+      .filter((machine) => !hasMarks(machine))
+      .map(({ metadata: { name } }) => ({
+        kind: "PatchMachine",
+        name,
+        patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
+      }));
+  });
+}
+
+/** Maximum number of names in a message. */
+const NAMED = 5;
+
+const listOf = (names: readonly string[]): string => {
+  const rest = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+};
+
+/** The events about single machines of an in-place update. */
+export function inPlaceReasons({ transfer, select }: InPlaceStep): readonly Reason[] {
+  const event = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
+    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${listOf(names)}` }];
+  const receivers = [...new Set(transfer.map(({ to }) => to))];
+  return [
+    ...receivers.flatMap((receiver) => {
+      const names = transfer.filter(({ to }) => to === receiver).map(({ name }) => name);
+      return event(
+        names,
+        eventReasons.machinesHandedOver,
+        `Moved to machine set ${receiver} after the in-place update`,
+      );
+    }),
+    ...event(select, eventReasons.selectedForUpdate, "Selected for in-place update"),
+  ];
+}

@@ -1,0 +1,12 @@
+import { unlimited } from "../machine-deployment/state/rollout-gates.ts";
+import { sortSets } from "../machine-deployment/state/sets.ts";
+import type { MachineDeploymentSnapshot, ObservedDeployment } from "../machine-deployment/state/snapshot.ts";
+
+/** The snapshot of a deployment without gates, or with those that are given. */
+export const deploymentSnapshot = (
+  observed: ObservedDeployment & Partial<MachineDeploymentSnapshot>,
+): MachineDeploymentSnapshot => ({
+  limits: unlimited,
+  sets: sortSets(observed.deployment, observed.claim.owned, observed.machines),
+  ...observed,
+});
