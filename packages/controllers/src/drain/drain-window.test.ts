@@ -113,15 +113,16 @@ function problemsOf(periods: readonly Period[], drainTimeout: keyof typeof timeo
   const problems: string[] = [];
   let machine: Machine = aMachine({ spec: { drainTimeout } });
   let nowMs = startedAt;
+  const clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
   let activeMs = 0;
   let pauses = 0;
-  let observed = createObservedDrains();
+  let observed = createObservedDrains(clock);
   for (const { active, paused, isRestart } of periods) {
     const resumedAt = nowMs;
     for (let index = 0; index < active; index++) {
       const now = new Date(nowMs);
       const window = drainWindow({ machine, settings, startedAt, observedSince: observed.since("x/a") ?? nowMs }, now);
-      observed.note("x/a", true, now);
+      observed.note("x/a", true);
       if (nowMs > window.deadline) {
         if (activeMs < timeoutMs - pauses * 2 * intervalMs) problems.push("forced too early");
         if (nowMs - resumedAt < MINUTE) problems.push("forced right after a pause");
@@ -134,8 +135,8 @@ function problemsOf(periods: readonly Period[], drainTimeout: keyof typeof timeo
     }
     if (paused > 0 || isRestart) pauses++;
     nowMs += paused * stepMs;
-    if (isRestart) observed = createObservedDrains();
-    else if (paused > 0) observed.note("x/a", false, new Date(nowMs));
+    if (isRestart) observed = createObservedDrains(clock);
+    else if (paused > 0) observed.note("x/a", false);
   }
   return problems;
 }

@@ -135,6 +135,19 @@ describe("an order", () => {
   });
 });
 
+it("is not delayed for days by a server, or a proxy, that asks for it", async () => {
+  const { api, queue, enqueue, order, settle, clock } = setUp();
+  api.inject({
+    verb: "create",
+    subresource: "eviction",
+    error: tooManyRequestsError({ retryAfterMs: 365 * 86_400_000 }),
+  });
+  queue.add(order("web"), enqueue);
+  await settle();
+  const view = queue.view("uid-web");
+  expect(view?.state === "rejected" ? view.retryAt - clock.now().getTime() : undefined).toBe(5 * 60_000);
+});
+
 describe("the orders of all drains", () => {
   it("go out at the rate that was set", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `p${index}`);

@@ -3,11 +3,12 @@ import {
   type ApiClient,
   backoffDelay,
   isDisruptionBudgetError,
-  isApiError,
   isNotFound,
   podResource,
+  retryAfterOf,
 } from "@millwright/kube";
-import type { EvictionView } from "./eviction-view.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
+import type { EvictionView, Rejection } from "./eviction-view.ts";
 
 /** An eviction or deletion of a pod. `delete` ignores its budget, `kill` its grace period as well. */
 export interface EvictionOrder {
@@ -54,11 +55,16 @@ const strength: Readonly<Record<EvictionOrder["kind"], number>> = { evict: 0, de
 const budgetBackoff = { initialMs: 1_000, maxMs: 20_000 };
 const errorBackoff = { initialMs: 2_000, maxMs: 60_000 };
 
+/** As {@link EvictionView}, with the time of the next attempt by the monotonic clock. */
+type EvictionState =
+  | Exclude<EvictionView, { readonly state: "rejected" }>
+  | ({ readonly state: "rejected"; readonly retryAtMs: number } & Rejection);
+
 interface Entry {
   readonly order: EvictionOrder;
   readonly enqueue: () => void;
   readonly failures: number;
-  view: EvictionView;
+  state: EvictionState;
 }
 
 /** Makes an {@link EvictionQueue}. Its state is kept in memory only: after a restart the drains request their evictions again. */
@@ -89,24 +95,28 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
     await api.create(podResource, eviction, { subresource: "eviction" });
   };
 
-  const rejection = (error: unknown, failures: number): EvictionView => {
+  const rejection = (error: unknown, failures: number): EvictionState => {
     const isBudget = isDisruptionBudgetError(error);
-    const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    const delay = Math.max(retryAfterMs, backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random));
+    const backoffMs = backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random);
+    const delayMs = Math.max(retryAfterOf(error), backoffMs);
     const message = error instanceof Error ? error.message : "the call failed";
-    return { state: "rejected", message, isBudget, retryAt: clock.now().getTime() + delay };
+    return { state: "rejected", message, isBudget, retryAtMs: clock.monotonicMs() + delayMs };
+  };
+
+  const viewOf = (state: EvictionState): EvictionView => {
+    if (state.state !== "rejected") return state;
+    const { retryAtMs, ...rejected } = state;
+    return { ...rejected, retryAt: wallTimeOf(clock, retryAtMs) };
   };
 
   const handle = async (entry: Entry): Promise<void> => {
-    let view: EvictionView;
     try {
       await send(entry.order);
-      view = { state: "accepted" };
+      entry.state = { state: "accepted" };
     } catch (error) {
       // The pod does not exist. A new pod of its name will be in the cache; until then a conflict may also be a race within the API server.
-      view = isNotFound(error) ? { state: "accepted" } : rejection(error, entry.failures);
+      entry.state = isNotFound(error) ? { state: "accepted" } : rejection(error, entry.failures);
     }
-    entry.view = view;
     if (entries.get(entry.order.uid) === entry) entry.enqueue();
   };
 
@@ -134,16 +144,19 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
   };
 
   return {
-    view: (uid) => entries.get(uid)?.view,
+    view(uid) {
+      const entry = entries.get(uid);
+      return entry === undefined ? undefined : viewOf(entry.state);
+    },
     add(order, enqueue) {
       const before = entries.get(order.uid);
-      const hasOldMachines = before !== undefined && before.view.state !== "rejected";
+      const hasOldMachines = before !== undefined && before.state.state !== "rejected";
       if (isClosed || (hasOldMachines && strength[order.kind] <= strength[before.order.kind])) return;
-      const rejected = before?.view.state === "rejected" ? before.view : undefined;
+      const rejected = before?.state.state === "rejected" ? before.state : undefined;
       const rejection = rejected === undefined ? undefined : { message: rejected.message, isBudget: rejected.isBudget };
       const failures = rejection === undefined ? 0 : (before?.failures ?? 0) + 1;
-      const view: EvictionView = { state: "queued", ...(rejection === undefined ? {} : { rejection }) };
-      const entry: Entry = { order, enqueue, failures, view };
+      const state: EvictionState = { state: "queued", ...(rejection === undefined ? {} : { rejection }) };
+      const entry: Entry = { order, enqueue, failures, state };
       entries.set(order.uid, entry);
       waiting.push(entry);
       pump();

@@ -1,19 +1,26 @@
+import type { Clock } from "@millwright/core";
+import { wallTimeOf } from "../model/wall-time.ts";
+
 /** Since when this process has observed each drain without interruption. A pause or a restart begins a new interval. */
 export interface ObservedDrains {
   /** Wall clock, milliseconds; `undefined` for a drain that was not followed until now. */
   since(machine: string): number | undefined;
   /** Records whether the drain of the machine is carried out now: not when it is paused, or its cluster is unreachable. */
-  note(machine: string, isCarriedOut: boolean, now: Date): void;
+  note(machine: string, isCarriedOut: boolean): void;
 }
 
 /** Makes {@link ObservedDrains} of no drain. */
-export function createObservedDrains(): ObservedDrains {
-  const since = new Map<string, number>();
+export function createObservedDrains(clock: Pick<Clock, "now" | "monotonicMs">): ObservedDrains {
+  /** By the monotonic clock. */
+  const sinceMs = new Map<string, number>();
   return {
-    since: (machine) => since.get(machine),
-    note(machine, isCarriedOut, now) {
-      if (!isCarriedOut) since.delete(machine);
-      else if (!since.has(machine)) since.set(machine, now.getTime());
+    since(machine) {
+      const atMs = sinceMs.get(machine);
+      return atMs === undefined ? undefined : wallTimeOf(clock, atMs);
+    },
+    note(machine, isCarriedOut) {
+      if (!isCarriedOut) sinceMs.delete(machine);
+      else if (!sinceMs.has(machine)) sinceMs.set(machine, clock.monotonicMs());
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "@millwright/core";
 import type { DriverOutcome } from "../model/driver-port.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
 
 /** One entry per requested volume, in the same order: its id, or `null` for a volume of another infrastructure. */
 export type VolumeIdAnswer = readonly (string | null)[];
@@ -32,11 +33,11 @@ const ANSWER_MS = 10_000;
 /** A failed lookup may be repeated after this time, milliseconds. */
 const RETRY_MS = 5 * 60_000;
 
-/** `until`: when the wait for a result ends. `retryAt`: when a failed lookup may be repeated. */
+/** `untilMs`: when the wait for a result ends. `retryAtMs`: when a failed lookup may be repeated. Both by the monotonic clock. */
 type Entry =
-  | { readonly state: "pending"; readonly until: number }
+  | { readonly state: "pending"; readonly untilMs: number }
   | { readonly state: "known"; readonly id: string | null }
-  | { readonly state: "failed"; readonly retryAt: number };
+  | { readonly state: "failed"; readonly retryAtMs: number };
 
 /** Makes an empty {@link VolumeIds}. A restart repeats the lookups. */
 export function createVolumeIds(clock: Clock): VolumeIds {
@@ -57,8 +58,8 @@ export function createVolumeIds(clock: Clock): VolumeIds {
       const id = outcome.ok ? outcome.value[index] : undefined;
       // A driver that does not support volumes is not called again: the handle is used.
       const isFinal = !outcome.ok && outcome.error.code === "Unimplemented";
-      const retryAt = isFinal ? Number.POSITIVE_INFINITY : clock.now().getTime() + RETRY_MS;
-      set(driver, volume, id === undefined ? { state: "failed", retryAt } : { state: "known", id });
+      const retryAtMs = isFinal ? Number.POSITIVE_INFINITY : clock.monotonicMs() + RETRY_MS;
+      set(driver, volume, id === undefined ? { state: "failed", retryAtMs } : { state: "known", id });
     });
     enqueue();
   };
@@ -70,14 +71,14 @@ export function createVolumeIds(clock: Clock): VolumeIds {
     },
     waitUntil(driver, volume) {
       const entry = entries.get(volume)?.get(driver);
-      if (entry?.state === "pending") return entry.until;
-      const isOutdated = entry?.state === "failed" && clock.now().getTime() >= entry.retryAt;
+      if (entry?.state === "pending") return wallTimeOf(clock, entry.untilMs);
+      const isOutdated = entry?.state === "failed" && clock.monotonicMs() >= entry.retryAtMs;
       return entry === undefined || isOutdated ? undefined : 0;
     },
     lookUp(driver, lookup) {
       if (closing.signal.aborted) return;
-      const until = clock.now().getTime() + ANSWER_MS;
-      for (const volume of lookup.volumes) set(driver, volume, { state: "pending", until });
+      const untilMs = clock.monotonicMs() + ANSWER_MS;
+      for (const volume of lookup.volumes) set(driver, volume, { state: "pending", untilMs });
       const promise = lookUpAll(driver, lookup).finally(() => running.delete(promise));
       running.add(promise);
     },

@@ -9,6 +9,7 @@ import { type Controller, createController, createMergePatch, messageOf, watchTr
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
@@ -49,7 +50,8 @@ export function createCapacityController(context: ControllerContext, driver: Cap
   const lookups = createCapacityLookups(clock);
   const { store } = caches.classes;
   const writer = createWriter({ api: control, type: machineClassResource, store, refused: createRefusedWrites(clock) });
-  const filled = new Map<string, { readonly version: string; readonly at: number }>();
+  /** By the monotonic clock. */
+  const filled = new Map<string, { readonly version: string; readonly atMs: number }>();
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
   /** The inputs of a lookup, including secrets; a result for other inputs is obsolete. */
@@ -94,7 +96,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
         const version = capacityVersionOf(machineClass);
         const mark = markFor(version, action.nodeTemplate);
         await writer.patch({ namespace, name }, patchFor(machineClass, action.nodeTemplate, mark));
-        filled.set(uid, { version, at: clock.now().getTime() });
+        filled.set(uid, { version, atMs: clock.monotonicMs() });
       }
     }
   };
@@ -111,12 +113,13 @@ export function createCapacityController(context: ControllerContext, driver: Cap
       if (machineClass === undefined) return { done: true };
       const { name, uid = "" } = machineClass.metadata;
       const { view, unread } = resolveNamedClass(name, caches, namespace, driver);
+      const fill = filled.get(uid);
       const snapshot = {
         machineClass,
         isSupported: driver.reportsCapacity(machineClass),
         isResolvable: view.state === "usable" || unread.length > 0,
         answer: lookups.answerTo(uid, inputsOf(machineClass)),
-        filled: filled.get(uid),
+        filled: fill === undefined ? undefined : { version: fill.version, at: wallTimeOf(clock, fill.atMs) },
       };
       const decision = decideCapacity(snapshot, clock.now());
       const result = await carryOut(decision, (action) => act(machineClass, action), {

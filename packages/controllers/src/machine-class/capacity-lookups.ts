@@ -1,6 +1,7 @@
 import { type Clock, MachineError, type NodeTemplate } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { DriverOutcome } from "../model/driver-port.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";
 
 /** A lookup to start. */
@@ -26,9 +27,16 @@ export interface CapacityLookups {
   close(): Promise<void>;
 }
 
+type FailedAnswer = CapacityAnswer & { readonly state: "failed" };
+
+/** As {@link CapacityAnswer}, with the time of a failure by the monotonic clock. */
+type StoredAnswer =
+  | Exclude<CapacityAnswer, FailedAnswer>
+  | (Omit<FailedAnswer, "endedAt"> & { readonly endedAtMs: number });
+
 interface Entry {
   inputs: string;
-  answer: CapacityAnswer;
+  answer: StoredAnswer;
   failures: number;
   reportedText?: string;
   readonly abort: AbortController;
@@ -37,7 +45,7 @@ interface Entry {
 /** Maximum concurrent lookups: there are many when the process starts, and none is urgent. */
 const mostAtOnce = 4;
 
-const textOf = ({ code, message }: CapacityAnswer & { readonly state: "failed" }): string => `${code}: ${message}`;
+const textOf = ({ code, message }: Pick<FailedAnswer, "code" | "message">): string => `${code}: ${message}`;
 
 /** Runs driver calls about classes outside of the queue: a call may take minutes and must not block a worker. A restart repeats lookups whose results are not stored. */
 export function createCapacityLookups(clock: Clock): CapacityLookups {
@@ -64,11 +72,17 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
         message,
         retryAfterMs,
         failures: ++entry.failures,
-        endedAt: clock.now().getTime(),
+        endedAtMs: clock.monotonicMs(),
       } as const;
-      entry.answer = { ...failure, isReported: entry.reportedText === textOf({ ...failure, isReported: false }) };
+      entry.answer = { ...failure, isReported: entry.reportedText === textOf(failure) };
     }
     enqueue();
+  };
+
+  const answerOf = (stored: StoredAnswer): CapacityAnswer => {
+    if (stored.state !== "failed") return stored;
+    const { endedAtMs, ...failed } = stored;
+    return { ...failed, endedAt: wallTimeOf(clock, endedAtMs) };
   };
 
   return {
@@ -77,7 +91,7 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
       if (entry === undefined) return { state: "notRequested" };
       // Its result is obsolete, but it has to end before the next one starts.
       if (entry.answer.state === "inProgress") return entry.answer;
-      return entry.inputs === inputs ? entry.answer : { state: "notRequested" };
+      return entry.inputs === inputs ? answerOf(entry.answer) : { state: "notRequested" };
     },
     start(uid, lookup) {
       const known = entries.get(uid);

@@ -68,7 +68,7 @@ export function createMachineController(
   const evictions =
     target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random: context.random });
   const podKnowledge = target === undefined ? undefined : createPodKnowledge(target.caches.pods);
-  const observedDrains = createObservedDrains();
+  const observedDrains = createObservedDrains(clock);
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const executor = createMachineExecutor(context, {
     operations,
@@ -103,7 +103,7 @@ export function createMachineController(
   const noteDrain = (key: string, snapshot: MachineSnapshot | undefined): void => {
     interests.note(key, snapshot?.drain);
     podKnowledge?.note(key, snapshot?.drain?.node);
-    observedDrains.note(key, isDrainCarriedOut(snapshot), clock.now());
+    observedDrains.note(key, isDrainCarriedOut(snapshot));
   };
 
   const controller = createController({

@@ -65,7 +65,7 @@ async function observe(
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },
       volumeIds: createVolumeIds(clock),
-      observedDrains: createObservedDrains(),
+      observedDrains: createObservedDrains(context.clock),
       podKnowledge: context.target === undefined ? undefined : createPodKnowledge(context.target.caches.pods),
     }),
     operations,

@@ -2,6 +2,7 @@ import type { Clock } from "@millwright/core";
 import type { Connectivity } from "@millwright/kube";
 import type { ServerProof } from "./server-proof.ts";
 import type { ConnectivityView } from "./remediation-view.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
 
 /** What {@link createConnectivityWatch} needs. */
 export interface ConnectivityWatchOptions {
@@ -40,8 +41,7 @@ export function createConnectivityWatch(options: ConnectivityWatchOptions): () =
     const regained = [regainedMs, ...views.map((view) => view.regainedMs)].filter((time) => time !== undefined);
     return {
       isLost: isLost() || views.some((view) => view.isLost),
-      regainedAt:
-        regained.length === 0 ? undefined : clock.now().getTime() - clock.monotonicMs() + Math.max(...regained),
+      regainedAt: regained.length === 0 ? undefined : wallTimeOf(clock, Math.max(...regained)),
       ...(views.some(({ isUnproven }) => isUnproven) ? { isUnproven: true } : {}),
     };
   };

@@ -1,6 +1,7 @@
 import type { Clock, Machine } from "@millwright/core";
 import type { ReadonlyStore } from "@millwright/kube";
 import type { ObservedSince } from "../model/timeouts.ts";
+import { wallTimeOf } from "../model/wall-time.ts";
 
 /** Since when this process observes each machine, and its phase. */
 export interface ObservedTimes {
@@ -45,8 +46,7 @@ export function createObservedTimes(
     of(uid) {
       const entry = entries.get(uid);
       if (entry === undefined) return undefined;
-      const offsetMs = clock.now().getTime() - clock.monotonicMs();
-      return { machine: entry.machineMs + offsetMs, phase: entry.phaseMs + offsetMs };
+      return { machine: wallTimeOf(clock, entry.machineMs), phase: wallTimeOf(clock, entry.phaseMs) };
     },
   };
 }

@@ -13,3 +13,13 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }
+
+/** No `Retry-After` delays an attempt for longer, milliseconds: a proxy that asks for a day would stop an object for a day. */
+const maxRetryAfterMs = 5 * 60_000;
+
+/** `retryAfterMs` of an ApiError, a MachineError or whatever else carries one, at most five minutes; 0 without one. */
+export function retryAfterOf(error: unknown): number {
+  if (typeof error !== "object" || error === null || !("retryAfterMs" in error)) return 0;
+  const { retryAfterMs } = error;
+  return typeof retryAfterMs === "number" && retryAfterMs > 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0;
+}

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "@millwright/base";
 import type { BackoffOptions } from "../backoff.ts";
 import { isConflict } from "../client/api-error.ts";
+import { retryAfterOf } from "../client/retry-after.ts";
 import { startDeadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
@@ -193,13 +194,3 @@ export function createController(options: ControllerOptions): Controller {
 
 /** How often a worker looks whether caches are current again, after the API server was unreachable or restored. */
 const pollMs = 100;
-
-/** No `Retry-After` delays a key for longer, milliseconds: a proxy that asks for a day would stop an object for a day. */
-const maxRetryAfterMs = 5 * 60_000;
-
-/** `retryAfterMs` of an ApiError, a MachineError or whatever else carries one. */
-function retryAfterOf(error: unknown): number {
-  if (typeof error !== "object" || error === null || !("retryAfterMs" in error)) return 0;
-  const { retryAfterMs } = error;
-  return typeof retryAfterMs === "number" && retryAfterMs > 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0;
-}
