@@ -14,7 +14,7 @@ describe("leader election while the API server fails", () => {
   const candidate = (identity: string): Leadership => {
     const leadership = startLeaderElection({
       cluster: { cluster: { server: url } },
-      lease: { namespace: "default", name: "election" },
+      leases: [{ namespace: "default", name: "election" }],
       identity,
       leaseDurationMs,
       renewDeadlineMs: 2_000,

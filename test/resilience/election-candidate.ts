@@ -9,7 +9,7 @@ import { createApiClient, createFencedClient, isLeadershipLost, startLeaderElect
 const [server = "", identity = "", lease = "election"] = process.argv.slice(2);
 const leadership = startLeaderElection({
   cluster: { cluster: { server } },
-  lease: { namespace: "default", name: lease },
+  leases: [{ namespace: "default", name: lease }],
   identity,
   leaseDurationMs: 4_000,
   renewDeadlineMs: 2_500,

@@ -1,31 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
 import { isRecord } from "@millwright/core";
 import { createApiClient, leaseResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startCandidate } from "./start-candidate.ts";
 
-const program = fileURLToPath(new URL("./election-candidate.ts", import.meta.url));
-
-/** A candidate in a process of its own. */
-function startCandidate(server: string, identity: string) {
-  const child: ChildProcess = spawn(process.execPath, ["--conditions=@millwright/source", program, server, identity], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
-  const closed = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 128)));
-  return {
-    child,
-    closed,
-    lines: () => text.split("\n").filter((line) => line !== ""),
-    send: (line: string) => void child.stdin?.write(`${line}\n`),
-    waitFor: async (line: string, timeoutMs = 20_000): Promise<void> => {
-      await expect.poll(() => text.split("\n"), { timeout: timeoutMs, interval: 20 }).toContain(line);
-    },
-    kill: () => child.kill("SIGKILL"),
-  };
-}
 type Candidate = ReturnType<typeof startCandidate>;
 
 describe("leader election of processes", () => {

@@ -4,10 +4,19 @@ import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { shortLeases } from "../harness/short-leases.ts";
+import { startCandidate } from "./start-candidate.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const crash = async ({ kill, closed }: ReturnType<typeof startCandidate>): Promise<void> => {
+  kill();
+  await closed;
+};
 
 describe("millwright run, killed and started again", () => {
   let installation: Installation;
   const started: MillwrightProcess[] = [];
+  const others: ReturnType<typeof startCandidate>[] = [];
 
   const startControllers = (): MillwrightProcess => {
     const process = startMillwright([
@@ -38,6 +47,7 @@ describe("millwright run, killed and started again", () => {
 
   afterEach(async () => {
     await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
+    await Promise.all(others.splice(0).map(crash));
     await installation.close();
   });
 
@@ -83,6 +93,60 @@ describe("millwright run, killed and started again", () => {
     await eventually(async () => expect(await phases()).toEqual(["Running", "Running", "Running"]));
     expect(second.output()).toContain('"Leading"');
     expect(installation.cloud.vms()).toHaveLength(3);
+  });
+
+  it("leads within one lease duration and 5 s after the leader was killed", async () => {
+    const first = startControllers();
+    await first.waitFor(/"Leading"/);
+    const second = startControllers();
+    await second.waitFor(/Another process holds the lease/);
+    await first.stop("SIGKILL");
+    const killedAt = performance.now();
+    await second.waitFor(/"Leading"/);
+    expect(performance.now() - killedAt).toBeLessThan(10_000);
+  });
+
+  it("shares the leases with two programs that each hold one, in any order of restarts", async () => {
+    const { url } = installation;
+    const startMcm = (lease: string) => {
+      const program = startCandidate(url, lease, lease);
+      others.push(program);
+      return program;
+    };
+    const [owners, providers] = ["machine-controller-manager", "machine-controller"] as const;
+    let mcm = startMcm(owners);
+    let provider = startMcm(providers);
+    await Promise.all([mcm.waitFor("leads"), provider.waitFor("leads")]);
+    const millwrights = [startControllers(), startControllers()];
+    await Promise.all(millwrights.map((process) => process.waitFor(/Another process holds the lease/)));
+    const leaders = () => millwrights.filter((process) => process.output().includes('"Leading"'));
+
+    // A program of MCM gets its lease back, however long it was away.
+    for (const isOwner of [true, false]) {
+      await crash(isOwner ? mcm : provider);
+      await pause(7_000);
+      const restarted = startMcm(isOwner ? owners : providers);
+      await restarted.waitFor("leads");
+      if (isOwner) mcm = restarted;
+      else provider = restarted;
+    }
+    expect(leaders()).toEqual([]);
+
+    await Promise.all([crash(mcm), crash(provider)]);
+    await eventually(async () => expect(leaders()).toHaveLength(1));
+    const [leader] = leaders();
+    const returned = [startMcm(owners), startMcm(providers)];
+    await Promise.all(returned.map((program) => program.waitFor("started")));
+    await leader?.stop("SIGKILL");
+    const standby = millwrights.find((process) => process !== leader);
+    // Either the standby or both programs.
+    await eventually(async () => {
+      const leading = returned.map((program) => program.lines().at(-1) === "leads");
+      expect(leading.every(Boolean) || leaders().length === 2).toBe(true);
+      expect(leading.some(Boolean) && leaders().length === 2).toBe(false);
+    });
+    await standby?.stop("SIGTERM");
+    await Promise.all(returned.map((program) => program.waitFor("leads")));
   });
 
   it("writes nothing in a process that was stopped until its leases expired", async () => {

@@ -11,7 +11,8 @@ import {
 /**
  * The Leases of MCM's two processes, in the order in which they are taken. The holder of both is alone: neither another Millwright nor a Go
  * installation acts at the same time, which is what makes taking over a running one safe (MCM, `pkg/util/provider/app/app.go` and
- * `cmd/machine-controller-manager/app/controllermanager.go`). The order keeps two candidates from holding one each for ever.
+ * `cmd/machine-controller-manager/app/controllermanager.go`). They are taken only when both are free, so that a Go process which is
+ * restarted alone never waits for a Millwright that does not lead.
  */
 export const leaseNames = ["machine-controller-manager", "machine-controller"] as const;
 
@@ -26,10 +27,7 @@ export interface ManagerElectionOptions extends ElectionTimes {
 }
 
 /** Leadership over one namespace of machines. */
-export interface ManagerLeadership extends Pick<Leadership, "acquired" | "fence" | "lost"> {
-  /** Gives the leases back, the last first. To be called when nothing acts any more. */
-  stop(): Promise<void>;
-}
+export type ManagerLeadership = Pick<Leadership, "acquired" | "fence" | "lost" | "stop">;
 
 /** Makes a candidate. It stands for election when {@link ManagerLeadership.acquired} is called, once. */
 export function createManagerLeadership({
@@ -40,35 +38,28 @@ export function createManagerLeadership({
   ...times
 }: ManagerElectionOptions): ManagerLeadership {
   const lost = new AbortController();
-  const elections: Leadership[] = [];
-  let isAcquired = false;
+  let election: Leadership | undefined;
 
   return {
     lost: lost.signal,
     async acquired(signal) {
-      const either = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
-      for (const name of leaseNames) {
-        log("info", "Waiting for leadership", { lease: name, namespace });
-        const election = startLeaderElection({
-          ...times,
-          cluster,
-          lease: { namespace, name },
-          onRewind: history?.suspect,
-          log,
-        });
-        elections.push(election);
-        election.lost.addEventListener("abort", () => lost.abort(election.lost.reason), { once: true });
-        await election.acquired(either);
-      }
-      isAcquired = true;
+      log("info", "Waiting for leadership", { leases: leaseNames, namespace });
+      election = startLeaderElection({
+        ...times,
+        cluster,
+        leases: leaseNames.map((name) => ({ namespace, name })),
+        onRewind: history?.suspect,
+        log,
+      });
+      const { lost: ended } = election;
+      ended.addEventListener("abort", () => lost.abort(ended.reason), { once: true });
+      await election.acquired(signal);
       log("info", "Leading", { namespace });
     },
     fence() {
-      if (!isAcquired) throw new LeadershipLostError("this process does not lead yet");
-      for (const election of elections) election.fence();
+      if (election === undefined) throw new LeadershipLostError("this process does not lead yet");
+      election.fence();
     },
-    async stop() {
-      for (const election of elections.splice(0).toReversed()) await election.stop();
-    },
+    stop: async () => election?.stop(),
   };
 }

@@ -83,3 +83,24 @@ export function decideElection(input: {
   if (nowMs >= freeMs) return { kind: "acquire", transitions: held.record.transitions + 1 };
   return { kind: "follow", ms: freeMs - nowMs };
 }
+
+/** What a candidate that needs several leases does next. */
+export type CandidacyStep =
+  /** All are free, or held by the candidate already. */
+  | { readonly kind: "acquire" }
+  /** Others hold some of them: check again, at the latest after so many milliseconds. */
+  | { readonly kind: "follow"; readonly ms: number };
+
+/**
+ * Decides whether a candidate may acquire its leases: only all of them. Pure. Undefined while one was not read yet.
+ *
+ * @param steps what {@link decideElection} decided for each lease
+ */
+export function decideCandidacy(steps: readonly (ElectorStep | undefined)[]): CandidacyStep | undefined {
+  let followMs: number | undefined;
+  for (const step of steps) {
+    if (step === undefined) return undefined;
+    if (step.kind === "follow") followMs = Math.max(followMs ?? 0, step.ms);
+  }
+  return followMs === undefined ? { kind: "acquire" } : { kind: "follow", ms: followMs };
+}

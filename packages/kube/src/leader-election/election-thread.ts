@@ -23,11 +23,16 @@ async function runElector(data: ElectionThreadData, post: (message: ElectionThre
       ? await loadKubeConfig(data.cluster.kubeConfig)
       : { ...data.cluster.cluster, credentials: withHeaders(data.cluster.headers) };
   // The elector retries: it knows how much time is left.
-  const api = createApiClient(config, { userAgent: data.userAgent, maxConnections: 1, maxRetries: 0, clock });
+  const api = createApiClient(config, {
+    userAgent: data.userAgent,
+    maxConnections: data.leases.length,
+    maxRetries: 0,
+    clock,
+  });
   let isLeading = false;
   const elector = createElector({
     api,
-    lease: data.lease,
+    leases: data.leases,
     identity: data.identity,
     settings: data.settings,
     clock,

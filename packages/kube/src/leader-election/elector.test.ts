@@ -1,4 +1,4 @@
-import { type Clock, seededRandom } from "@millwright/base";
+import { seededRandom } from "@millwright/base";
 import { createVirtualClock, type VirtualClock } from "@millwright/base/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,54 +8,10 @@ import { leaseResource } from "../objects/built-in-resources.ts";
 import { conflictError, serverError, tooManyRequestsError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import type { FakeApi } from "../testing/fake-api.ts";
-import { createElector } from "./elector.ts";
-import { readElectionTimes } from "./settings.ts";
+import { joinElection } from "../testing/join-election.ts";
 
 const lease = { namespace: "default", name: "l" };
 const unanswered = () => new ApiError({ status: 0, reason: "ClientTimeout", message: "no answer" });
-
-function join(api: Pick<ApiClient, "get" | "create" | "replace">, clock: Clock, identity: string) {
-  const stop = new AbortController();
-  const state = {
-    untilMs: -Infinity,
-    terms: 0,
-    ended: undefined as string | undefined,
-    holder: "",
-    stalled: false,
-    rewinds: [] as string[],
-  };
-  const elector = createElector({
-    api,
-    lease,
-    identity,
-    settings: readElectionTimes(),
-    clock,
-    random: seededRandom(identity.length),
-    report: {
-      leading: (untilMs) => {
-        if (state.untilMs === -Infinity) state.terms++;
-        state.untilMs = untilMs;
-      },
-      holder: (holder) => (state.holder = holder),
-      rewound: (found) => state.rewinds.push(found),
-      ended: (because) => {
-        state.untilMs = -Infinity;
-        state.ended = because;
-      },
-    },
-    unhealthyReason: () => (state.stalled ? "stalled" : undefined),
-  });
-  const running = elector.run(stop.signal);
-  return {
-    state,
-    isLeader: () => clock.monotonicMs() < state.untilMs,
-    stop: async () => {
-      stop.abort(new Error("stop"));
-      await running;
-    },
-    running,
-  };
-}
 
 const setUp = () => {
   const clock = createVirtualClock();
@@ -65,7 +21,7 @@ const spec = (api: FakeApi) => api.peek(leaseResource, lease)?.["spec"];
 
 test("makes the lease, leads, renews every two seconds and keeps what others wrote into it", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(0);
   expect(a.isLeader()).toBe(true);
   expect(spec(api)).toEqual({
@@ -86,9 +42,9 @@ test("makes the lease, leads, renews every two seconds and keeps what others wro
 
 test("gives the lease back on a clean stop, and the next one leads within its retry period", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(0);
-  const b = join(api, clock, "b");
+  const b = joinElection(api, clock, "b");
   await clock.advance(10_000);
   expect([a.isLeader(), b.isLeader(), b.state.holder]).toEqual([true, false, "a"]);
   await a.stop();
@@ -106,7 +62,7 @@ test("waits for the whole lease of a leader that died, by its own clock, regardl
     metadata: lease,
     spec: { holderIdentity: "dead", leaseDurationSeconds: 15, acquireTime: longAgo, renewTime: longAgo },
   });
-  const b = join(api, clock, "b");
+  const b = joinElection(api, clock, "b");
   await clock.advance(14_900);
   expect(b.isLeader()).toBe(false);
   await clock.advance(2_600);
@@ -116,7 +72,7 @@ test("waits for the whole lease of a leader that died, by its own clock, regardl
 
 test("leads on through failures that are shorter than the deadline, and renews with its next try (throttling, conflicts, lost answers)", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(0);
   for (const error of [tooManyRequestsError(), conflictError(), serverError(), unanswered()]) {
     api.inject({ verb: "replace", error });
@@ -133,7 +89,7 @@ test("leads on through failures that are shorter than the deadline, and renews w
 
 test("has lost ten seconds after its last renewal was sent, and does not come back", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(4_000);
   const before = a.state.untilMs;
   api.inject({ verb: "replace", error: unanswered(), times: 1_000 });
@@ -153,7 +109,7 @@ test("has lost as soon as it sees another holder, or its own name in another ter
     [{ acquireTime: "2026-02-01T00:00:00.000000Z" }, "another process uses the same identity"],
   ] as const) {
     const { clock, api } = setUp();
-    const a = join(api, clock, "a");
+    const a = joinElection(api, clock, "a");
     await clock.advance(0);
     api.change(leaseResource, lease, { spec: change });
     await clock.advance(2_000);
@@ -164,9 +120,9 @@ test("has lost as soon as it sees another holder, or its own name in another ter
 
 test("recreates a deleted lease", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(0);
-  const b = join(api, clock, "b");
+  const b = joinElection(api, clock, "b");
   await clock.advance(1_000);
   api.remove(leaseResource, lease);
   await clock.advance(5_000);
@@ -178,7 +134,7 @@ test("recreates a deleted lease", async () => {
 test("takes up the term whose beginning was carried out and not answered", async () => {
   const { clock, api } = setUp();
   api.inject({ verb: "create", error: unanswered(), phase: "after" });
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(2_500);
   expect(a.isLeader()).toBe(true);
   await a.stop();
@@ -186,7 +142,7 @@ test("takes up the term whose beginning was carried out and not answered", async
 
 test("gives the lease up and back when the process that it leads is stalled", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(0);
   a.state.stalled = true;
   await clock.advance(2_000);
@@ -223,7 +179,7 @@ function createFleet(seed: number) {
   const qualities = [1, 1, 1];
   let started = 0;
   const start = (index: number) =>
-    join(
+    joinElection(
       throughNetwork(api, clock, random.next, () => qualities[index] ?? 1),
       clock,
       `${"abc".charAt(index)}-${started++}`,
@@ -288,14 +244,14 @@ test("never lets two lead at once, whatever the network does to them, and has a 
 
 test("reports a lease that is older than before, once", async () => {
   const { clock, api } = setUp();
-  const a = join(api, clock, "a");
+  const a = joinElection(api, clock, "a");
   await clock.advance(10_000);
   const old = api.peek(leaseResource, lease);
   await clock.advance(10_000);
   expect(a.state.rewinds).toEqual([]);
   let isRestored = true;
   const restored = { ...api, replace: () => Promise.reject(conflictError()), get: () => Promise.resolve(old) };
-  const b = join(
+  const b = joinElection(
     {
       create: api.create,
       replace: (...call) => (isRestored ? restored.replace() : api.replace(...call)),

@@ -22,18 +22,21 @@ import type { ElectionCluster, ElectionThreadData, ElectionThreadMessage } from 
 /** Options of {@link startLeaderElection}. */
 export interface LeaderElectionOptions extends ElectionTimes {
   readonly cluster: ElectionCluster;
-  /** The Lease. It is created if it does not exist; its namespace must exist. */
-  readonly lease: ObjectRef & { readonly namespace: string };
+  /**
+   * The Leases, all of which are needed to lead; see `createElector`. They are created if they do not exist; their namespaces must
+   * exist. Candidates for several Leases must name them in the same order.
+   */
+  readonly leases: readonly (ObjectRef & { readonly namespace: string })[];
   /** Must be unique to this process, also after a restart. Default: host name, "_" and a random uuid. */
   readonly identity?: string | undefined;
   /**
-   * The lease is released when the event loop of the main thread was blocked for so long, milliseconds.
+   * The leases are released when the event loop of the main thread was blocked for so long, milliseconds.
    * 0: never. Default 60 s.
    */
   readonly stalledAfterMs?: number | undefined;
   /** Default `millwright-leader-election`. */
   readonly userAgent?: string | undefined;
-  /** Called when the lease shows that the API server went back to an earlier state; see `ServerHistory`. */
+  /** Called when a lease shows that the API server went back to an earlier state; see `ServerHistory`. */
   readonly onRewind?: ((evidence: RewindEvidence) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
@@ -58,10 +61,10 @@ export interface Leadership {
   acquired(signal?: AbortSignal): Promise<void>;
   /** Aborts when leadership ended, for any reason: the process should exit and restart. Does not abort before leadership was acquired. */
   readonly lost: AbortSignal;
-  /** The last observed leader; "" for none or unknown. */
+  /** The last observed process that holds one of the Leases, another one first; "" for none or unknown. */
   holder(): string;
   /**
-   * Ends the participation. A held lease is released, so that the next leader need not wait until it expires; therefore
+   * Ends the participation. Held leases are released, so that the next leader need not wait until they expire; therefore
    * stop all work of the leader first. Resolves when the thread has ended.
    */
   stop(): Promise<void>;
@@ -71,14 +74,14 @@ export interface Leadership {
 const beatMs = 1_000;
 
 /**
- * Takes part in the leader election of a Lease (coordination.k8s.io/v1), compatible with client-go's. It runs in its own thread
+ * Takes part in the leader election of one Lease or several (coordination.k8s.io/v1), compatible with client-go's. It runs in its own thread
  * with its own connection: a busy main thread does not lose the lease, and one that was blocked for too long
  * does not continue as leader.
  *
  * @throws ConfigError when the times are inconsistent
  *
  * @example
- * const leadership = startLeaderElection({ cluster: { kubeConfig: {} }, lease: { namespace: "kube-system", name: "my-controller" } });
+ * const leadership = startLeaderElection({ cluster: { kubeConfig: {} }, leases: [{ namespace: "kube-system", name: "my-controller" }] });
  * await leadership.acquired(signal);
  * const api = createFencedClient(createApiClient(config), leadership);
  * await runControllers(api, AbortSignal.any([signal, leadership.lost]));
@@ -145,7 +148,7 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
   const worker = startThread({
     memory: shared.memory,
     cluster: options.cluster,
-    lease: options.lease,
+    leases: options.leases,
     identity,
     settings,
     userAgent: options.userAgent ?? "millwright-leader-election",

@@ -17,7 +17,7 @@ export type ElectionCluster =
 export interface ElectionThreadData {
   readonly memory: SharedArrayBuffer;
   readonly cluster: ElectionCluster;
-  readonly lease: ObjectRef & { readonly namespace: string };
+  readonly leases: readonly (ObjectRef & { readonly namespace: string })[];
   readonly identity: string;
   readonly settings: ElectionSettings;
   readonly userAgent: string;
