@@ -14,7 +14,9 @@ describe("listing machines", () => {
     ]) {
       await driver.createMachine(aRequest(aMachine(`other-${Object.keys(tags).join().length}`), { tags }), aContext());
     }
-    expect(await list(driver)).toEqual([{ providerId, machineName: "a", machineUid: "uid-of-a" }]);
+    expect(await list(driver)).toEqual([
+      { providerId, machineName: "a", machineUid: "uid-of-a", machineNamespace: "shoot" },
+    ]);
   });
 
   it("lists VMs that are being made or stopped, and not those that are going", async () => {
@@ -29,7 +31,8 @@ describe("listing machines", () => {
   it("lists the VMs of MCM's driver, which have no owner tags", async () => {
     const { ec2, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(aMachine("a")), aContext());
-    for (const { tags } of ec2.world.instances.values()) tags.delete("millwright.dev/machine-uid");
+    for (const { tags } of ec2.world.instances.values())
+      for (const key of ["machine-uid", "namespace"]) tags.delete(`millwright.dev/${key}`);
     expect(await list(driver)).toEqual([{ providerId, machineName: "a" }]);
   });
 

@@ -15,7 +15,15 @@ export async function listMachines({ session, keys, context }: MethodCall): Prom
         context.log("warn", "A VM with the tags of this cluster has no tag Name; it is kept", { vm: id });
         return [];
       }
-      return [{ providerId: providerIdOf(region, id), machineName, ...(machineUid === "" ? {} : { machineUid }) }];
+      const machineNamespace = tags.get(ownerTagKeys.namespace) ?? "";
+      return [
+        {
+          providerId: providerIdOf(region, id),
+          machineName,
+          ...(machineUid === "" ? {} : { machineUid }),
+          ...(machineNamespace === "" ? {} : { machineNamespace }),
+        },
+      ];
     }),
   };
 }

@@ -31,7 +31,7 @@ describe("a machine that was restored under its old name", () => {
   it("is listed with the UID of its VM's tag", async () => {
     const { driver, known } = await aCloudWithVm();
     const { providerId } = known;
-    const machines = [{ providerId, machineName: "m", machineUid: "old" }];
+    const machines = [{ providerId, machineName: "m", machineUid: "old", machineNamespace: "shoot" }];
     await expect(driver.listMachines?.(aRequest(), aContext())).resolves.toEqual({ machines });
   });
 

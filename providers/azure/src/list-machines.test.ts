@@ -18,6 +18,7 @@ describe("listing machines", () => {
     expect(listed?.machines).toContainEqual({
       providerId: "azure:///westeurope/m-3",
       machineName: "m-3",
+      machineNamespace: "shoot",
       machineUid: "uid-of-m-3",
     });
     expect(arm.log.count("VirtualMachines_List")).toBe(3);
@@ -31,7 +32,9 @@ describe("listing machines", () => {
     else arm.world.nics.clear();
     const request = aRequest(aMachine("other"), withDisk);
     await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
-      machines: [{ providerId: "azure:///westeurope/m", machineName: "m", machineUid: "uid-of-m" }],
+      machines: [
+        { providerId: "azure:///westeurope/m", machineName: "m", machineUid: "uid-of-m", machineNamespace: "shoot" },
+      ],
     });
     for (const { id, tags } of arm.inventory()[kind]) {
       expect(tags[ownerTagKeys.machine]).toBe("m");

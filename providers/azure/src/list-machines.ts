@@ -27,10 +27,12 @@ export async function listMachines(
     const key = machineName.toLowerCase();
     if (machineName === "" || machines.has(key) || !isOfCluster(tags, keys)) continue;
     const machineUid = tagOf(tags, ownerTagKeys.machineUid);
+    const machineNamespace = tagOf(tags, ownerTagKeys.namespace);
     machines.set(key, {
       providerId: providerIdOf(location, machineName),
       machineName,
       ...(machineUid === "" ? {} : { machineUid }),
+      ...(machineNamespace === "" ? {} : { machineNamespace }),
     });
   }
   return { machines: [...machines.values()] };

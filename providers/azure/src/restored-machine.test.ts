@@ -43,7 +43,7 @@ describe("a machine that was restored under its old name", () => {
     await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ providerId });
     expect(arm.log.requests.map(({ operation }) => operation)).toEqual(["VirtualMachines_Get"]);
     await expect(driver.findDrift?.(known, aContext())).resolves.toEqual({ providerId, differences: [] });
-    const machines = [{ providerId, machineName: "m", machineUid: "old" }];
+    const machines = [{ providerId, machineName: "m", machineUid: "old", machineNamespace: "shoot" }];
     await expect(driver.listMachines?.(known, aContext())).resolves.toEqual({ machines });
   });
 

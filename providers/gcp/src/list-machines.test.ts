@@ -17,9 +17,14 @@ describe("listing machines", () => {
     await driver.createMachine(aRequest(aMachine("d"), { zone: "us-central1-a", region: "us-central1" }), aContext());
     const { machines } = (await driver.listMachines?.(aRequest(aMachine("m"), { fallbacks }), aContext())) ?? {};
     expect(machines).toEqual([
-      { providerId: "gce:///my-project/europe-west1-b/a", machineName: "a", machineUid: uid },
+      {
+        providerId: "gce:///my-project/europe-west1-b/a",
+        machineName: "a",
+        machineUid: uid,
+        machineNamespace: "shoot",
+      },
       // The label of a UID that is none holds a hash or anything else: it is not passed on.
-      { providerId: "gce:///my-project/europe-west1-c/b", machineName: "b" },
+      { providerId: "gce:///my-project/europe-west1-c/b", machineName: "b", machineNamespace: "shoot" },
     ]);
   });
 

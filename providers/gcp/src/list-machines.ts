@@ -21,10 +21,13 @@ export async function listMachines(
       .filter(({ tags }) => isInCluster(tags, keys))
       .map(({ place, name, labels }) => {
         const machineUid = labels[ownerLabelKeys.machineUid] ?? "";
+        const machineNamespace = labels[ownerLabelKeys.namespace] ?? "";
         return {
           providerId: providerIdOf(place, name),
           machineName: name,
           ...(isUid(machineUid) ? { machineUid } : {}),
+          // A namespace is a valid value of a label as it is.
+          ...(machineNamespace === "" ? {} : { machineNamespace }),
         };
       }),
   };

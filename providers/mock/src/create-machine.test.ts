@@ -14,7 +14,14 @@ describe.each(places)("creating a machine, %s", (place) => {
     await expect(
       driver.listMachines?.({ machineClass: { name: "example", spec: aSpec() }, secret }, aContext()),
     ).resolves.toEqual({
-      machines: [{ providerId: created.providerId, machineName: "pool-a-1", machineUid: "uid-of-pool-a-1" }],
+      machines: [
+        {
+          providerId: created.providerId,
+          machineName: "pool-a-1",
+          machineUid: "uid-of-pool-a-1",
+          machineNamespace: "shoot",
+        },
+      ],
     });
   });
 

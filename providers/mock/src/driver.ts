@@ -131,10 +131,12 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         return {
           machines: vms.map((vm) => {
             const uid = vm.tags[ownerTagKeys.machineUid] ?? "";
+            const machineNamespace = vm.tags[ownerTagKeys.namespace] ?? "";
             return {
               providerId: vm.providerId,
               machineName: vm.tags[ownerTagKeys.machineName] ?? vm.name,
               ...(uid === "" ? {} : { machineUid: uid }),
+              ...(machineNamespace === "" ? {} : { machineNamespace }),
             };
           }),
         };

@@ -128,6 +128,8 @@ export interface ListedMachine {
   readonly machineName: string;
   /** UID of that object, if the driver stores it, as in the tag of the VM. After a restore from a backup it is that of the former object: the VM is then not an orphan, although no machine has this UID. */
   readonly machineUid?: string;
+  /** Namespace of that object, if the driver stores it. A VM of another namespace is never an orphan: other controllers manage its machine. */
+  readonly machineNamespace?: string;
 }
 
 /** The VMs of a class: complete, or the call fails. */
