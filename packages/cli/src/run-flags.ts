@@ -109,6 +109,13 @@ export const addRunFlags = (command: Command): Command =>
       ),
     )
     .addOption(
+      machineFlag(
+        "safety-orphan-vms-period",
+        15 * MINUTE,
+        "how often the VMs of each class are listed, to find machines without VM; at most once a minute",
+      ),
+    )
+    .addOption(
       new Option(
         "--machine-outage-threshold <percentage>",
         "share of machines, in total or of a zone, that become Unknown at once and suggest an outage, which pauses remediation",

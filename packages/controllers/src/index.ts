@@ -14,7 +14,7 @@ export { createMachineClassController } from "./machine-class/controller.ts";
 export { createClassRejectionController } from "./machine-class/rejection-controller.ts";
 export { createCapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityController } from "./machine-class/capacity-controller.ts";
-export type { CapacityDriver, ClassCall } from "./machine-class/capacity-driver.ts";
+export type { CapacityDriver } from "./machine-class/capacity-driver.ts";
 export { secretNamesOf } from "./model/class-references.ts";
 export { readSecretValues } from "./cluster/class-view.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
@@ -24,7 +24,19 @@ export type { OvershootMargins } from "./safety/overshoot-limits.ts";
 export { createMachineController } from "./machine/controller.ts";
 export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
 export { remediationGroupOf } from "./model/remediation-budget.ts";
-export type { ClassProblem, CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "./model/driver-port.ts";
+export type {
+  ClassCall,
+  ClassProblem,
+  CreateVmCall,
+  DriverOutcome,
+  MachineDriver,
+  VmCall,
+  VmListDriver,
+} from "./model/driver-port.ts";
+export { createVmLists } from "./vm-lists/vm-lists.ts";
+export type { VmList, VmLists, VmListTimes } from "./vm-lists/vm-lists.ts";
+export { createMissingVms } from "./vm-lists/missing-vms.ts";
+export type { MissingVms } from "./vm-lists/missing-vms.ts";
 export { backoffBounds } from "./model/retry.ts";
 export type { BackoffBounds } from "./model/retry.ts";
 export { isPending } from "./model/operation.ts";

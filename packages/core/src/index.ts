@@ -219,6 +219,7 @@ export {
   nodeOlderThanMachine,
   answeredVmOfOtherMachine,
   onlyObjectDeleted,
+  vmMissing,
   vmOfOtherMachine,
   nodeUnhealthy,
   providerMessage,

@@ -9,12 +9,15 @@ import {
   createMachineController,
   createMachineDeploymentController,
   createMachineSetController,
+  createMissingVms,
   createSecretController,
   createTargetCaches,
+  createVmLists,
   defaultMachineSettings,
   defaultOvershootMargins,
   type MachineSettings,
   type OvershootMargins,
+  type VmListTimes,
 } from "@millwright/controllers";
 import { type Clock, type Driver, type Random, systemClock, systemRandom } from "@millwright/core";
 import {
@@ -56,6 +59,8 @@ export interface ManagerOptions {
   readonly disablesScaleDownDuringRollouts?: boolean;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
+  /** When the VMs of classes are listed, and when a VM that lists lack is looked for. Default: `defaultVmListTimes`. */
+  readonly vmLists?: Partial<VmListTimes>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Concurrent reconciles of one kind. Default 10. */
@@ -146,8 +151,11 @@ export function createManager(options: ManagerOptions): Manager {
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
+  const vmLists = createVmLists(context, driver, options.vmLists);
+  const missingVms = createMissingVms(context, driver, vmLists);
   const machine = createMachineController(context, {
     driver,
+    missingVms,
     settings,
     workers,
   });
@@ -162,6 +170,7 @@ export function createManager(options: ManagerOptions): Manager {
     createMachineClassController(context, workers),
     createClassRejectionController(context, driver),
     createSecretController(context, workers),
+    vmLists.controller,
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);

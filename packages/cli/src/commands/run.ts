@@ -26,6 +26,7 @@ export interface RunFlags {
   readonly nodeConditions: readonly string[];
   readonly machineMaxInFlightRemediations: IntOrPercent;
   readonly machineSafetyApiserverStatuscheckTimeout: number;
+  readonly machineSafetyOrphanVmsPeriod: number;
   /** 0 to 1. */
   readonly machineOutageThreshold: number;
   readonly machineOutageMinMachines: number;
@@ -152,6 +153,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     drivers,
     workers: flags.concurrentSyncs,
     clusterApiConditions: flags.clusterApiConditions,
+    vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
     overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
     disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
     settings: machineSettings(flags),

@@ -8,10 +8,10 @@ import {
 import { secretResource } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import type { DriverOutcome } from "../model/driver-port.ts";
+import type { ClassCall, DriverOutcome } from "../model/driver-port.ts";
 import { aMachineClass, type Change, named, refOf, testNamespace } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-import type { CapacityDriver, ClassCall } from "./capacity-driver.ts";
+import type { CapacityDriver } from "./capacity-driver.ts";
 import { type CapacityController, createCapacityController } from "./capacity-controller.ts";
 
 const MINUTE = 60_000;

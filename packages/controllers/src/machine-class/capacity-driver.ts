@@ -1,12 +1,5 @@
-import type { MachineClass, NodeTemplate, SecretData } from "@millwright/core";
-import type { DriverOutcome, MachineDriver } from "../model/driver-port.ts";
-
-/** The objects of a lookup, from the caches. */
-export interface ClassCall {
-  readonly machineClass: MachineClass;
-  /** Data of `secretRef` overlaid with that of `credentialsSecretRef`. */
-  readonly secret: SecretData;
-}
+import type { MachineClass, NodeTemplate } from "@millwright/core";
+import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
 
 /** The drivers as the capacity controller uses them. The runtime implements it. */
 export interface CapacityDriver extends Pick<MachineDriver, "missingDriver"> {

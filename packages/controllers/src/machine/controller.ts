@@ -21,6 +21,7 @@ import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
+import type { MissingVms } from "../vm-lists/missing-vms.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
 /** The controller of machines and its driver calls. */
@@ -36,6 +37,8 @@ export interface MachineController {
 /** Options of {@link createMachineController}, besides the shared context. */
 export interface MachineControllerOptions {
   readonly driver: MachineDriver;
+  /** Default: nothing lists VMs, and a VM that was deleted in the cloud is noticed by its node. */
+  readonly missingVms?: MissingVms;
   readonly settings: MachineSettings;
   readonly workers: number;
 }
@@ -54,7 +57,7 @@ const MAX_READS = 3;
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
-  { driver, settings, workers }: MachineControllerOptions,
+  { driver, missingVms, settings, workers }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace } = context;
   const operations = createOperations(clock, {
@@ -91,6 +94,7 @@ export function createMachineController(
           reported,
           remediations,
           driver,
+          missingVms,
           settings,
           evictions: evictions ?? noEvictions,
           volumeIds,
@@ -162,6 +166,7 @@ export function createMachineController(
   const remediations = createRemediationWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, reported);
   wireClaims(caches, controller);
+  missingVms?.onChange((key) => controller.enqueue(key));
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {

@@ -35,6 +35,7 @@ import { type DrainRulesView, drainRulesOf } from "./drain/drain-rules.ts";
 import { isDraining } from "./drain/draining.ts";
 import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
+import type { MissingVms } from "../vm-lists/missing-vms.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 import type { MatchedNode } from "../model/node-match.ts";
@@ -49,6 +50,8 @@ export interface MachineSources {
   readonly reported: ReportedStates;
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
+  /** Absent: nothing lists VMs. */
+  readonly missingVms?: Pick<MissingVms, "has"> | undefined;
   readonly settings: MachineSettings;
   /** State of drains that is kept in memory. */
   readonly evictions: Pick<EvictionQueue, "view">;
@@ -184,6 +187,7 @@ export function observeMachine(
     reported,
     remediations,
     driver,
+    missingVms,
     settings,
     evictions,
     volumeIds,
@@ -203,6 +207,7 @@ export function observeMachine(
   const operation = operations.get(machine.metadata.uid ?? "");
   const holder = findVmHolder(machine, claimedVm(machine, operation), context, match);
   const { node, isDisputed, ...link } = observeNode(machine, context, match, holder);
+  const isVmMissing = missingVms?.has(machine) ?? false;
   const drained = target !== undefined && !isDisputed && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
@@ -224,8 +229,9 @@ export function observeMachine(
     node,
     ...link,
     clockAheadMs: clockAheadOf(context),
-    ...remediations.read(machine, node),
+    ...remediations.read(machine, node, isVmMissing),
     holder,
+    isVmMissing,
     sameNameNode: sameNameNodeOf(machine, operation, context, match),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     drain:

@@ -1,4 +1,4 @@
-import type { Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
+import type { ListedMachine, Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
 import type { OperationResult, PendingOperation } from "./operation.ts";
 
 /** Why machines of a class cannot be created. */
@@ -16,6 +16,9 @@ export interface VmCall {
   /** Data of `secretRef` overlaid with that of `credentialsSecretRef`. */
   readonly secret: SecretData;
 }
+
+/** The objects of a driver call about a class, from the caches. */
+export type ClassCall = Pick<VmCall, "machineClass" | "secret">;
 
 /** A call that may create a VM. */
 export interface CreateVmCall extends VmCall {
@@ -62,4 +65,12 @@ export interface MachineDriver {
    * spec is checked. Makes no calls to a cloud.
    */
   rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
+}
+
+/** The drivers as the list of VMs uses them. The runtime implements it. */
+export interface VmListDriver extends Pick<MachineDriver, "missingDriver"> {
+  /** Whether the driver of a class can list its VMs. Makes no calls. */
+  listsVms(machineClass: MachineClass): boolean;
+  /** Lists the VMs of a class: all of them, or it fails. */
+  listVms(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<readonly ListedMachine[]>>;
 }

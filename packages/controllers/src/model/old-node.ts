@@ -10,7 +10,7 @@ const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "
 const kubeletClockErrorMs = 2 * 60_000;
 
 /** When the kubelet last reported, or its Ready condition last changed; wall clock of the node, milliseconds. */
-const lastReportOf = ({ status }: Node): number =>
+export const lastReportOf = ({ status }: Node): number =>
   Math.max(
     0,
     ...(status?.conditions ?? []).flatMap(({ type, lastHeartbeatTime, lastTransitionTime }) => [

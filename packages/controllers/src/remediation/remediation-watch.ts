@@ -42,7 +42,8 @@ export interface RemediationWatch {
   start(uid: string, group: string): void;
   /** The machine is not remediated after all: others may be. */
   cancel(uid: string): void;
-  read(machine: Machine, node: Node | undefined): RemediationFacts;
+  /** `isVmMissing`: the VM does not exist, whatever the node reports. Default: false. */
+  read(machine: Machine, node: Node | undefined, isVmMissing?: boolean): RemediationFacts;
   /** Asks the API servers whether they respond, while timeouts depend on it. Resolves when the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -234,7 +235,7 @@ export function createRemediationWatch(
     start: inFlight.start,
     cancel,
     run: async (signal) => void (await Promise.all(proofs.map((proof) => proof.run(signal)))),
-    read(machine, node) {
+    read(machine, node, isVmMissing = false) {
       const observed = observedTimes.of(machine.metadata.uid ?? "");
       const noFacts: RemediationFacts = { observed, history: noHistory, remediation: noRemediationHold };
       if (target === undefined) return noFacts;
@@ -252,7 +253,7 @@ export function createRemediationWatch(
       }
       if (!isUnhealthy(machine)) return noFacts;
       const unhealthy = node === undefined ? undefined : unhealthyConditionsOf(machine, node, settings);
-      const history = histories.record(machine, unhealthy?.length === 0);
+      const history = histories.record(machine, unhealthy?.length === 0 && !isVmMissing);
       if (phaseOf(machine) === "Failed") return { ...noFacts, history };
       return { observed, history, remediation: remediationOf(machine) };
     },

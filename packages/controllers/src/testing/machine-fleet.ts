@@ -1,16 +1,21 @@
 import {
   finalizers,
+  type ListedMachine,
   type Machine,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
+  seededRandom,
 } from "@millwright/core";
 import { ApiError, type EventRecord, nodeResource, secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createMachineController } from "../machine/controller.ts";
+import type { DriverOutcome } from "../model/driver-port.ts";
 import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
+import { createMissingVms } from "../vm-lists/missing-vms.ts";
+import { createVmLists } from "../vm-lists/vm-lists.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";
@@ -26,11 +31,20 @@ export const nodeOf = (name: string) => ({ name: `node-of-${name}` });
 /** Machines that have joined and run, what `prepare` adds to them, and the real controller that manages them all. */
 export async function aFleet(
   machines: Readonly<Record<string, Change<Machine>>>,
-  options: { readonly settings?: Partial<MachineSettings>; readonly workers?: number; readonly limit?: string } = {},
+  options: {
+    readonly settings?: Partial<MachineSettings>;
+    readonly workers?: number;
+    readonly limit?: string;
+    /** What the cloud lists. Default: VMs are not listed. */
+    readonly listVms?: () => DriverOutcome<readonly ListedMachine[]>;
+  } = {},
   prepare: (api: FakeApi) => void = () => {},
 ) {
   const logged: string[] = [];
-  const { api, clock, newContext, run } = createTestCluster({ log: (_, message) => void logged.push(message) });
+  const { api, clock, newContext, run } = createTestCluster({
+    log: (_, message) => void logged.push(message),
+    ...(options.listVms === undefined ? {} : { random: seededRandom(1) }),
+  });
   const driver = createFakeDriver();
   const events: string[] = [];
   api.seed(machineClassResource, aMachineClass());
@@ -84,15 +98,21 @@ export async function aFleet(
         counts: () => ({ sent: 0, dropped: 0 }),
       },
     };
+    const { listVms } = options;
+    const lists =
+      listVms === undefined
+        ? undefined
+        : createVmLists(context, { ...driver, listsVms: () => true, listVms: async () => listVms() });
     const { controller, close, ...views } = createMachineController(context, {
       driver,
+      ...(lists === undefined ? {} : { missingVms: createMissingVms(context, driver, lists) }),
       settings: { ...defaultMachineSettings, ...options.settings },
       workers: options.workers ?? 10,
     });
     reconciles = () => controller.counts().reconciles;
     pendingEvictions = views.pendingEvictions;
     await run(context, stop.signal);
-    const running = controller.start(stop.signal);
+    const running = Promise.all([controller.start(stop.signal), lists?.controller.start(stop.signal)]);
     const end = async () => {
       stop.abort(new Error("stopped"));
       await close();

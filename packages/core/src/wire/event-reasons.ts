@@ -34,6 +34,10 @@ export const eventReasons = {
   invalidMachineClass: "InvalidMachineClass",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
+  /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. */
+  failedListVms: "FailedListVMs",
+  /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */
+  vmsNotListed: "VMsNotListed",
   /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not determine it; the message starts with the code. */
   nodeTemplateUnknown: "NodeTemplateUnknown",
 } as const;
@@ -64,6 +68,8 @@ export const machineEventReasons = {
   nodeMissing: "NodeMissing",
   /** Warning: a condition of the node is bad; the message names it. */
   nodeUnhealthy: "NodeUnhealthy",
+  /** Warning: the VM of a Running machine does not exist, whatever its node reports. */
+  vmMissing: "VMMissing",
   /** Normal: the node is drained, the agent on it may update it. */
   inPlaceUpdating: "InPlaceUpdating",
   /** Normal: the agent on the node reports success. */

@@ -82,6 +82,11 @@ export function nodeOfAnotherVm(name: string, providerId: string, nodeName: stri
   return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;
 }
 
+/** Unknown because neither the list of VMs nor the driver finds the VM, although its node may still be there. */
+export function vmMissing(name: string, providerId: string): string {
+  return `VM ${providerId} of machine ${name} does not exist`;
+}
+
 /** The VM that the machine names is that of another Machine, which keeps it. */
 export function vmOfOtherMachine(name: string, providerId: string, holder: string): string {
   return `VM ${providerId} belongs to Machine ${holder}. Delete Machine ${name}; the VM is kept`;

@@ -91,7 +91,7 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     row: 9,
     from: ["Running"],
     to: "Unknown",
-    trigger: "the Node is missing or unhealthy, or the VM belongs to another Machine",
+    trigger: "the Node is missing or unhealthy, or the VM is missing or belongs to another Machine",
     operation: "HealthCheck",
     state: "Processing",
   },

@@ -5,6 +5,7 @@ import {
   type DeleteMachineResponse,
   type FindDriftResponse,
   formatProblems,
+  type ListedMachine,
   type MachineClass,
   MachineError,
   maxCheckAfterMs,
@@ -137,6 +138,30 @@ export function readVolumeReply(reply: unknown, count: number): readonly (string
     if (id === undefined || id === null || id === "") return null;
     if (!isText(id)) throw bad("getVolumeIds", "an id that is no text");
     return id;
+  });
+}
+
+/**
+ * Reads the VMs that a driver listed. One that cannot be read makes the list incomplete.
+ *
+ * @throws MachineError Internal for an answer that does not keep the contract
+ */
+export function readListReply(reply: unknown): readonly ListedMachine[] {
+  const vms: unknown = isRecord(reply) ? reply["machines"] : undefined;
+  if (!Array.isArray(vms)) throw bad("listMachines", "without machines");
+  return vms.map((vm: unknown) => {
+    const { providerId, machineName, machineUid, machineNamespace }: Readonly<Record<string, unknown>> = isRecord(vm)
+      ? vm
+      : {};
+    if (!isText(providerId) || providerId === "") throw bad("listMachines", "a VM without a providerId");
+    if (!isText(machineName) || machineName === "")
+      throw bad("listMachines", `without the name of the machine of ${providerId}`);
+    return {
+      providerId,
+      machineName,
+      ...(isText(machineUid) && machineUid !== "" ? { machineUid } : {}),
+      ...(isText(machineNamespace) && machineNamespace !== "" ? { machineNamespace } : {}),
+    };
   });
 }
 

@@ -16,6 +16,7 @@ import {
 } from "@millwright/core";
 import {
   type CapacityDriver,
+  type ClassCall,
   type ClassProblem,
   type CreateVmCall,
   type DriverOutcome,
@@ -24,6 +25,7 @@ import {
   type OperationResult,
   type PendingOperation,
   type VmCall,
+  type VmListDriver,
 } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { createDriverCaller } from "./call-driver.ts";
@@ -34,6 +36,7 @@ import {
   readDeletionReply,
   readDriftReply,
   readInitializationReply,
+  readListReply,
   readNodeTemplateReply,
   readPendingReply,
   readFoundVm,
@@ -71,15 +74,12 @@ const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
 const READ_TIMEOUT_MS = 5_000;
 
 /** Drivers as controllers and commands see them. */
-export interface DriverHost extends MachineDriver, CapacityDriver {
+export interface DriverHost extends MachineDriver, CapacityDriver, VmListDriver {
   /** Compares the VM of a machine with its class; `Unimplemented` where the driver cannot. */
   findDrift(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<FindDriftResponse>>;
   /** Checks a class against its cloud; `Unimplemented` where the driver cannot. */
   checkClass(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<CheckClassResponse>>;
 }
-
-/** A class with its secret. */
-type ClassCall = Pick<VmCall, "machineClass" | "secret">;
 
 /** A driver with a request about a machine that it can understand. */
 interface Prepared {
@@ -162,7 +162,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   const callAboutClass = (
     { driver, machineClass, secret }: ReadClass,
     confidential: SecretData,
-    method: "checkClass" | "getNodeTemplate",
+    method: "checkClass" | "getNodeTemplate" | "listMachines",
     invoke: (request: CheckClassRequest<unknown>, context: DriverContext) => Promise<unknown>,
     signal: AbortSignal,
   ): Promise<unknown> =>
@@ -357,6 +357,15 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
           throw new MachineError("Unimplemented", `driver "${read.driver.name}" does not report capacity`);
         const reply = await callAboutClass(read, confidential, "getNodeTemplate", method, signal);
         return readNodeTemplateReply(reply, classCall.machineClass);
+      }),
+    listsVms: (machineClass) => classes.driverOf(machineClass)?.capabilities.listMachines === true,
+    listVms: (classCall, signal) =>
+      // A spec that is read less strictly may lack what separates the VMs of this cluster from others.
+      toValue(classCall, signal, async (read, confidential) => {
+        const method = read.driver.listMachines;
+        if (method === undefined)
+          throw new MachineError("Unimplemented", `driver "${read.driver.name}" does not list VMs`);
+        return readListReply(await callAboutClass(read, confidential, "listMachines", method, signal));
       }),
     checkClass: (classCall, signal) =>
       toValue(classCall, signal, async (read, confidential) => {

@@ -10,7 +10,8 @@ export type DriverMethod =
   | "getMachineStatus"
   | "getNodeTemplate"
   | "getVolumeIds"
-  | "initializeMachine";
+  | "initializeMachine"
+  | "listMachines";
 
 /** Counts what drivers do. */
 export interface DriverMetrics {
@@ -30,6 +31,7 @@ const operations: Readonly<Record<DriverMethod, string>> = {
   getNodeTemplate: "get_node_template",
   getVolumeIds: "get_volume_ids",
   initializeMachine: "initialize_machine",
+  listMachines: "list_machines",
 };
 
 /** From one answer of a cloud nearby to the longest call that a host allows, seconds. */

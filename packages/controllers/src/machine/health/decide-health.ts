@@ -11,6 +11,7 @@ import {
   formatGoDuration,
   joined,
   rejoined,
+  vmMissing,
 } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
@@ -96,6 +97,8 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
     return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }
   if (phase !== "Running") return undefined;
+  if (snapshot.isVmMissing === true)
+    return toUnknown(vmMissing(name, machine.spec.providerID ?? ""), machineEventReasons.vmMissing);
   if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);
   // A machine that never had a node is not missing one.
   if ((machine.status?.conditions ?? []).length === 0) return undefined;
@@ -176,10 +179,16 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
       };
 }
 
+/** Why the machine is unhealthy, as short texts. */
+function problemsOf({ machine, node, settings, isVmMissing = false }: MachineSnapshot): readonly string[] {
+  const ofNode = node === undefined ? ["the node is missing"] : unhealthyConditionsOf(machine, node, settings);
+  return isVmMissing ? [...ofNode, "the VM does not exist"] : ofNode;
+}
+
 function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, node, settings } = snapshot;
+  const { machine, node } = snapshot;
   const before = statusOf(machine);
-  const bad = node === undefined ? ["the node is missing"] : unhealthyConditionsOf(machine, node, settings);
+  const bad = problemsOf(snapshot);
   const unsettled = unsettledMs(snapshot, now);
   const status = unsettled > 0 ? before : withConditions(before, node);
 

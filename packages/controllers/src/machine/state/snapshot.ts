@@ -43,6 +43,8 @@ export interface MachineSnapshot {
   readonly remediation: RemediationView;
   /** The other Machine to which the VM belongs that this machine names, or with which its driver answered; usually none. Then the machine has no node. */
   readonly holder?: VmHolder | undefined;
+  /** Lists and the driver show that the VM does not exist, whatever its node reports. Default: false. */
+  readonly isVmMissing?: boolean;
   /** The node with the name in the driver's last result, whichever VM it belongs to. */
   readonly sameNameNode: MatchedNode | undefined;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */

@@ -1,0 +1,158 @@
+import { eventReasons, type ListedMachine, type Machine, type MachineClass, type MachineError } from "@millwright/core";
+import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
+import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { secretNamesOf } from "../model/class-references.ts";
+import type { ClassCall, VmListDriver } from "../model/driver-port.ts";
+import { isDeleting } from "../model/phase.ts";
+import { hasId, isProvisioning } from "../model/provisioning.ts";
+import { createListSchedule, defaultVmListTimes, type VmListTimes } from "./list-schedule.ts";
+
+export type { VmListTimes } from "./list-schedule.ts";
+
+/** The VMs of a class, complete. */
+export interface VmList extends ClassCall {
+  readonly vms: readonly ListedMachine[];
+  /** When the list was requested; monotonic clock. */
+  readonly startedMs: number;
+  /** The machines of the class whose VM existed by then: the id was stored, and neither creation nor deletion was in progress. */
+  readonly machines: readonly Machine[];
+}
+
+/** Reads a complete list. What it throws is logged. */
+export type VmListReader = (list: VmList, signal: AbortSignal) => Promise<void>;
+
+/** The lists of the VMs of all classes. */
+export interface VmLists {
+  readonly controller: Controller;
+  readonly times: VmListTimes;
+  /** Requests a list of a class after that time at the latest, milliseconds. */
+  request(machineClass: MachineClass, afterMs: number): void;
+  /** Calls `reader` with each list, one reader after the other. */
+  onList(reader: VmListReader): void;
+}
+
+/** Longest time for a list and its readers, milliseconds: a call of a driver may take five minutes. */
+const TIMEOUT_MS = 15 * 60_000;
+
+/** Lists at the same time: none is urgent. Classes of one cloud account share its request limits. */
+const WORKERS = 2;
+
+const isMade = (machine: Machine): boolean => hasId(machine) && !isProvisioning(machine) && !isDeleting(machine);
+
+/** MCM's name of the code, in the text that MCM's and our controllers store (MCM, `pkg/util/provider/machinecontroller/machine_safety.go` updateMachineToSafety). */
+const isOutOfRange = (machine: Machine | undefined): boolean => {
+  const { description = "", errorCode } = machine?.status?.lastOperation ?? {};
+  return errorCode === "OutOfRange" || description.includes("OutOfRange");
+};
+
+/** Whether a change of a machine suggests a VM without a machine: it was deleted before an id was stored, or several VMs were found for it. */
+const suggestsOrphan = (old: Machine | undefined, current: Machine | undefined): boolean =>
+  (current === undefined && old !== undefined && !hasId(old)) || (isOutOfRange(current) && !isOutOfRange(old));
+
+/** Enqueues classes when they or their Secrets change: an unusable one may have become usable. */
+function enqueueChangedClasses(
+  { caches, namespace }: ControllerContext,
+  controller: Pick<Controller, "enqueue">,
+): void {
+  watchTriggers({
+    store: caches.classes.store,
+    controller,
+    when: isClassChange,
+    keys: ({ metadata }) => [`${namespace}/${metadata.name}`],
+    priority: () => "routine",
+  });
+  watchTriggers({
+    store: caches.secrets.store,
+    controller,
+    when: isSecretChange,
+    keys: ({ metadata }) => caches.classes.store.byIndex("secret", metadata.name).map(keyOf),
+    priority: () => "routine",
+  });
+}
+
+/**
+ * Lists the VMs of each class: when the process starts, periodically, and when a VM without a machine is likely. Lists of classes fail and are repeated
+ * independently of each other. Classes whose driver has no list are ignored.
+ */
+export function createVmLists(
+  context: ControllerContext,
+  driver: VmListDriver,
+  changedTimes: Partial<VmListTimes> = {},
+): VmLists {
+  const { caches, namespace, clock, random, log, events } = context;
+  const { store } = caches.classes;
+  const times = { ...defaultVmListTimes, ...changedTimes };
+  const schedule = createListSchedule(times, clock, random);
+  const readers: VmListReader[] = [];
+  /** The failure that was reported as event, by UID of the class. */
+  const reported = new Map<string, string>();
+
+  const list = async (machineClass: MachineClass, { secret }: Pick<ClassCall, "secret">, signal: AbortSignal) => {
+    const { name, uid = "" } = machineClass.metadata;
+    const startedMs = clock.monotonicMs();
+    const machines = caches.machines.store
+      .byIndex("class", name)
+      .filter((machine) => machine.spec.class?.name === name && isMade(machine));
+    schedule.started(uid);
+    const outcome = await driver.listVms({ machineClass, secret }, signal);
+    if (signal.aborted) return schedule.failed(uid, 0);
+    if (!outcome.ok) return fail(machineClass, outcome.error);
+    schedule.succeeded(uid);
+    reported.delete(uid);
+    for (const read of readers) await read({ machineClass, secret, vms: outcome.value, startedMs, machines }, signal);
+  };
+
+  const fail = (machineClass: MachineClass, { code, message, retryAfterMs = 0 }: MachineError): void => {
+    const { name, uid = "" } = machineClass.metadata;
+    schedule.failed(uid, retryAfterMs);
+    if (code === "Unimplemented") return;
+    const text = `Failed to list the VMs of the class: ${code}: ${message}`;
+    log("warn", "Failed to list the VMs of a MachineClass", { machineClass: name, code, error: message });
+    if (reported.get(uid) === text) return;
+    reported.set(uid, text);
+    events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message: text });
+  };
+
+  const controller = createController({
+    name: "vm-list",
+    workers: WORKERS,
+    timeoutMs: TIMEOUT_MS,
+    waitFor: [caches.machines, caches.classes, caches.secrets],
+    clock,
+    random,
+    log,
+    reconcile: async (key, signal) => {
+      const machineClass = store.get(key);
+      if (machineClass === undefined || !driver.listsVms(machineClass)) return { done: true };
+      const { name, uid = "" } = machineClass.metadata;
+      if (schedule.waitMs(uid) === 0) {
+        await caches.secrets.read(secretNamesOf(machineClass));
+        const { view, secret } = resolveNamedClass(name, caches, namespace, driver);
+        // Its controllers report why. A change of the class or a Secret enqueues it.
+        if (view.state === "unusable") return { done: true };
+        await list(view.machineClass, { secret }, signal);
+      }
+      return { requeueAfterMs: schedule.waitMs(uid) };
+    },
+  });
+
+  const request = (machineClass: MachineClass, afterMs: number): void => {
+    schedule.request(machineClass.metadata.uid ?? "", afterMs);
+    controller.enqueue(keyOf(machineClass), "routine");
+  };
+  enqueueChangedClasses(context, controller);
+  store.subscribe((old, current) => {
+    const uid = old?.metadata.uid;
+    if (uid === undefined || uid === current?.metadata.uid) return;
+    schedule.forget(uid);
+    reported.delete(uid);
+  });
+  caches.machines.store.subscribe((old, current) => {
+    if (!suggestsOrphan(old, current)) return;
+    const name = (current ?? old)?.spec.class?.name ?? "";
+    const machineClass = store.getByRef({ namespace, name });
+    if (machineClass !== undefined) request(machineClass, 0);
+  });
+  return { controller, times, request, onList: (reader) => void readers.push(reader) };
+}
