@@ -10,6 +10,7 @@ import type { RunFlags } from "./commands/run.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
+import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
@@ -72,10 +73,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "show phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",
     )
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option(
-      "--target-kubeconfig <file>",
-      'cluster that machines join; "none" for no cluster (default: the control cluster)',
-    )
+    .addOption(targetKubeconfigOption())
+    .addOption(targetKubeconfigAllowOption())
     .option("-n, --namespace <name>", "namespace of the machine (default: that of the kubeconfig, else default)")
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (name: string, flags: DescribeFlags) => {
@@ -126,10 +125,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "drivers that are not in this repository, for classes that need them: an npm package or a path",
     )
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option(
-      "--target-kubeconfig <file>",
-      'cluster that machines join; "none" for no cluster (default: the control cluster)',
-    )
+    .addOption(targetKubeconfigOption())
+    .addOption(targetKubeconfigAllowOption())
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .option("--clusters-only", "check no MachineClasses (default: all of the namespace)")
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
@@ -153,10 +150,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
     )
     .option("--state <path>", "read the cluster from manifests in a file or folder instead of an API server")
     .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option(
-      "--target-kubeconfig <file>",
-      'cluster that machines join; "none" for no cluster (default: the cluster in which they are declared)',
-    )
+    .addOption(targetKubeconfigOption("the cluster in which they are declared"))
+    .addOption(targetKubeconfigAllowOption())
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .option(
       "--join-time <duration>",

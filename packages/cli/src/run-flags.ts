@@ -13,6 +13,7 @@ import {
   readBoolean,
   readVerbosity,
 } from "./flag-values.ts";
+import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -42,10 +43,8 @@ export const addRunFlags = (command: Command): Command =>
       "--control-kubeconfig <file>",
       'cluster in which machines are declared; "inClusterConfig" for the service account (default: that of --target-kubeconfig, else as kubectl, else the service account)',
     )
-    .option(
-      "--target-kubeconfig <file>",
-      'cluster that machines join; "none" for no cluster (default: the control cluster)',
-    )
+    .addOption(targetKubeconfigOption())
+    .addOption(targetKubeconfigAllowOption())
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .addOption(
       new Option("--log-level <level>", 'minimum level of log lines (default: "info")').choices([

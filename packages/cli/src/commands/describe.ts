@@ -4,12 +4,12 @@ import type { NamedObject } from "@millwright/runtime";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";
 import { renderSet } from "../describe/render-set.ts";
+import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright describe`. */
-export interface DescribeFlags {
+export interface DescribeFlags extends TargetFlags {
   readonly controlKubeconfig?: string;
-  readonly targetKubeconfig?: string;
   readonly namespace?: string;
   readonly output: "text" | "json";
 }
@@ -21,7 +21,7 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
   const control = createApiClient(config, { userAgent: "millwright" });
   const separate = flags.targetKubeconfig !== undefined && flags.targetKubeconfig !== "none";
   const target = separate
-    ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
+    ? createApiClient(await loadTargetConfig(flags), {
         userAgent: "millwright",
       })
     : control;

@@ -1,13 +1,13 @@
 import { isConfigError, systemClock } from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
+import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright doctor`. */
-export interface DoctorFlags {
+export interface DoctorFlags extends TargetFlags {
   readonly provider?: readonly string[];
   readonly controlKubeconfig?: string;
-  readonly targetKubeconfig?: string;
   readonly namespace?: string;
   readonly clustersOnly?: boolean;
   readonly output: "text" | "json";
@@ -16,9 +16,9 @@ export interface DoctorFlags {
 /** A client for a kubeconfig, or why there is none: an invalid kubeconfig does not prevent the checks of the other cluster. */
 type Connection = { readonly api: ApiClient; readonly config: ClusterConfig } | { readonly problem: string };
 
-async function connect(file: string | undefined, allowPlugins: boolean): Promise<Connection> {
+async function connect(load: () => Promise<ClusterConfig>): Promise<Connection> {
   try {
-    const config = await loadKubeConfig({ file, allowPlugins });
+    const config = await load();
     return { api: createApiClient(config, { userAgent: "millwright" }), config };
   } catch (error) {
     if (!isConfigError(error)) throw error;
@@ -30,11 +30,11 @@ async function connect(file: string | undefined, allowPlugins: boolean): Promise
 export async function doctor(classes: readonly string[], flags: DoctorFlags): Promise<number> {
   const { createDriverFinder, createJsonLog, diagnose } = await import("@millwright/runtime");
   const driverFor = await createDriverFinder(flags.provider ?? []);
-  const control = await connect(flags.controlKubeconfig, true);
+  const control = await connect(() => loadKubeConfig({ file: flags.controlKubeconfig }));
   const target =
     flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none"
       ? flags.targetKubeconfig
-      : await connect(flags.targetKubeconfig, false);
+      : await connect(() => loadTargetConfig(flags));
   const configured = "config" in control ? control.config.namespace : undefined;
   try {
     const diagnosis = await diagnose({

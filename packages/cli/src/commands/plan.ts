@@ -2,16 +2,16 @@ import { ConfigError, formatProblems, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ClusterState, PlannedChange } from "@millwright/plan";
 import { renderPlan } from "../plan/render-plan.ts";
+import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright plan`. */
-export interface PlanFlags {
+export interface PlanFlags extends TargetFlags {
   readonly filename?: readonly string[];
   readonly scale?: readonly string[];
   readonly delete?: readonly string[];
   readonly state?: string;
   readonly kubeconfig?: string;
-  readonly targetKubeconfig?: string;
   readonly namespace?: string;
   readonly joinTime?: number;
   readonly drainTime?: number;
@@ -87,7 +87,7 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
   const control = createApiClient(config, { userAgent: "millwright" });
   const isSeparate = flags.targetKubeconfig !== undefined && hasTarget;
   const target = isSeparate
-    ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
+    ? createApiClient(await loadTargetConfig(flags), {
         userAgent: "millwright",
       })
     : control;

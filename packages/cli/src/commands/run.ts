@@ -8,13 +8,13 @@ import {
   type LoadKubeConfigOptions,
 } from "@millwright/kube";
 import type { Manager, ManagerOptions } from "@millwright/runtime";
+import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
-export interface RunFlags {
+export interface RunFlags extends TargetFlags {
   readonly provider: readonly string[];
   readonly controlKubeconfig?: string;
-  readonly targetKubeconfig?: string;
   readonly namespace?: string;
   readonly leaderElect: boolean;
   /** Milliseconds. */
@@ -76,10 +76,11 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
 });
 
 /** Where machines are declared. Without a flag it is the target cluster, as for MCM, if that is named. */
-const controlCluster = ({ controlKubeconfig: control, targetKubeconfig: target }: RunFlags): LoadKubeConfigOptions => {
+const controlCluster = (flags: RunFlags): LoadKubeConfigOptions => {
+  const { controlKubeconfig: control, targetKubeconfig: target } = flags;
   if (control === "inClusterConfig") return { inCluster: true };
   if (control !== undefined || target === undefined || target === "none") return { file: control };
-  return { file: target, allowPlugins: false };
+  return targetKubeConfig(flags);
 };
 
 /** What the flags set of the machines' settings; the rest has its defaults. */
@@ -119,7 +120,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   const { targetKubeconfig } = flags;
   const separate = targetKubeconfig !== undefined && ![kubeConfig.file, "none"].includes(targetKubeconfig);
   const target = separate
-    ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
+    ? createApiClient(await loadTargetConfig(flags), {
         userAgent: "millwright",
         fieldManager: "millwright",
         log,

@@ -11,8 +11,8 @@ export interface TlsMaterial {
 
 /** What a request is sent with to prove who asks. */
 export interface Credentials {
-  /** Headers of each request, `authorization` mostly. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of each request, `authorization` mostly; a list is sent as several headers. */
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Client certificate of an exec plugin, which comes with its credential. When it changes, connections are recreated. */
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
@@ -30,6 +30,8 @@ export interface ClusterConfig {
    * new connections are opened; open ones are closed when their requests end.
    */
   readonly currentTls?: () => Promise<TlsMaterial>;
+  /** Whether connections to link-local addresses fail, also for a name that resolves to one. A proxy resolves names by itself. Default false. */
+  readonly rejectsLinkLocal?: boolean;
   /** URL of the proxy that requests go through: `http`, `https` or `socks5`, with user and password if needed. Left out: none, regardless of the environment. */
   readonly proxyUrl?: string;
   /**

@@ -1,6 +1,7 @@
 import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
 import type { buildConnector, Dispatcher } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { lookupWithoutLinkLocal } from "./link-local.ts";
 
 /** Bounds of {@link createConnections}. */
 export interface ConnectionLimits {
@@ -37,6 +38,7 @@ interface Pool {
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
   const origin = new URL(config.server).origin;
   const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
+  const resolution = config.rejectsLinkLocal === true ? { lookup: lookupWithoutLinkLocal } : {};
   const singles = new Set<Dispatcher>();
   let current: Pool | undefined;
   let closed = false;
@@ -53,6 +55,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
       ...(key === undefined ? {} : { key: asPem(key) }),
       ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+      ...resolution,
       allowH2: false,
       timeout: connectTimeoutMs,
       keepAlive: true,

@@ -4,6 +4,7 @@ import { startDeadline } from "../deadline.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { firstLine, messageOf } from "../log.ts";
 import type { Credentials } from "./cluster-config.ts";
+import type { RequestHeaders } from "./impersonation.ts";
 
 /** An `exec` entry of a kubeconfig. Source: client.authentication.k8s.io/v1, `ExecConfig`. */
 export interface ExecPlugin {
@@ -24,7 +25,7 @@ export interface ExecCredentialsOptions {
   readonly where: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Sent with each request in addition to the credentials of the program. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: RequestHeaders;
   readonly clock?: Clock | undefined;
   /** Timeout of the program, milliseconds. Default 1 min: it must not be interactive. */
   readonly timeoutMs?: number | undefined;

@@ -7,17 +7,19 @@ import { firstLine, messageOf } from "../log.ts";
 import { fileExists } from "./file-exists.ts";
 
 /** What client-node does not read of a user. */
-export interface UserFiles {
+export interface UserDetails {
   /** Where the file is that has the user: its relative paths begin there. */
   readonly folder: string;
   readonly tokenFile: string | undefined;
+  /** The user as the file has it. */
+  readonly entry: Readonly<Record<string, unknown>>;
 }
 
 /** Several kubeconfigs as one. */
 export interface KubeConfigFiles {
   readonly kubeConfig: KubeConfig;
   /** By the name of the user. */
-  readonly users: ReadonlyMap<string, UserFiles>;
+  readonly users: ReadonlyMap<string, UserDetails>;
 }
 
 /** The files that count, by the rules of kubectl: the one that was asked for, else those of `$KUBECONFIG`, else `~/.kube/config`; none if that is not there. */
@@ -46,13 +48,13 @@ export async function readKubeConfigFiles(files: readonly string[]): Promise<Kub
   const texts = await Promise.all(files.map(readConfigFile));
   const { KubeConfig, loadYaml } = await import("@kubernetes/client-node");
   const kubeConfig = new KubeConfig();
-  const users = new Map<string, UserFiles>();
+  const users = new Map<string, UserDetails>();
   for (const [index, { file, text }] of texts.entries()) {
     try {
       const raw = text.trim() === "" ? undefined : loadYaml<unknown>(text);
       if (!isRecord(raw)) throw new Error("expected a YAML mapping with clusters, users and contexts");
       // The first file that has a user is the one that counts.
-      for (const [user, found] of userFilesOf(raw, dirname(resolve(file))))
+      for (const [user, found] of userDetailsOf(raw, dirname(resolve(file))))
         if (!users.has(user)) users.set(user, found);
       const part = index === 0 ? kubeConfig : new KubeConfig();
       part.loadFromString(text);
@@ -77,15 +79,16 @@ async function readConfigFile(file: string): Promise<{ readonly file: string; re
   }
 }
 
-function userFilesOf(
+function userDetailsOf(
   raw: Readonly<Record<string, unknown>>,
   folder: string,
-): readonly (readonly [string, UserFiles])[] {
+): readonly (readonly [string, UserDetails])[] {
   const users = Array.isArray(raw["users"]) ? raw["users"].filter(isRecord) : [];
   return users.flatMap(({ name, user }) => {
     if (typeof name !== "string") return [];
-    const tokenFile = isRecord(user) && typeof user["tokenFile"] === "string" ? user["tokenFile"] : undefined;
-    return [[name, { folder, tokenFile: tokenFile === undefined ? undefined : resolve(folder, tokenFile) }] as const];
+    const entry = isRecord(user) ? user : {};
+    const tokenFile = typeof entry["tokenFile"] === "string" ? resolve(folder, entry["tokenFile"]) : undefined;
+    return [[name, { folder, tokenFile, entry }] as const];
   });
 }
 

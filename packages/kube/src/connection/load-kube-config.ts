@@ -1,9 +1,10 @@
-import { delimiter } from "node:path";
+import { delimiter, dirname, resolve } from "node:path";
 import { ConfigError } from "@millwright/base";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { hasServiceAccount, loadInCluster } from "./in-cluster.ts";
 import { findKubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";
 import { readCluster } from "./read-cluster.ts";
+import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
 
 /** Options of {@link loadKubeConfig}. */
 export interface LoadKubeConfigOptions {
@@ -13,11 +14,8 @@ export interface LoadKubeConfigOptions {
   readonly context?: string | undefined;
   /** The service account of the pod, whatever files there are. Default false. */
   readonly inCluster?: boolean | undefined;
-  /**
-   * Whether the kubeconfig may name programs to run (`exec`, `auth-provider`). A file from outside must not. Default true, as
-   * for kubectl.
-   */
-  readonly allowPlugins?: boolean | undefined;
+  /** What the kubeconfig may have although it is from outside. Default: it is the user's own, and may have everything, as for kubectl. */
+  readonly fromOutside?: KubeConfigLimits | undefined;
   /** Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -45,7 +43,8 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
     users,
     where: `kubeconfig ${files.join(delimiter)}`,
     context: options.context,
-    allowPlugins: options.allowPlugins ?? true,
+    limits: options.fromOutside,
+    folder: dirname(resolve(files[0] ?? "")),
     env,
   });
 }

@@ -1,5 +1,5 @@
 import { proxyFor, readProxyUrl } from "@millwright/base/egress";
-import { ConfigError, isRecord } from "@millwright/base";
+import { ConfigError } from "@millwright/base";
 import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";
@@ -7,6 +7,7 @@ import type { FollowedFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import type { TlsFiles } from "./followed-tls.ts";
 import type { KubeConfigFiles } from "./kube-config-files.ts";
+import { findForbidden, type KubeConfigLimits } from "./untrusted-kube-config.ts";
 import { credentialsOf } from "./user-credentials.ts";
 
 /** What {@link readCluster} needs. */
@@ -15,8 +16,10 @@ export interface ReadClusterOptions extends KubeConfigFiles {
   readonly where: string;
   /** Left out: the current context. */
   readonly context: string | undefined;
-  /** See `LoadKubeConfigOptions`. */
-  readonly allowPlugins: boolean;
+  /** What a kubeconfig from outside may have; undefined for one that may have everything. */
+  readonly limits: KubeConfigLimits | undefined;
+  /** Where the first kubeconfig is. */
+  readonly folder: string;
   /** What plug-ins are run with. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -39,28 +42,30 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   if (!isHttpUrl(server)) {
     return fail(`cluster "${cluster.name}": server ${JSON.stringify(server)} is not a URL; expected https://host:port`);
   }
-  // As in kubectl, NO_PROXY applies only to the proxy of the environment.
-  const proxyUrl = cluster.proxyUrl
-    ? readProxyUrl(cluster.proxyUrl, `${where}: cluster "${cluster.name}": proxy-url`).href
-    : proxyFor(new URL(server), env)?.href;
-  if (!options.allowPlugins && user !== undefined && (isRecord(user.exec) || isRecord(user.authProvider))) {
-    return fail(
-      `user "${user.name}" has an exec or auth-provider entry, which is not allowed here; expected a token or a client certificate`,
-    );
-  }
+  const { limits, folder } = options;
+  const details = user && users.get(user.name);
+  const forbidden = limits && findForbidden({ cluster, user, tokenFile: details?.tokenFile, folder }, limits);
+  if (forbidden !== undefined) return fail(forbidden);
+  const proxyUrl = proxyOf(cluster, where, env);
   const { tls, files } = await readTls(cluster, user, where, fail);
   const credentials =
-    user === undefined
-      ? undefined
-      : credentialsOf({ kubeConfig, user, cluster, files: users.get(user.name), where, tls, env });
+    user === undefined ? undefined : credentialsOf({ kubeConfig, user, cluster, details, where, tls, env });
   return {
     server,
     ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
+    ...(limits === undefined || limits.allowed.includes("link-local") ? {} : { rejectsLinkLocal: true }),
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(credentials === undefined ? {} : { credentials }),
   };
+}
+
+/** As in kubectl, NO_PROXY applies only to the proxy of the environment. */
+function proxyOf({ name, server, proxyUrl }: Cluster, where: string, env: ReadClusterOptions["env"]) {
+  return proxyUrl
+    ? readProxyUrl(proxyUrl, `${where}: cluster "${name}": proxy-url`).href
+    : proxyFor(new URL(server), env)?.href;
 }
 
 /** A context, and what it names. Makes it the current one, which the plug-ins of client-node go by. */

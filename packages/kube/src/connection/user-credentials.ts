@@ -4,7 +4,8 @@ import { firstLine, messageOf } from "../log.ts";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { createExecCredentials } from "./exec-credentials.ts";
 import { followTokenFile } from "./followed-file.ts";
-import type { UserFiles } from "./kube-config-files.ts";
+import { impersonationHeaders, type RequestHeaders } from "./impersonation.ts";
+import type { UserDetails } from "./kube-config-files.ts";
 import { readExecPlugin } from "./read-exec-plugin.ts";
 
 /** A user of a kubeconfig, and what its credentials are made from. */
@@ -13,7 +14,7 @@ export interface UserEntry {
   readonly user: User;
   readonly cluster: Cluster;
   readonly tls: TlsMaterial;
-  readonly files: UserFiles | undefined;
+  readonly details: UserDetails | undefined;
   readonly where: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -25,16 +26,15 @@ export interface UserEntry {
  * @throws ConfigError for an `exec` entry that cannot be read
  */
 export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
-  const { kubeConfig, user, where } = entry;
-  const tokenFile = entry.files?.tokenFile;
-  const impersonate: Readonly<Record<string, string>> =
-    typeof user.impersonateUser === "string" ? { "impersonate-user": user.impersonateUser } : {};
+  const { user, where } = entry;
+  const tokenFile = entry.details?.tokenFile;
+  const impersonate = impersonationHeaders(entry.details?.entry ?? {}, `${where}: user "${user.name}"`);
   if (tokenFile !== undefined) {
     const token = followTokenFile(tokenFile, `${where}: user "${user.name}": tokenFile`);
     return async () => ({ headers: { ...impersonate, authorization: `Bearer ${await token()}` } });
   }
   if (isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
-  if (isRecord(user.authProvider)) return pluginCredentials(kubeConfig, user, where);
+  if (isRecord(user.authProvider)) return pluginCredentials(entry, impersonate);
   const authorization = user.token
     ? `Bearer ${user.token.trim()}`
     : user.username
@@ -45,22 +45,25 @@ export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
 }
 
 function execCredentials(
-  { user, cluster, files, tls, where, env }: UserEntry,
+  { user, cluster, details, tls, where, env }: UserEntry,
   exec: Readonly<Record<string, unknown>>,
-  headers: Readonly<Record<string, string>>,
+  headers: RequestHeaders,
 ): ClusterConfig["credentials"] {
   const place = `${where}: user "${user.name}"`;
   const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
   const proxy = cluster.proxyUrl ? { "proxy-url": cluster.proxyUrl } : {};
   const plugin = readExecPlugin(exec, place, {
     cluster: { server: cluster.server, ...ca, ...proxy },
-    folder: files?.folder,
+    folder: details?.folder,
   });
   return createExecCredentials({ plugin, where: place, env, headers });
 }
 
 /** Credentials of a cloud's tool (`auth-provider`). client-node fetches them and keeps them until they expire. */
-function pluginCredentials(kubeConfig: KubeConfig, user: User, where: string): () => Promise<Credentials> {
+function pluginCredentials(
+  { kubeConfig, user, where }: UserEntry,
+  impersonate: RequestHeaders,
+): () => Promise<Credentials> {
   let underway: Promise<Credentials> | undefined;
   const ask = async (): Promise<Credentials> => {
     const answer: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown } = {};
@@ -78,7 +81,7 @@ function pluginCredentials(kubeConfig: KubeConfig, user: User, where: string): (
       Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
     );
     return {
-      headers,
+      headers: { ...headers, ...impersonate },
       ...(typeof answer.cert === "string" ? { cert: answer.cert } : {}),
       ...(typeof answer.key === "string" ? { key: answer.key } : {}),
     };

@@ -1,0 +1,52 @@
+import { ConfigError, isRecord } from "@millwright/base";
+
+/** Headers of a request; a list is sent as several headers. */
+export type RequestHeaders = Readonly<Record<string, string | string[]>>;
+
+/** Bytes that may be in the name of a header (RFC 9110, `token`), without the percent sign. */
+const plainInName = /[^A-Za-z0-9!#$&'*+\-.^_`|~]/gu;
+
+const escapeName = (name: string): string =>
+  name.replaceAll(plainInName, (character) =>
+    Buffer.from(character).toString("hex").toUpperCase().replaceAll(/../g, "%$&"),
+  );
+
+/** A text as the value of a header: Node sends a character as a byte, the API server reads UTF-8. */
+const headerValue = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
+
+/**
+ * The headers of the `as` fields of a user of a kubeconfig: the requests act as another user. Source: Kubernetes documentation, "User impersonation";
+ * client-go, `transport/round_trippers.go`.
+ *
+ * @throws ConfigError that names the field
+ */
+export function impersonationHeaders(user: Readonly<Record<string, unknown>>, where: string): RequestHeaders {
+  const text = (field: string): string | undefined => {
+    const value = user[field];
+    if (value === undefined || value === null || value === "") return undefined;
+    if (typeof value !== "string") throw new ConfigError(`${where}: ${field}: expected text`);
+    return headerValue(value);
+  };
+  const list = (value: unknown, field: string): string[] => {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
+      throw new ConfigError(`${where}: ${field}: expected a list of texts`);
+    return value.map(headerValue);
+  };
+  const name = text("as");
+  const uid = text("as-uid");
+  const groups = list(user["as-groups"], "as-groups");
+  const extra = user["as-user-extra"] ?? {};
+  if (!isRecord(extra)) throw new ConfigError(`${where}: as-user-extra: expected a mapping of lists`);
+  const extras = Object.entries(extra).map(
+    ([key, values]) => [`impersonate-extra-${escapeName(key)}`, list(values, `as-user-extra.${key}`)] as const,
+  );
+  if (name === undefined && (uid !== undefined || groups.length > 0 || extras.length > 0))
+    throw new ConfigError(`${where}: as-uid, as-groups and as-user-extra need as, the name of a user`);
+  return {
+    ...(name === undefined ? {} : { "impersonate-user": name }),
+    ...(uid === undefined ? {} : { "impersonate-uid": uid }),
+    ...(groups.length === 0 ? {} : { "impersonate-group": groups }),
+    ...Object.fromEntries(extras.filter(([, values]) => values.length > 0)),
+  };
+}
