@@ -3,12 +3,25 @@ import { CloudError } from "./cloud-error.ts";
 import { type CloudCall, createCallGate } from "./call-gate.ts";
 import type { MockCloud, PowerAction } from "./cloud.ts";
 import { createFaultSet } from "./fault.ts";
-import { findRecord } from "./find-vm.ts";
 import { newVmRecord, readCreateVmInput } from "./new-vm.ts";
 import { applyPower } from "./power.ts";
-import { type CloudSnapshot, cloudSnapshotSchema } from "./vm-record.ts";
+import { type CloudSnapshot, cloudSnapshotSchema, type VmRecord } from "./vm-record.ts";
 import { createVmStore } from "./vm-store.ts";
 import { type Vm, isLive } from "./vm.ts";
+
+/** Finds the VM that a ref (id, provider id or name) means; fails with `NotFound`, or `OutOfRange` for a name that fits several. */
+function findRecord(records: readonly VmRecord[], ref: string): VmRecord {
+  const exact = records.find(({ vm }) => vm.id === ref || vm.providerId === ref);
+  if (exact !== undefined) return exact;
+  const named = records.filter(({ vm }) => vm.name === ref && vm.state !== "terminated");
+  const [first] = named;
+  if (first === undefined) throw new CloudError("NotFound", `there is no VM "${ref.slice(0, 300)}"`);
+  if (named.length > 1) {
+    const ids = named.map(({ vm }) => vm.id).toSorted();
+    throw new CloudError("OutOfRange", `several VMs are called "${ref}": ${ids.join(", ")}`);
+  }
+  return first;
+}
 
 /** Options of {@link createSimulatedCloud}. Times are in milliseconds. */
 export interface SimulatedCloudOptions {

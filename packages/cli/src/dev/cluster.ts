@@ -1,10 +1,40 @@
-import { systemClock } from "@millwright/core";
-import { type ApiClient, createApiClient } from "@millwright/kube";
+import { systemClock, type Clock, ConfigError, crds, isRecord } from "@millwright/core";
+import { type ApiClient, createApiClient, customResourceDefinitionResource, type KubeObject } from "@millwright/kube";
 import { createClosers } from "./closers.ts";
 import { applyExample } from "./example.ts";
-import { installCrds } from "./install-crds.ts";
 import { startCloud } from "./cloud.ts";
 import { type Workspace, writeKubeconfig } from "./workspace.ts";
+
+/** How long the API server may take to serve a new kind, milliseconds. */
+const PATIENCE_MS = 10_000;
+
+const isEstablished = (crd: KubeObject): boolean => {
+  const status = crd["status"];
+  const conditions: readonly unknown[] =
+    isRecord(status) && Array.isArray(status["conditions"]) ? status["conditions"] : [];
+  return conditions.some(
+    (condition) => isRecord(condition) && condition["type"] === "Established" && condition["status"] === "True",
+  );
+};
+
+/** Applies our CustomResourceDefinitions and waits until the API server serves all of them. */
+async function installCrds(api: ApiClient, clock: Clock, signal: AbortSignal): Promise<void> {
+  const started = clock.monotonicMs();
+  for (const crd of crds()) {
+    const ref = { name: crd.metadata.name };
+    await api.patch(customResourceDefinitionResource, ref, crd, {
+      kind: "apply",
+      fieldManager: "millwright-dev",
+      force: true,
+      signal,
+    });
+    while (!isEstablished(await api.get(customResourceDefinitionResource, ref, { signal }))) {
+      if (clock.monotonicMs() - started > PATIENCE_MS)
+        throw new ConfigError(`CustomResourceDefinition ${ref.name} was not established within 10 s`);
+      await clock.sleep(50, signal);
+    }
+  }
+}
 
 /** Everything that `millwright dev` runs. */
 export interface Cluster {

@@ -1,12 +1,41 @@
-import { type ApiClient, isNotFound } from "@millwright/kube";
+import { type ApiClient, isNotFound, type Log, nodeResource } from "@millwright/kube";
 import type { Clock } from "@millwright/base";
-import type { Log } from "@millwright/kube";
-import { createNodeRemovals } from "./node-removals.ts";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";
 import type { DesiredNode, NodeState, Readiness } from "./node-object.ts";
 import { createClusterFaults, type ClusterFaults } from "../cluster-faults/cluster-faults.ts";
 import { isKubeletStopped, mayJoin, stateOf } from "./node-faults.ts";
+
+/** The Nodes of removed machines, which a cloud controller manager deletes after a while. */
+interface NodeRemovals {
+  add(nodeName: string, nowMs: number): void;
+  cancel(nodeName: string): void;
+  /** The Nodes to delete now. */
+  due(nowMs: number): readonly string[];
+  /** Deletes a Node. After a failure it stays due. */
+  remove(nodeName: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Creates an empty set of removals, each due `afterMs` after it was added. */
+function createNodeRemovals(api: ApiClient, afterMs: number, log: Log): NodeRemovals {
+  const removedSinceMs = new Map<string, number>();
+  return {
+    add: (nodeName, nowMs) => void removedSinceMs.set(nodeName, nowMs),
+    cancel: (nodeName) => void removedSinceMs.delete(nodeName),
+    due: (nowMs) => [...removedSinceMs].filter(([, since]) => nowMs - since >= afterMs).map(([nodeName]) => nodeName),
+    async remove(nodeName, signal) {
+      try {
+        await api.delete(nodeResource, { name: nodeName }, { signal });
+        removedSinceMs.delete(nodeName);
+      } catch (error) {
+        if (isNotFound(error)) removedSinceMs.delete(nodeName);
+        else if (!signal.aborted) {
+          log("debug", "simulated node: Failed to delete the Node, will retry", { node: nodeName, error });
+        }
+      }
+    },
+  };
+}
 
 /** Options of {@link createSimulatedNodes}. */
 export interface SimulatedNodesOptions {

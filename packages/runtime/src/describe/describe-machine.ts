@@ -5,6 +5,8 @@ import {
   matchByProviderId,
   type Node,
   pickNode,
+  type CrdState,
+  findPausingCrd,
 } from "@millwright/controllers";
 import {
   type Clock,
@@ -30,9 +32,31 @@ import {
   isNotFound,
   isTransient,
   nodeResource,
+  customResourceDefinitionResource,
+  isForbidden,
+  type KubeObject,
 } from "@millwright/kube";
 import { explainFailure } from "./explain-failure.ts";
-import { pausingCrd } from "./pausing-crd.ts";
+
+/**
+ * The CRD that pauses the deletion of a machine. Without the permission to read CRDs none is found; the machine's last operation names it all the same.
+ *
+ * @throws ApiError when the API server does not respond
+ */
+async function pausingCrd(
+  machine: Machine,
+  { control, signal }: { readonly control: Pick<ApiClient, "get">; readonly signal?: AbortSignal },
+): Promise<CrdState | undefined> {
+  const read = async (name: string): Promise<KubeObject | undefined> => {
+    try {
+      return await control.get(customResourceDefinitionResource, { name }, { metadataOnly: true, signal });
+    } catch (error) {
+      if (isForbidden(error) || isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  return findPausingCrd(machine, read);
+}
 
 /** Which machine, and where to read about it. */
 export interface DescribeMachineOptions {

@@ -1,12 +1,25 @@
-import { arrayAt, at, field, isObject, type Json, jsonEqual, type JsonObject, stringAt } from "../../json/json.ts";
+import {
+  arrayAt,
+  at,
+  field,
+  isObject,
+  type Json,
+  jsonEqual,
+  type JsonObject,
+  stringAt,
+  entriesOf,
+} from "../../json/json.ts";
 import type { Cause } from "../../errors/status-error.ts";
 import { ruleProblems } from "../rules/rule-tree.ts";
 import { invalidValue, required } from "../../errors/field-errors.ts";
-import { defaultProblems } from "./default-problems.ts";
 import { shownVersions } from "./names.ts";
 import { label1035Errors } from "../../objects/names.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { columnProblems, selectableProblems, subresourceProblems } from "./served-parts.ts";
+import { quoted } from "../../json/quoting.ts";
+import type { Schema } from "../../schema/schema.ts";
+import { dropUnknown } from "../../schema/prune.ts";
+import { schemaChecks } from "../custom-objects/structural-pipeline.ts";
 
 /** Validates the versions of a CRD. */
 export function versionProblems(crd: JsonObject): readonly Cause[] {
@@ -94,4 +107,28 @@ export function storedVersionProblems(crd: JsonObject): readonly Cause[] {
   // The last one counts as the storage version; a new CRD records the first one.
   const last = names.at(-1);
   return last === names[0] ? [] : [invalidValue(path, [names[0] ?? ""], `must have the storage version ${last}`)];
+}
+
+/** Validates defaults by their own schema. */
+function defaultProblems(schema: Schema, path: string): readonly Cause[] {
+  const fallback = field(schema, "default");
+  const own = fallback === undefined || fallback === null ? [] : problemsOfDefault(fallback, schema, `${path}.default`);
+  const below = (key: string): readonly Cause[] => {
+    const child = field(schema, key);
+    return isObject(child) ? defaultProblems(child, `${path}.${key}`) : [];
+  };
+  const inProperties = entriesOf(field(schema, "properties")).flatMap(([key, child]) =>
+    isObject(child) ? defaultProblems(child, `${path}.properties[${key}]`) : [],
+  );
+  return [...own, ...inProperties, ...below("additionalProperties"), ...below("items")];
+}
+
+function problemsOfDefault(fallback: Json, schema: Schema, path: string): readonly Cause[] {
+  const { unknown } = dropUnknown({ value: fallback }, { type: "object", properties: { value: schema } });
+  if (unknown.length > 0) return [invalidValue(path, fallback, "must not have unknown fields")];
+  return schemaChecks(schema, fallback).map((cause) => ({
+    ...cause,
+    field: cause.field === undefined || cause.field === "<nil>" ? path : `${path}.${cause.field}`,
+    message: cause.reason === "FieldValueRequired" ? `Required value` : cause.message.replace(quoted(""), quoted("")),
+  }));
 }
