@@ -227,6 +227,8 @@ export {
   remediationOnHold,
   remediationHolds,
   staleNode,
+  unknownNodeName,
+  unusableNodeName,
   updateInPlaceFailed,
   updateInPlaceTimedOut,
   updatedInPlace,

@@ -126,7 +126,6 @@ export function createManager(options: ManagerOptions): Manager {
   measureClockSkew(registry, serverTimes);
   const driver = createDriverHost({
     drivers: options.drivers,
-    hasTarget: target !== undefined,
     metrics: createDriverMetrics(registry),
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
     clock: localClock,

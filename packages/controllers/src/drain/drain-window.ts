@@ -1,5 +1,6 @@
-import { type Machine, parseGoDuration } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 import type { MachineSettings } from "../model/machine-settings.ts";
+import { drainTimeoutMs } from "../model/timeouts.ts";
 import { type DrainClock, readDrainRecord } from "./drain-record.ts";
 
 /** A drain, as far as its deadlines need it. */
@@ -36,10 +37,6 @@ const RESUMED_MS = 3 * MCM_EVICTION_INTERVAL_MS;
 const RECORD_MS = 5 * 60_000;
 const SHORTEST_RECORD_MS = 30_000;
 
-/** Milliseconds from the start of a drain until it is forced, without pauses. */
-const timeoutMs = ({ machine, settings }: TimedDrain): number =>
-  parseGoDuration(machine.spec.drainTimeout ?? "") ?? settings.drainTimeoutMs;
-
 /**
  * The time window of a drain. `maxEvictRetries` and `drainTimeout` count from its start, as in MCM (`pkg/util/provider/drain/drain.go` RunDrain), but only the time in which the drain was
  * carried out: not while its deletion was paused, or no process was running. What counts is known from this process's observation, and from a record on the machine. Between two records, time
@@ -48,7 +45,7 @@ const timeoutMs = ({ machine, settings }: TimedDrain): number =>
 export function drainWindow(drain: TimedDrain, now: Date): DrainWindow {
   const { machine, settings, startedAt, observedSince } = drain;
   const nowMs = now.getTime();
-  const endsAfterMs = timeoutMs(drain);
+  const endsAfterMs = drainTimeoutMs(drain);
   const retries = machine.spec.maxEvictRetries ?? settings.maxEvictRetries;
   const evictsForMs = Math.min(retries * MCM_EVICTION_INTERVAL_MS, endsAfterMs);
   const intervalMs = Math.max(SHORTEST_RECORD_MS, Math.min(RECORD_MS, endsAfterMs / 8));

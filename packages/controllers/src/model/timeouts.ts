@@ -42,6 +42,10 @@ export const healthTimeoutMs = ({ machine, settings }: MachineTerms): number =>
 export const deletionStart = ({ machine }: Pick<MachineTerms, "machine">): number =>
   timeOf(machine.metadata.deletionTimestamp);
 
+/** Milliseconds from the start of a drain until it is forced, without pauses. */
+export const drainTimeoutMs = ({ machine, settings }: Pick<MachineTerms, "machine" | "settings">): number =>
+  durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
+
 /** Milliseconds from a drained node to the report of the agent on it. */
 export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineTerms): number =>
   durationOf(machine.spec.inPlaceUpdateTimeout) ?? settings.inPlaceUpdateTimeoutMs;

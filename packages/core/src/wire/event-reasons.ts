@@ -50,6 +50,10 @@ export const machineEventReasons = {
   provisioningVm: "ProvisioningVM",
   /** Normal: the VM of an earlier attempt was found. */
   adoptedVm: "AdoptedVM",
+  /** Warning: the driver returned no node name, or one that cannot be the label `node`; the Node is found by its provider id only. */
+  unusableNodeName: "UnusableNodeName",
+  /** Warning: the driver cannot report the name of the node; the deletion continues without a drain. */
+  vmStatusUnknown: "VMStatusUnknown",
   /** Normal: the node is ready for the first time. */
   nodeJoined: "NodeJoined",
   /** Normal: the node is ready again. */

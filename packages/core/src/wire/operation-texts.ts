@@ -11,6 +11,18 @@ export function creatingMachine(): string {
   return "Creating machine on cloud provider";
 }
 
+/** The end of a text about a machine whose driver returned a name of its node that cannot be the label `node`. */
+export function unusableNodeName(nodeName: string): string {
+  const shown = nodeName.length > 80 ? `${nodeName.slice(0, 80)}…` : nodeName;
+  const name = nodeName === "" ? "no node name" : `node name ${JSON.stringify(shown)}, which cannot be the label node`;
+  return `The driver returned ${name}. The Node is found only by its provider id`;
+}
+
+/** The same where the name is not known any more. */
+export function unknownNodeName(): string {
+  return "The driver returned no node name that can be the label node. The Node is found only by its provider id";
+}
+
 /** Available: the VM exists and there is no target cluster. */
 export function createdMachine(): string {
   return "Created machine on cloud provider";

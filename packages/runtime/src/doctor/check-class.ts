@@ -109,7 +109,7 @@ export async function checkClass(name: string, options: CheckClassOptions): Prom
   const { outcomes, valid } = await checkConfiguration(name, options);
   if (valid === undefined)
     return [...outcomes, skipped("Cloud", "Not checked until the class, its secret and its driver are valid.")];
-  const host = createDriverHost({ drivers: [valid.driver], hasTarget: false, clock, log });
+  const host = createDriverHost({ drivers: [valid.driver], clock, log });
   const cloud = await checkCloud(host, valid, signal);
   const hasFailed = cloud.some(({ status }) => status === "failed");
   const template = hasFailed

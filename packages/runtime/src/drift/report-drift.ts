@@ -63,7 +63,7 @@ function createClassLoader(options: ReportDriftOptions): (name: string) => Promi
   });
   const hostFor = onceByName(async (provider) => {
     const drivers = [await options.driverFor(provider)];
-    return createDriverHost({ drivers, hasTarget: false, clock, log });
+    return createDriverHost({ drivers, clock, log });
   });
   return onceByName(async (name): Promise<ComparableClass> => {
     const loaded = await classNamed(name);

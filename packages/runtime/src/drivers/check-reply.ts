@@ -26,53 +26,69 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-const isAddress = (value: unknown): value is NodeAddress =>
-  isRecord(value) && isText(value["type"]) && isText(value["address"]);
+/** A field of an answer; `undefined` where there is none, or a getter throws. */
+function fieldOf(reply: unknown, key: string): unknown {
+  try {
+    return isRecord(reply) ? reply[key] : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const bad = (method: string, what: string): MachineError =>
   new MachineError("Internal", `${method} of the driver answered ${what}`);
 
+/** More addresses than a VM has: a status that is too large is not stored. */
+const maxAddresses = 64;
+const maxAddressText = 256;
+
+/** The addresses in the answer of a driver; what has another form, or would fill a status, is left out, for nothing depends on it. */
+function readAddresses(value: unknown): readonly NodeAddress[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const addresses = value.slice(0, maxAddresses).flatMap((each: unknown) => {
+    const [type, address] = [fieldOf(each, "type"), fieldOf(each, "address")];
+    const isShort = isText(type) && isText(address) && Math.max(type.length, address.length) <= maxAddressText;
+    return isShort ? [{ type, address }] : [];
+  });
+  return addresses.length === 0 ? undefined : addresses;
+}
+
+/** Whether an id comes back from the API server as it was stored: one with half of a surrogate pair would become that of another VM. */
+const isStorable = (text: string): boolean => text.length <= MAX_TEXT && text.isWellFormed() && !/\p{Cc}/u.test(text);
+
 /**
- * Validates the reply of a driver about a VM: drivers are not trusted, and their replies are stored in the API.
+ * Reads the reply of a driver about a VM: drivers are not trusted, and their replies are stored in the API. Only the id is required: whatever else a driver answers, the VM exists, and its id must be stored.
  *
- * @throws MachineError Internal for an answer that does not keep the contract
+ * @throws MachineError Internal for an answer without an id that can be stored
  */
 export function readVmReply(
   method: string,
   reply: unknown,
-  needsNodeName: boolean,
-): OperationResult & { readonly isInitialized: boolean } {
+): OperationResult & { readonly nodeName: string; readonly isInitialized: boolean } {
   if (!isRecord(reply)) throw bad(method, "nothing; expected providerId and nodeName");
-  const { providerId, nodeName, addresses, lastKnownState, initialized } = reply;
-  if (!isText(providerId) || providerId === "") throw bad(method, "without a providerId");
-  if (!isText(nodeName) || (needsNodeName && nodeName === ""))
-    throw bad(method, `without the nodeName of ${providerId}`);
-  if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
-    throw bad(method, "with addresses that are no list of type and address");
-  }
+  const providerId = fieldOf(reply, "providerId");
+  const nodeName = fieldOf(reply, "nodeName");
+  const addresses = readAddresses(fieldOf(reply, "addresses"));
+  const lastKnownState = fieldOf(reply, "lastKnownState");
+  if (typeof providerId !== "string" || providerId === "") throw bad(method, "without a providerId");
+  if (!isStorable(providerId))
+    throw bad(method, `a providerId that is longer than ${MAX_TEXT} characters or has control characters`);
   return {
     providerId,
-    nodeName,
-    ...(addresses === undefined ? {} : { addresses: addresses.map(({ type, address }) => ({ type, address })) }),
+    nodeName: isText(nodeName) ? nodeName : "",
+    ...(addresses === undefined ? {} : { addresses }),
     ...(isText(lastKnownState) ? { lastKnownState } : {}),
-    isInitialized: initialized !== false,
+    isInitialized: fieldOf(reply, "initialized") !== false,
   };
 }
 
-/**
- * Reads the reply of a driver about a VM that exists, for initialization and deletion: these need no more than the id, so nothing else that the driver answers may stop them.
- *
- * @throws MachineError Internal for an answer without an id
- */
-export function readFoundVm(reply: unknown): ReturnType<typeof readVmReply> {
-  if (!isRecord(reply)) return readVmReply("getMachineStatus", reply, false);
-  const { nodeName, addresses } = reply;
-  const isList = Array.isArray(addresses) && addresses.every(isAddress);
-  return readVmReply(
-    "getMachineStatus",
-    { ...reply, nodeName: isText(nodeName) ? nodeName : "", addresses: isList ? addresses : undefined },
-    false,
-  );
+/** The same for a look-up before an initialization or a deletion. Neither waits for a driver that answers without an id: both find the VM themselves. */
+export function readFoundVm(reply: unknown): Partial<ReturnType<typeof readVmReply>> {
+  try {
+    return readVmReply("getMachineStatus", reply);
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : "", isInitialized: false };
+  }
 }
 
 /**
@@ -85,10 +101,10 @@ export function readPendingReply(
   reply: unknown,
   confidential: SecretData,
 ): PendingOperation | undefined {
-  if (!isRecord(reply) || reply["pending"] === undefined) return undefined;
-  const { pending } = reply;
+  const pending = fieldOf(reply, "pending");
+  if (pending === undefined) return undefined;
   if (!isRecord(pending)) throw bad(method, "pending without message and checkAfterMs");
-  const { message, checkAfterMs } = pending;
+  const [message, checkAfterMs] = [fieldOf(pending, "message"), fieldOf(pending, "checkAfterMs")];
   if (typeof message !== "string" || message.trim() === "") throw bad(method, "pending without a message");
   if (typeof checkAfterMs !== "number" || Number.isNaN(checkAfterMs))
     throw bad(method, "pending without checkAfterMs in milliseconds");
@@ -102,13 +118,11 @@ export function readPendingReply(
 
 /** Reads what a driver answered to an initialization: what does not keep the contract is left out, for nothing depends on it. */
 export const readInitializationReply = (reply: unknown): OperationResult => {
-  if (!isRecord(reply)) return {};
-  const { nodeName, addresses } = reply;
+  const nodeName = fieldOf(reply, "nodeName");
+  const addresses = readAddresses(fieldOf(reply, "addresses"));
   return {
     ...(isText(nodeName) && nodeName !== "" ? { nodeName } : {}),
-    ...(Array.isArray(addresses) && addresses.every(isAddress)
-      ? { addresses: addresses.map(({ type, address }) => ({ type, address })) }
-      : {}),
+    ...(addresses === undefined ? {} : { addresses }),
   };
 };
 
@@ -117,8 +131,7 @@ export type DeletionReply = Pick<OperationResult, "lastKnownState"> & Pick<Delet
 
 /** Reads what a driver answered to a deletion, where nothing is an answer too. */
 export function readDeletionReply(reply: unknown): DeletionReply {
-  if (!isRecord(reply)) return {};
-  const { lastKnownState, vm } = reply;
+  const [lastKnownState, vm] = [fieldOf(reply, "lastKnownState"), fieldOf(reply, "vm")];
   return {
     ...(isText(lastKnownState) ? { lastKnownState } : {}),
     ...(vm === "ended" || vm === "missing" ? { vm } : {}),

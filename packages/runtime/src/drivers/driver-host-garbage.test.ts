@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { MachineError } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aCall, host, throwing, token, unaborted, wild } from "../testing/hosted-driver.ts";
+import { aCall, host, notFound, throwing, token, unaborted, wild } from "../testing/hosted-driver.ts";
 
 describe("a driver that answers garbage", () => {
   test.each<[string, unknown]>([
@@ -12,12 +12,9 @@ describe("a driver that answers garbage", () => {
     ["no id", { nodeName: "n" }],
     ["an empty id", { providerId: "", nodeName: "n" }],
     ["an id that is a number", { providerId: 1, nodeName: "n" }],
+    ["an id with control characters", { providerId: "vm-1\n", nodeName: "n" }],
+    ["an id with half of a character", { providerId: "vm-\ud800", nodeName: "n" }],
     ["an id as long as a book", { providerId: "x".repeat(4097), nodeName: "n" }],
-    ["no node name", { providerId: "vm-1" }],
-    ["an empty node name", { providerId: "vm-1", nodeName: "" }],
-    ["addresses that are none", { providerId: "vm-1", nodeName: "n", addresses: "10.0.0.1" }],
-    ["an address without type", { providerId: "vm-1", nodeName: "n", addresses: [{ address: "10.0.0.1" }] }],
-    ["a null among addresses", { providerId: "vm-1", nodeName: "n", addresses: [null] }],
   ])("has failed: %s", async (_, answer) => {
     for (const change of [{ createMachine: wild(answer) }, { getMachineStatus: wild(answer) }]) {
       const outcome = await host(change).ensureVm(aCall(), unaborted);
@@ -31,11 +28,73 @@ describe("a driver that answers garbage", () => {
     }
   });
 
-  it("may leave out the node name where there is no cluster to join, as an empty one", async () => {
-    const createMachine = async () => ({ providerId: "vm-1", nodeName: "" });
-    expect(await host({ createMachine }, { hasTarget: false }).ensureVm(aCall(), unaborted)).toMatchObject({
-      ok: true,
+  const address = { type: "InternalIP", address: "10.0.0.1" };
+  const rejecting = (key: string): object =>
+    Object.defineProperty({ providerId: "vm-1", nodeName: "n" }, key, {
+      get: () => {
+        throw new Error("hostile");
+      },
     });
+  test.each<[string, object, object]>([
+    ["no node name", { providerId: "vm-1" }, { nodeName: "" }],
+    ["an empty node name", { providerId: "vm-1", nodeName: "" }, { nodeName: "" }],
+    ["a node name as long as a book", { providerId: "vm-1", nodeName: "n".repeat(1e6) }, { nodeName: "" }],
+    ["a node name with control characters", { providerId: "vm-1", nodeName: "a\n\u0000" }, { nodeName: "a\n\u0000" }],
+    ["addresses that are none", { providerId: "vm-1", nodeName: "n", addresses: "10.0.0.1" }, { nodeName: "n" }],
+    [
+      "odd ones among its addresses",
+      {
+        providerId: "vm-1",
+        nodeName: "n",
+        addresses: [null, { address: "10.0.0.2" }, address, { ...address, type: 1 }],
+      },
+      { nodeName: "n", addresses: [address] },
+    ],
+    [
+      "a million addresses",
+      { providerId: "vm-1", nodeName: "n", addresses: Array.from({ length: 1e6 }, () => address) },
+      { nodeName: "n", addresses: Array.from({ length: 64 }, () => address) },
+    ],
+    [
+      "a huge address",
+      { providerId: "vm-1", nodeName: "n", addresses: [{ ...address, address: "1".repeat(1e6) }] },
+      { nodeName: "n" },
+    ],
+    ["a node name that throws", rejecting("nodeName"), { nodeName: "" }],
+    ["addresses that throw", rejecting("addresses"), { nodeName: "n" }],
+    ["a state that throws", rejecting("lastKnownState"), { nodeName: "n" }],
+    ["a progress that throws", rejecting("pending"), { nodeName: "n" }],
+    ["a prototype that has it all", Object.create({ providerId: "vm-1", nodeName: "n" }) as object, { nodeName: "n" }],
+  ])("has a VM, whose id is not lost: %s", async (_, answer, rest) => {
+    for (const change of [{ createMachine: wild(answer) }, { getMachineStatus: wild(answer) }]) {
+      const outcome = await host(change).ensureVm(aCall(), unaborted);
+      const isAdopted = "getMachineStatus" in change;
+      expect(outcome).toEqual({ ok: true, value: { providerId: "vm-1", ...rest, isAdopted } });
+    }
+  });
+
+  it("has failed when a look-up finds a VM without an id, which is a value for a deletion", async () => {
+    for (const answer of [undefined, {}, rejecting("providerId"), { providerId: "a\u0007" }]) {
+      const outcome = await host({ getMachineStatus: wild(answer) }).findVm(aCall(), unaborted);
+      expect(outcome).toEqual({
+        ok: true,
+        value: { unreadable: expect.stringMatching(/^getMachineStatus of the driver answered/) },
+      });
+    }
+  });
+
+  it("is asked again after a deletion whose answer cannot be read, and confirms nothing with a look-up that cannot be read", async () => {
+    const odd = Object.defineProperty({}, "vm", {
+      get: () => {
+        throw new Error("hostile");
+      },
+    });
+    expect(await host({ deleteMachine: wild(odd), getMachineStatus: notFound }).deleteVm(aCall(), unaborted)).toEqual({
+      ok: true,
+      value: {},
+    });
+    const unread = await host({ deleteMachine: wild(odd), getMachineStatus: wild({}) }).deleteVm(aCall(), unaborted);
+    expect(unread).toMatchObject({ ok: false, error: { code: "Internal" } });
   });
 });
 

@@ -54,8 +54,6 @@ import { asksForToken, userDataFor } from "./user-data.ts";
 /** How drivers are hosted. */
 export interface DriverHostOptions {
   readonly drivers: readonly Driver[];
-  /** Whether machines join a cluster as nodes, so that a driver has to report the name of the node. */
-  readonly hasTarget: boolean;
   /** Longest time for one call of a driver, milliseconds. Default 5 minutes. */
   readonly callTimeoutMs?: number;
   /** Called right before each call of a driver; what it throws keeps the call from being made. Absent: nothing keeps it. */
@@ -136,7 +134,7 @@ async function remove(
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
-  const { drivers, hasTarget, fence, metrics, recorder, clock, log } = options;
+  const { drivers, fence, metrics, recorder, clock, log } = options;
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
@@ -236,7 +234,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readVmReply> | undefined> => {
     try {
-      return readVmReply("getMachineStatus", await status(prepared, signal), hasTarget);
+      return readVmReply("getMachineStatus", await status(prepared, signal));
     } catch (error) {
       if (isMachineError(error) && (error.code === "NotFound" || error.code === "Unimplemented")) return undefined;
       throw error;
@@ -265,10 +263,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         (message, context) => driver.createMachine(message, context),
         signal,
       );
-      return (
-        readPendingReply("createMachine", reply, prepared.confidential) ??
-        readVmReply("createMachine", reply, hasTarget)
-      );
+      return readPendingReply("createMachine", reply, prepared.confidential) ?? readVmReply("createMachine", reply);
     } catch (thrown) {
       // A driver that threw anything else may have made the VM: its token stays.
       throw isMachineError(thrown) && rejectionCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
@@ -311,14 +306,17 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, async (prepared) => {
-        const { isInitialized, ...vm } = readFoundVm(await status(prepared, signal));
+        const { isInitialized = false, ...vm } = readFoundVm(await status(prepared, signal));
         return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, (prepared) =>
         confirmDeletion(
           vmCall.machine,
-          { remove: () => remove(call, prepared, signal), find: () => status(prepared, signal).then(readFoundVm) },
+          {
+            remove: () => remove(call, prepared, signal),
+            find: async () => readVmReply("getMachineStatus", await status(prepared, signal)),
+          },
           clock,
         ),
       ),

@@ -15,7 +15,10 @@ test.each<[string, object, object]>([
   expect(readFoundVm({ providerId: found.providerId, ...reply })).toEqual({ ...found, ...expected });
 });
 
-it("is not found without an id", () => {
+it("cannot be read without an id, and may be uninitialized", () => {
   for (const reply of [undefined, {}, { providerId: "" }, { providerId: 7 }])
-    expect(() => readFoundVm(reply)).toThrow(/getMachineStatus/);
+    expect(readFoundVm(reply)).toEqual({
+      unreadable: expect.stringContaining("getMachineStatus"),
+      isInitialized: false,
+    });
 });

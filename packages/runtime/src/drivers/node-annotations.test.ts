@@ -14,7 +14,7 @@ it("hands the annotations that a node will have to the driver, beside those of t
       return { providerId: "mock:///r/1", nodeName: "m" };
     },
   });
-  const host = createDriverHost({ drivers: [driver], hasTarget: true, clock: createVirtualClock(), log: noLog });
+  const host = createDriverHost({ drivers: [driver], clock: createVirtualClock(), log: noLog });
   const nodeTemplate = { metadata: { annotations: { "machine.sapcloud.io/awsPlacement": "{}" } } };
   const machine = {
     metadata: { name: "m", namespace: "shoot", uid: "u", annotations: { a: "b" } },

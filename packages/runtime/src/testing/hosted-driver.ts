@@ -51,12 +51,12 @@ export const unaborted: AbortSignal = new AbortController().signal;
 /** A host of one driver with these methods, beside another driver that is not called. */
 export function host(
   driver: Driver | Partial<DriverDefinition<unknown>> = {},
-  options: Partial<Pick<DriverHostOptions, "hasTarget" | "fence" | "metrics" | "recorder">> = {},
+  options: Partial<Pick<DriverHostOptions, "fence" | "metrics" | "recorder">> = {},
 ) {
   const clock = createVirtualClock();
   const log = vi.fn<Log>();
   const drivers = [aDriver({ name: "other" }), "capabilities" in driver ? driver : aDriver(driver)];
-  return { clock, log, ...createDriverHost({ drivers, hasTarget: true, clock, log, ...options }) };
+  return { clock, log, ...createDriverHost({ drivers, clock, log, ...options }) };
 }
 
 /** A driver that finds no VM. */

@@ -4,6 +4,7 @@ import {
   machineConditionTypes as types,
   type NodeCondition,
   nodeConditionTypes,
+  unknownNodeName,
 } from "@millwright/core";
 import type { DerivedCondition } from "../derived-condition.ts";
 import { cutText } from "../message-lines.ts";
@@ -56,7 +57,7 @@ function withoutNode(facts: MachineFacts): Omit<DerivedCondition, "type"> | unde
     const message =
       providerID === ""
         ? `Waiting for ${classKindOf(facts)} to report spec.providerID`
-        : `Waiting for a Node with spec.providerID ${cutText(providerID)} to exist`;
+        : `Waiting for a Node with spec.providerID ${cutText(providerID)} to exist${name === "" ? `. ${unknownNodeName()}` : ""}`;
     return { status: "Unknown", reason: reasons.inspectionFailed, message };
   }
   return undefined;

@@ -1,37 +1,46 @@
 import {
   createdMachine,
   creatingMachine,
+  labelKeys,
   machineEventReasons,
   type MachineStatus,
   staleNode,
   answeredVmOfOtherMachine,
   type Machine,
+  unusableNodeName,
 } from "@millwright/core";
+import type { Reason } from "../../model/decision.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
+import { canBeLabel, isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 import { intentAnnotation, newIntent, readIntent } from "../../model/creation-intent.ts";
 import type { VmHolder } from "../../model/vm-holder.ts";
 
+/** What is reported of the name of a node that cannot be stored; empty where it can. */
+function nodeNameProblem({ machine, hasTarget }: MachineSnapshot, nodeName: string): string {
+  const isStored = machine.metadata.labels?.[labelKeys.node] !== undefined;
+  return hasTarget && !isStored && !canBeLabel(nodeName) ? unusableNodeName(nodeName) : "";
+}
+
 /** Pending until the node joins, or Available without a target cluster. A Failed machine stays Failed until its node is healthy. */
-export function statusWithVm(
-  { machine, hasTarget }: MachineSnapshot,
-  result: OperationResult,
-  now: Date,
-): MachineStatus {
+export function statusWithVm(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineStatus {
+  const { machine, hasTarget } = snapshot;
   const { lastKnownState: _, ...rest } = statusOf(machine);
   const before = result.lastKnownState === undefined ? rest : { ...rest, lastKnownState: result.lastKnownState };
   if (hasTarget) {
-    const operation = { description: creatingMachine(), state: "Processing", type: "Create" } as const;
+    const problem = nodeNameProblem(snapshot, result.nodeName ?? "");
+    const description = problem === "" ? creatingMachine() : `${creatingMachine()}. ${problem}`;
+    const operation = { description, state: "Processing", type: "Create" } as const;
     const created = withOperation(before, operation, now);
     return isProvisioning(machine) ? withPhase(created, "Pending", now, true) : created;
   }
   const operation = { description: createdMachine(), state: "Successful", type: "Create" } as const;
   const status = withPhase(withOperation(before, operation, now), "Available", now);
-  const hostname = result.nodeName === undefined ? [] : [{ type: "Hostname", address: result.nodeName }];
+  const { nodeName = "" } = result;
+  const hostname = nodeName === "" ? [] : [{ type: "Hostname", address: nodeName }];
   const addresses = new Map(
     [...(result.addresses ?? []), ...hostname].map((entry) => [`${entry.type}/${entry.address}`, entry]),
   );
@@ -51,13 +60,17 @@ export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now
     return { actions, because: [{ type: "Warning", reason: machineEventReasons.staleNode, message }] };
   }
   const isAdopted = result.isAdopted === true;
-  const because = [
+  const problem = nodeNameProblem(snapshot, nodeName);
+  const because: readonly Reason[] = [
     {
       type: "Normal",
       reason: isAdopted ? machineEventReasons.adoptedVm : machineEventReasons.createdVm,
       message: isAdopted ? `Found VM ${providerId} of an earlier attempt` : `Created VM ${providerId}`,
     },
-  ] as const;
+    ...(problem === ""
+      ? []
+      : [{ type: "Warning", reason: machineEventReasons.unusableNodeName, message: problem } as const]),
+  ];
   // The driver cannot be called without the class; the next reconcile reports that.
   if (result.needsInitialization === true)
     return { actions: snapshot.classView.state === "usable" ? [...actions, initialize] : actions, because };

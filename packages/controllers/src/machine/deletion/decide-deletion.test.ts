@@ -249,7 +249,6 @@ describe("finding the node", () => {
   });
 
   test.each([
-    ["a VM without a node name", succeeded("find", { providerId: "vm-1" }), "Skipping drain as nodeName"],
     ["no VM", failed("find", "NotFound"), "Skipping drain as nodeName"],
     ["a VM that was never initialized", failed("find", "Uninitialized"), "Skipping drain as nodeName"],
     ["Unimplemented", failed("find", "Unimplemented"), "Skipping drain as nodeName"],
@@ -257,6 +256,38 @@ describe("finding the node", () => {
     const decision = decide({ machine: unlabelled, operation });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toContain(text);
+  });
+
+  test.each([
+    ["nothing that can be read", succeeded("find", { unreadable: "without a providerId" })],
+    [
+      "failures alone for the time of a drain",
+      failed("find", "Internal", { failures: 5, endedAt: later(7_200_001).getTime() }),
+    ],
+  ])("continues without a node, and reports it, when the driver returns %s", (_, operation) => {
+    const decision = decide({ machine: unlabelled, operation }, later(7_200_001));
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.because).toMatchObject([{ type: "Warning", reason: "VMStatusUnknown" }, {}]);
+  });
+
+  it("stores the id of a VM without a node name, by which its node is found, and continues without a node otherwise", () => {
+    const operation = succeeded("find", { providerId: "vm-1", nodeName: "" });
+    const snapshot = aSnapshot({ machine: unlabelled, operation });
+    const decision = decideDeletion(snapshot, testNow);
+    expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    const machine = machineAfter(snapshot, decision);
+    expect([machine.spec.providerID, machine.metadata.labels?.["node"]]).toEqual(["vm-1", undefined]);
+    expect(decide({ machine, operation }).actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+  });
+
+  it("is repeated for the time of a drain, and a few times in any case", () => {
+    for (const [failures, after] of [
+      [4, 7_200_001],
+      [5, 3_600_000],
+    ] as const) {
+      const operation = failed("find", "Internal", { failures, endedAt: later(after).getTime() });
+      expect(kindsOf(decide({ machine: unlabelled, operation }, later(after)))).toEqual(["AcknowledgeOperation"]);
+    }
   });
 
   const blocking = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter(

@@ -2,6 +2,7 @@ import {
   deletionEvents,
   encodeMachineError,
   labelKeys,
+  machineEventReasons,
   staleNode as staleNodeText,
   type Machine,
   retryClassOf,
@@ -10,6 +11,9 @@ import {
   type OperationState,
 } from "@millwright/core";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
+import type { FailedOperation, OperationView } from "../../model/operation.ts";
+import { hasId } from "../../model/provisioning.ts";
+import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
@@ -49,6 +53,47 @@ type StageResult =
 /** A stage is a pure function of the snapshot. */
 export type Stage = (snapshot: MachineSnapshot, now: Date) => StageResult;
 
+/** Failed look-ups, and the time of a drain, after which a deletion goes on without a node: a driver whose look-ups always fail would keep the VM for ever. */
+const maxFailures = 5;
+
+const isOverdue = (snapshot: MachineSnapshot, { failures }: FailedOperation, now: Date): boolean =>
+  failures >= maxFailures && now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
+
+/** The deletion goes on: the driver finds the VM itself. */
+const withoutAnswer = (happened: string): StageResult => ({
+  next: "Drain",
+  happened,
+  because: [{ type: "Warning", reason: machineEventReasons.vmStatusUnknown, message: `${happened}; stage Drain` }],
+});
+
+/** What follows from a failed look-up; nothing when it is to be repeated now. */
+function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): StageResult | undefined {
+  const { machine, inputs } = snapshot;
+  if (failed.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
+  if (failed.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
+  if (failed.code === "Unimplemented") return { next: "Drain" };
+  const requeueAfterMs = msUntilRetry(failed, inputs, now);
+  const isBeyond = isBeyondDriver(machine, failed.code);
+  const failure = `Error occurred while getting the VM status - ${encodeMachineError(failed)}`;
+  if (isOverdue(snapshot, failed, now)) return withoutAnswer(failure);
+  if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
+  const happened = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
+  if (!failed.isAcknowledged)
+    return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
+  return requeueAfterMs > 0 ? { next: "stay", happened, state: "Failed", requeueAfterMs } : undefined;
+}
+
+/** What follows from a look-up; nothing when it is to be made, or repeated, now. */
+function afterLookUp(snapshot: MachineSnapshot, lookUp: OperationView, now: Date): StageResult | undefined {
+  if (lookUp.state === "failed") return afterFailedLookUp(snapshot, lookUp, now);
+  if (lookUp.state !== "done") return undefined;
+  const { providerId = "", nodeName = "", unreadable } = lookUp.result;
+  if (unreadable !== undefined) return withoutAnswer(unreadable);
+  if (!canBeLabel(nodeName) && (hasId(snapshot.machine) || providerId === "")) return { next: "Drain" };
+  // The node is found by its name or the id of its VM in the next reconcile.
+  return { next: "stay", actions: recordIds(snapshot, lookUp.result) };
+}
+
 /** Finds the node of the machine: from the objects, else from the driver. */
 export const getVmStatus: Stage = (snapshot, now) => {
   const { machine, node, hasTarget, operation, classView } = snapshot;
@@ -61,25 +106,8 @@ export const getVmStatus: Stage = (snapshot, now) => {
   // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
   if (operation?.state === "running") return { next: "stay" };
-  if (operation?.kind === "find" && operation.state === "done") {
-    // The node is found by its name in the next reconcile.
-    if (!canBeLabel(operation.result.nodeName ?? "")) return { next: "Drain" };
-    return { next: "stay", actions: recordIds(snapshot, operation.result) };
-  }
-  if (operation?.kind === "find" && operation.state === "failed") {
-    if (operation.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
-    if (operation.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
-    if (operation.code === "Unimplemented") return { next: "Drain" };
-    const requeueAfterMs = msUntilRetry(operation, snapshot.inputs, now);
-    const isBeyond = isBeyondDriver(machine, operation.code);
-    const failure = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
-    if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
-    const happened = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
-    if (!operation.isAcknowledged)
-      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
-    if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
-  }
-  return { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
+  const result = operation?.kind === "find" ? afterLookUp(snapshot, operation, now) : undefined;
+  return result ?? { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
 };
 
 /** Deletes VolumeAttachments after a forced drain, so that other nodes can attach the volumes once the VM is deleted. */

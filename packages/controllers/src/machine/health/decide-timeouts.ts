@@ -12,6 +12,7 @@ import {
   phaseOf,
   remediationOnHold,
   remediationHolds,
+  unknownNodeName,
   updateResults,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
@@ -65,7 +66,9 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
       hold,
       now,
     );
-  const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
+  const { name, labels } = snapshot.machine.metadata;
+  const timedOut = joinTimedOut(name, creationTimeoutMs(snapshot));
+  const message = labels?.[labelKeys.node] === undefined ? `${timedOut} ${unknownNodeName()}` : timedOut;
   const operation: OperationText = {
     description: message,
     state: "Failed",

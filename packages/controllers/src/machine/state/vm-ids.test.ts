@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aMachine, beingDeleted } from "../../testing/builders.ts";
-import { aSnapshot, kindsOf, machineAfter, succeeded, testNow } from "../../testing/snapshots.ts";
+import { aSnapshot, kindsOf, machineAfter, later, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
 const long = `ip-10-0-0-1.${"a".repeat(60)}.compute.internal`;
@@ -19,6 +19,33 @@ test.each([
     label,
     "Pending",
   ]);
+});
+
+test.each<[string, string]>([
+  ["", "no node name"],
+  ["a/b\n", 'node name "a/b\\n", which cannot be the label node'],
+  ["n".repeat(1000), `node name "${"n".repeat(80)}…", which cannot be the label node`],
+])(
+  "the node name %j is reported as event and last operation, and again when the node has not joined in time",
+  (nodeName, name) => {
+    const snapshot = aSnapshot({ operation: succeeded("create", { providerId: "vm-1", nodeName }) });
+    const decision = decideMachine(snapshot, testNow);
+    const message = `The driver returned ${name}. The Node is found only by its provider id`;
+    expect(decision.because).toContainEqual({ type: "Warning", reason: "UnusableNodeName", message });
+    const machine = machineAfter(snapshot, decision);
+    expect(machine.status?.lastOperation?.description).toBe(`Creating machine on cloud provider. ${message}`);
+    const timedOut = decideMachine(aSnapshot({ machine }), later(3_600_000)).status;
+    expect([timedOut?.currentStatus?.phase, timedOut?.lastOperation?.description]).toEqual([
+      "Failed",
+      expect.stringMatching(/failed to join the cluster.*The Node is found only by its provider id$/),
+    ]);
+  },
+);
+
+test("a node name is of no use without a target cluster, and nothing is reported", () => {
+  const operation = succeeded("create", { providerId: "vm-1", nodeName: "" });
+  const decision = decideMachine(aSnapshot({ operation, hasTarget: false }), testNow);
+  expect([decision.because.length, decision.status?.addresses]).toEqual([1, undefined]);
 });
 
 test.each([long, "", "a/b"])("the node name %j does not keep a deletion from the driver", (nodeName) => {
