@@ -38,7 +38,6 @@ describe("MCM's command lines", () => {
       "--kube-api-burst",
       "--kube-api-qps",
       "--machine-safety-apiserver-statuscheck-period",
-      "--machine-safety-orphan-vms-period",
       "--machine-safety-overshooting-period",
     ]);
   });

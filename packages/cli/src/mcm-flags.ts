@@ -27,10 +27,6 @@ const ineffectiveFlags: readonly IneffectiveFlag[] = [
     flag: "--machine-safety-apiserver-statuscheck-period <duration>",
     because: "API servers are asked every 10 s, and only while a timeout depends on it",
   },
-  {
-    flag: "--machine-safety-orphan-vms-period <duration>",
-    because: "VMs without a machine are not collected yet",
-  },
   { flag: "--machine-safety-overshooting-period <duration>", because: "machines are counted in every reconcile" },
   {
     flag: "--min-resync-period <duration>",
