@@ -106,4 +106,57 @@ describe("millwright run", () => {
     await fleet.untilRunning(3);
     expect(fleet.cloud.vms()).toHaveLength(3);
   });
+
+  it("on SIGTERM it leaves machines that are being deleted as Terminating, although their VMs are still being created", async () => {
+    fleet = await startControlledFleet({ latencyMs: 20_000 });
+    const controllers = fleet.run();
+    await controllers.waitFor(/"Leading"/);
+    await fleet.deploy(2);
+    await eventually(async () => {
+      const texts = (await fleet.machines()).map(({ metadata }) => JSON.stringify(metadata.annotations));
+      expect(texts).toEqual([1, 2].map(() => expect.stringContaining("creation-intent")));
+    });
+    await pause(1_000);
+    await fleet.scale(0);
+    await eventually(async () => {
+      const machines = await fleet.machines();
+      expect(machines.map(({ metadata }) => metadata.deletionTimestamp !== undefined)).toEqual([true, true]);
+    });
+    expect((await fleet.machines()).map(({ status }) => status?.currentStatus?.phase)).not.toContain("Terminating");
+    expect(await controllers.stop("SIGTERM")).toBe(0);
+    const phases = (await fleet.machines()).map(({ status }) => status?.currentStatus?.phase);
+    expect(phases).toEqual(["Terminating", "Terminating"]);
+  });
+
+  it("ends within 30 s of a SIGTERM when the API server hangs, and at once on a second one", async () => {
+    fleet = await startControlledFleet();
+    const written = ["machinedeployments", "machinesets", "machines"].flatMap((name) => [name, `${name}/status`]);
+    const hang = async (controllers: ReturnType<ControlledFleet["run"]>, replicas: number) => {
+      await controllers.waitFor(/"Leading"/);
+      fleet.server.faults.add({
+        match: { verbs: ["patch", "update", "create"], resources: written, userAgent: controllersAgent },
+        effect: { kind: "silence" },
+      });
+      await fleet.scale(replicas);
+      await pause(500);
+      controllers.child.kill("SIGTERM");
+    };
+    await fleet.deploy(1);
+    const first = fleet.run();
+    await fleet.untilRunning(1);
+    await hang(first, 2);
+    const startedAt = performance.now();
+    expect(await first.ended).toBe(0);
+    expect(first.output()).toContain("Stopping takes too long");
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+
+    fleet.server.faults.clear();
+    const second = fleet.run();
+    await hang(second, 3);
+    await pause(500);
+    expect(second.child.exitCode).toBeNull();
+    const againAt = performance.now();
+    expect(await second.stop("SIGTERM")).toBe(1);
+    expect(performance.now() - againAt).toBeLessThan(3_000);
+  });
 });

@@ -19,7 +19,7 @@ import {
   type OvershootMargins,
   type VmListTimes,
 } from "@millwright/controllers";
-import { type Clock, type Driver, type Random, systemClock, systemRandom } from "@millwright/core";
+import { type Clock, type Driver, type Random, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
   type ApiClient,
   createEventRecorder,
@@ -74,8 +74,9 @@ export interface ManagerOptions {
 /** The controllers of one installation. */
 export interface Manager {
   /**
-   * Runs until the signal aborts; then driver calls in flight are aborted, reconciles end, and it resolves. All state is in the API objects: the next process
-   * continues from them. Rejects when a cache or controller fails permanently, and with `LeadershipLostError` when leadership ends: the next leader
+   * Runs until the signal aborts. Then the controllers of sets and deployments end their reconciles, after them the others; machines that are being deleted
+   * become Terminating, driver calls in flight are aborted, and it resolves. After 10 s nothing is written any more, whatever is still in flight. All state is in
+   * the API objects: the next process continues from them. Rejects when a cache or controller fails permanently, and with `LeadershipLostError` when leadership ends: the next leader
    * continues then. May be called once.
    */
   start(signal: AbortSignal): Promise<void>;
@@ -87,8 +88,17 @@ export interface Manager {
 
 const DEFAULT_WORKERS = 10;
 
+/** How long controllers may take to stop, milliseconds. With the events and the leases, all of it ends within Kubernetes' 30 s. */
+const STOP_MS = 10_000;
+
 /** How long pending events may take at the end, milliseconds. */
 const FLUSH_MS = 2_000;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 
 /** Rejects when leadership ends, and resolves when the signal aborts before that. */
 const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
@@ -102,7 +112,14 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
   const { namespace, leadership } = options;
-  const fenced = (api: ApiClient): ApiClient => (leadership === undefined ? api : createFencedClient(api, leadership));
+  /** Aborts when stopping takes too long: then nothing is written any more. */
+  const overdue = new AbortController();
+  const lost = leadership === undefined ? overdue.signal : AbortSignal.any([overdue.signal, leadership.lost]);
+  const fence = (): void => {
+    overdue.signal.throwIfAborted();
+    leadership?.fence();
+  };
+  const fenced = (api: ApiClient): ApiClient => createFencedClient(api, { fence, lost });
   const control = fenced(options.control);
   const target = options.target === undefined ? undefined : fenced(options.target);
   const localClock = options.clock ?? systemClock;
@@ -130,7 +147,7 @@ export function createManager(options: ManagerOptions): Manager {
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
     clock: localClock,
     log,
-    ...(leadership === undefined ? {} : { fence: leadership.fence }),
+    fence,
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
   const context: ControllerContext = {
@@ -159,13 +176,15 @@ export function createManager(options: ManagerOptions): Manager {
     workers,
   });
   const capacity = createCapacityController(context, driver);
-  const controllers = [
-    machine.controller,
-    capacity.controller,
+  const owners = [
     createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
     createMachineDeploymentController(context, workers, {
       disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
     }),
+  ];
+  const others = [
+    machine.controller,
+    capacity.controller,
     createMachineClassController(context, workers),
     createClassRejectionController(context, driver),
     createSecretController(context, workers),
@@ -181,8 +200,11 @@ export function createManager(options: ManagerOptions): Manager {
     timer.cancel();
     events.close();
   };
-  /** Controllers act when this process leads, from the caches that are there by then. */
-  const runControllers = async (signal: AbortSignal): Promise<void> => {
+  /**
+   * Controllers act when this process leads, from the caches that are there by then. When the signal aborts, those of sets and deployments stop first, so that
+   * nothing is deleted after the machines were handed over. A failure of another part stops all at once.
+   */
+  const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
       await leadership?.acquired(signal);
     } catch (error) {
@@ -192,7 +214,14 @@ export function createManager(options: ManagerOptions): Manager {
     const metrics = createLeaderMetrics({ caches, crdGuard, clock });
     leaderMetrics = metrics;
     try {
-      await Promise.all(controllers.map((controller) => controller.start(signal)));
+      const ownersEnded = Promise.all(owners.map((controller) => controller.start(signal)));
+      const last = new AbortController();
+      const end = AbortSignal.any([last.signal, failed]);
+      await Promise.all([
+        ownersEnded.then(() => last.abort(new Error("the controllers of sets and deployments have stopped"))),
+        ...others.map((controller) => controller.start(end)),
+      ]);
+      if (!failed.aborted) await machine.handOver();
     } finally {
       metrics.end();
       leaderMetrics = undefined;
@@ -212,21 +241,30 @@ export function createManager(options: ManagerOptions): Manager {
       isStarted = true;
       const stop = new AbortController();
       const both = AbortSignal.any([signal, stop.signal]);
+      let timer: Timer | undefined;
+      const expire = (): void => {
+        log("warn", "Stopping takes too long: nothing is written any more", { afterMs: STOP_MS });
+        overdue.abort(new Error("stopping takes too long"));
+      };
+      signal.addEventListener("abort", () => (timer = clock.setTimer(STOP_MS, expire)), { once: true });
+      const controllersEnded = runControllers(both, stop.signal).then(() => stop.abort(new Error("stopped")));
       const parts = [
-        ...informers.map((informer) => informer.run(both)),
-        crdGuard.run(both),
-        runControllers(both),
+        // Caches follow until the last controller has stopped.
+        ...informers.map((informer) => informer.run(stop.signal)),
+        crdGuard.run(stop.signal),
+        controllersEnded,
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, both),
         reportClockSkew(serverTimes, clock, log, both),
       ];
       try {
-        await Promise.all(parts);
+        await Promise.race([Promise.all(parts), aborted(overdue.signal)]);
       } finally {
         // One part that failed takes the others with it: half a manager would be worse than none.
         stop.abort(new Error("another part of the manager failed"));
         await Promise.all([machine.close(), capacity.close()]);
-        await Promise.allSettled(parts);
+        await Promise.race([Promise.allSettled(parts), aborted(overdue.signal)]);
+        timer?.cancel();
         endRewinds();
         await flushEvents();
       }

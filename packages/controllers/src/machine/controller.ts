@@ -10,6 +10,7 @@ import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction, MachineDecision } from "./state/decision.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
+import { handOverStatus } from "./deletion/hand-over.ts";
 import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
 import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
@@ -30,6 +31,8 @@ export interface MachineController {
   readonly operations: Operations;
   /** Evictions and deletions of pods that the API server has not answered, over all drains. */
   readonly pendingEvictions: () => number;
+  /** Leaves machines that are being deleted to the next process, which may be MCM: all are Terminating. To be called after all controllers have stopped. */
+  handOver(): Promise<void>;
   /** Aborts driver calls and sends no more evictions; resolves when all calls have ended. */
   close(): Promise<void>;
 }
@@ -163,6 +166,16 @@ export function createMachineController(
     },
   });
 
+  const handOverMachine = async (key: string): Promise<void> => {
+    const seen = observe(key);
+    if (seen === undefined || seen.deletionVerdict?.verdict === "unknown") return;
+    const status = handOverStatus(seen.snapshot, clock.now());
+    if (status === undefined) return;
+    await executor.machines
+      .writeStatus(seen.snapshot.machine, status)
+      .catch((error: unknown) => context.log("warn", "Failed to mark a machine as Terminating", { key, error }));
+  };
+
   const remediations = createRemediationWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, reported);
   wireClaims(caches, controller);
@@ -176,6 +189,10 @@ export function createMachineController(
     },
     operations,
     pendingEvictions: () => evictions?.depth ?? 0,
+    async handOver() {
+      const terminating = caches.machines.store.list(namespace).filter(isDeleting);
+      await Promise.all(terminating.map((machine) => handOverMachine(keyOf(machine))));
+    },
     async close() {
       await Promise.all([operations.close(), volumeIds.close(), evictions?.close()]);
     },

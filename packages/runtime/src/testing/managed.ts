@@ -91,8 +91,8 @@ export function aManager(
   driver: Driver = aCloud().driver,
   change: Partial<ManagerOptions> = {},
   clock = createVirtualClock(),
+  api = createFakeApi({ clock }),
 ) {
-  const api = createFakeApi({ clock });
   const stop = aStop();
   api.seed(machineClassResource, {
     metadata: { namespace, name: "small" },
