@@ -32,6 +32,14 @@ export function parseGoDuration(text: string): number | undefined {
   const negative = text.startsWith("-");
   const body = negative || text.startsWith("+") ? text.slice(1) : text;
   if (body === "0") return 0;
+  const nanos = nanosOf(body);
+  if (nanos === undefined || nanos >= longestNanos) return undefined;
+  const ms = Number(nanos / 1_000_000n) + Number(nanos % 1_000_000n) / 1e6;
+  return negative && ms !== 0 ? -ms : ms;
+}
+
+/** The sum of the parts of a duration without sign; undefined when a part cannot be read, or there is none. */
+function nanosOf(body: string): bigint | undefined {
   if (body === "") return undefined;
   let nanos = 0n;
   part.lastIndex = 0;
@@ -42,9 +50,7 @@ export function parseGoDuration(text: string): number | undefined {
     const digits = 10n ** BigInt(onlyFraction.length);
     nanos += BigInt(whole) * scale + (BigInt(onlyFraction) * scale) / digits;
   }
-  if (nanos >= longestNanos) return undefined;
-  const ms = Number(nanos / 1_000_000n) + Number(nanos % 1_000_000n) / 1e6;
-  return negative && ms !== 0 ? -ms : ms;
+  return nanos;
 }
 
 /**

@@ -61,6 +61,13 @@ const countFailure = ({ status }: Budget): { readonly message?: string } | undef
     ({ type, status: value, reason }) => type === "DisruptionAllowed" && value === "False" && reason === "SyncFailed",
   );
 
+/** Whether all pods exist and are healthy, and none is terminating (MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb). */
+const isAtBest = ({
+  expectedPods = 0,
+  currentHealthy = 0,
+  disruptedPods = {},
+}: NonNullable<Budget["status"]>): boolean => currentHealthy >= expectedPods && Object.keys(disruptedPods).length === 0;
+
 /**
  * Why the budget allows no disruption whatever the health of its pods: the disruption controller cannot count them, or requires all of them. Source: Kubernetes,
  * `pkg/controller/disruption/disruption.go` getExpectedPodCount, failSafe.
@@ -73,16 +80,14 @@ function impossibilityOf(pod: Pod, budget: Budget): Impossibility | undefined {
       why: `its pods cannot be counted (${failure.message ?? ""})`,
       remedy: "change its selector, or delete it",
     };
-  const { desiredHealthy = 0, expectedPods = 0, currentHealthy = 0, disruptedPods = {} } = status;
+  const { desiredHealthy = 0, expectedPods = 0 } = status;
   if (expectedPods === 0 && controllerRefOf(pod) === undefined && typeof spec?.minAvailable !== "number")
     return {
       why: "the pod has no controller, so that only a number as minAvailable can be met",
       remedy: "set minAvailable to a number, or delete the pod",
     };
   if (expectedPods === 0) return undefined;
-  // MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb: all pods exist and are healthy, none is terminating.
-  const isAtBest = currentHealthy >= expectedPods && Object.keys(disruptedPods).length === 0;
-  if (desiredHealthy < expectedPods && !isAtBest) return undefined;
+  if (desiredHealthy < expectedPods && !isAtBest(status)) return undefined;
   return (
     impossibleField(budget) ?? {
       why: `it requires ${desiredHealthy} healthy pods of ${expectedPods}`,
@@ -102,9 +107,14 @@ export function judgeBudgets(pod: Pod, budgets: readonly Budget[]): BudgetVerdic
     const message = `PodDisruptionBudgets ${names.join(" and ")} both select the pod, and the API server evicts no pod with more than one; change their selectors`;
     return { state: "ambiguous", budgets: names, message };
   }
+  return judgeBudget(pod, budget);
+}
+
+/** Judges by the only budget that selects the pod. */
+function judgeBudget(pod: Pod, budget: Budget): BudgetVerdict {
   const { status = {}, metadata } = budget;
   if ((status.disruptionsAllowed ?? 0) > 0 || isFreeBecauseUnready(pod, budget)) return { state: "free" };
-  const [name = ""] = names;
+  const name = nameOf(budget);
   const impossibility = impossibilityOf(pod, budget);
   // The status of another generation does not describe this budget, unless its pods cannot be counted at all.
   const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
@@ -113,11 +123,12 @@ export function judgeBudgets(pod: Pod, budgets: readonly Budget[]): BudgetVerdic
     const { why, remedy } = impossibility;
     return {
       state: "misconfigured",
-      budgets: names,
+      budgets: [name],
       message: `PodDisruptionBudget ${name} can never be met: ${why}; ${remedy}`,
     };
   }
-  const missing = Math.max(1, (status.desiredHealthy ?? 0) + 1 - (status.currentHealthy ?? 0));
-  const message = `PodDisruptionBudget ${name} needs ${missing} more healthy ${missing === 1 ? "pod" : "pods"} (${status.currentHealthy ?? 0} of ${status.desiredHealthy ?? 0})`;
-  return { state: "waiting", budgets: names, message };
+  const { desiredHealthy = 0, currentHealthy = 0 } = status;
+  const missing = Math.max(1, desiredHealthy + 1 - currentHealthy);
+  const message = `PodDisruptionBudget ${name} needs ${missing} more healthy ${missing === 1 ? "pod" : "pods"} (${currentHealthy} of ${desiredHealthy})`;
+  return { state: "waiting", budgets: [name], message };
 }

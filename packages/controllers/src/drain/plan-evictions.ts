@@ -1,3 +1,4 @@
+import type { Pod } from "../model/node-objects.ts";
 import { controllerRefOf } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
 import { cordonOf, isCreatedAfter } from "./cordon.ts";
@@ -39,6 +40,10 @@ const rejectionBlocker = (pod: string, { message, isBudget }: Rejection): Blocke
 /** Whether to evict one pod. */
 type Verdict = { readonly action: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
 
+/** Until when a pod that was created on the cordoned node is left alone, wall clock in milliseconds; 0 for all others. */
+const pauseOf = (pod: Pod, { node }: DrainView, terms: DrainTerms): number =>
+  isCreatedAfter(pod, cordonOf(node, terms)) ? Date.parse(pod.metadata.creationTimestamp ?? "") + RETURN_PAUSE_MS : 0;
+
 function verdictOn(
   { pod, uid, key }: StayingPod,
   view: DrainView,
@@ -51,10 +56,8 @@ function verdictOn(
   if (eviction?.state === "queued" && eviction.rejection !== undefined)
     return { blocker: rejectionBlocker(key, eviction.rejection) };
   if (eviction !== undefined && eviction.state !== "rejected") return { blocker: { kind: "leaving", pod: key } };
-  const { namespace = "", name, creationTimestamp } = pod.metadata;
-  const createdAt = Date.parse(creationTimestamp ?? "");
-  if (isCreatedAfter(pod, cordonOf(view.node, terms)) && now.getTime() < createdAt + RETURN_PAUSE_MS)
-    return { blocker: { kind: "returning", pod: key }, requeueAt: createdAt + RETURN_PAUSE_MS };
+  const pausedUntil = pauseOf(pod, view, terms);
+  if (now.getTime() < pausedUntil) return { blocker: { kind: "returning", pod: key }, requeueAt: pausedUntil };
   const isPastBudgets = now.getTime() >= terms.evictUntil;
   if (!isPastBudgets) {
     const budget = room.take(pod);
@@ -63,6 +66,7 @@ function verdictOn(
   }
   if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
     return { blocker: rejectionBlocker(key, eviction), requeueAt: eviction.retryAt };
+  const { namespace = "", name } = pod.metadata;
   return {
     action: isPastBudgets
       ? { kind: "DeletePod", atOnce: false, namespace, name, uid }

@@ -73,7 +73,7 @@ const describe = ({ instanceType, capacity }: NodeTemplate): string =>
  * of another client is never overwritten.
  */
 export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<CapacityAction, never> {
-  const { machineClass, isSupported, isResolvable, answer, filled } = snapshot;
+  const { machineClass, isSupported, isResolvable } = snapshot;
   const { metadata, nodeTemplate } = machineClass;
   if (metadata.deletionTimestamp != null) return nothing;
   const version = capacityVersionOf(machineClass);
@@ -85,8 +85,15 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
     }
     if (mark?.spec === version) return nothing;
   }
-  if (!isSupported || !isResolvable) return nothing;
-  const time = now.getTime();
+  return isSupported && isResolvable ? followLookup(snapshot, version, now.getTime()) : nothing;
+}
+
+/** What follows from the state of the lookup for a class whose template is to be set. */
+function followLookup(
+  { answer, filled }: CapacitySnapshot,
+  version: string,
+  time: number,
+): Decision<CapacityAction, never> {
   switch (answer.state) {
     case "notRequested":
       return { actions: [{ kind: "LookUpCapacity" }], because: [] };

@@ -19,17 +19,17 @@ export interface DrainMemory {
   readonly volumeIds: Pick<VolumeIds, "forget">;
 }
 
+/** The fields of a node that a decision reads, besides its conditions. */
+const relevantFields = (node: Node): readonly unknown[] => {
+  const { labels, annotations, finalizers, deletionTimestamp } = node.metadata;
+  return [node.spec, labels, annotations, finalizers, deletionTimestamp, node.status?.capacity, nodeIdentityOf(node)];
+};
+
 /** Ignores heartbeats: only changes of fields that a decision reads enqueue the machine of a node. */
 const isRelevantChange = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
   current === undefined ||
-  !equalJson(old.spec, current.spec) ||
-  !equalJson(old.metadata.labels, current.metadata.labels) ||
-  !equalJson(old.metadata.annotations, current.metadata.annotations) ||
-  !equalJson(old.metadata.finalizers, current.metadata.finalizers) ||
-  !equalJson(old.status?.capacity, current.status?.capacity) ||
-  !equalJson(nodeIdentityOf(old), nodeIdentityOf(current)) ||
-  old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
+  !equalJson(relevantFields(old), relevantFields(current)) ||
   !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
 
 const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): boolean =>

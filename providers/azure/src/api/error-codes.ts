@@ -59,7 +59,11 @@ export function machineCodeOf(code: string, status: number, message: string): Ma
   // Azure's codes for half of everything; the texts are those that MCM's driver looks for.
   if (code === "OperationNotAllowed") return quotaText.test(message) ? "ResourceExhausted" : "FailedPrecondition";
   if (code === "BadRequest" && /not\s+supported/i.test(message)) return "ResourceExhausted";
-  if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
+  return Object.hasOwn(others, code) ? (others[code] ?? "Unavailable") : codeOfStatus(status);
+}
+
+/** The code for an HTTP status, where the error code of Azure is unknown. */
+function codeOfStatus(status: number): MachineErrorCode {
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";
   if (status === 401) return "Unauthenticated";
   if (status === 403) return "PermissionDenied";

@@ -73,6 +73,13 @@ function schedulingOf({ scheduling }: GcpSpec): NonNullable<InstanceResource["sc
 
 type AttachedDisk = NonNullable<InstanceResource["disks"]>[number];
 
+function encryptionKeyOf({
+  kmsKeyName,
+  kmsKeyServiceAccount = "",
+}: NonNullable<Disk["encryption"]>): NonNullable<AttachedDisk["diskEncryptionKey"]> {
+  return { kmsKeyName, ...(kmsKeyServiceAccount === "" ? {} : { kmsKeyServiceAccount }) };
+}
+
 function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>): AttachedDisk {
   const isLocal = isScratch(disk);
   const { encryption } = disk;
@@ -93,16 +100,7 @@ function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>)
       ...(disk.provisionedThroughput === 0 ? {} : { provisionedThroughput: disk.provisionedThroughput }),
       ...(disk.storagePool === undefined || disk.storagePool === "" ? {} : { storagePool: disk.storagePool }),
     },
-    ...(encryption === undefined
-      ? {}
-      : {
-          diskEncryptionKey: {
-            kmsKeyName: encryption.kmsKeyName,
-            ...(encryption.kmsKeyServiceAccount === undefined || encryption.kmsKeyServiceAccount === ""
-              ? {}
-              : { kmsKeyServiceAccount: encryption.kmsKeyServiceAccount }),
-          },
-        }),
+    ...(encryption === undefined ? {} : { diskEncryptionKey: encryptionKeyOf(encryption) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   clusterApiReasons as reasons,
   isProvisioningVm,
+  type Machine,
   machineConditionTypes as types,
   phaseOf,
 } from "@millwright/core";
@@ -8,12 +9,21 @@ import { cutText } from "../message-lines.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";
 
+/** What the creation of the VM waits for, or why it fails. */
+function creationText(machine: Machine): string {
+  const { lastOperation } = machine.status ?? {};
+  const { type, state, description = "" } = lastOperation ?? {};
+  const hasReason =
+    phaseOf(machine) === "CrashLoopBackOff" ||
+    (type === "Create" && state === "Failed") ||
+    isProvisioningVm(lastOperation);
+  return hasReason && description !== "" ? description : "Waiting for the VM to be created";
+}
+
 /** Whether there is a VM, and if not, why. */
 export const infrastructureReady: ConditionOf = (facts) => {
   const { machine, hasClass } = facts;
   const { providerID = "" } = machine.spec;
-  const { lastOperation } = machine.status ?? {};
-  const { type, state, description = "" } = lastOperation ?? {};
   const phase = phaseOf(machine);
   const not = (reason: string, message: string) =>
     newCondition(types.infrastructureReady, "False", reason, cutText(message), phaseSince(facts));
@@ -21,10 +31,5 @@ export const infrastructureReady: ConditionOf = (facts) => {
   if (providerID === "" && !hasClass) return not(reasons.objectDoesNotExist, `${classKindOf(facts)} does not exist`);
   if (providerID !== "" && phase !== "" && phase !== "CrashLoopBackOff")
     return newCondition(types.infrastructureReady, "True", reasons.provisioned, "", phaseSince(facts));
-  const hasReason =
-    phase === "CrashLoopBackOff" || (type === "Create" && state === "Failed") || isProvisioningVm(lastOperation);
-  return not(
-    reasons.notProvisioned,
-    hasReason && description !== "" ? description : "Waiting for the VM to be created",
-  );
+  return not(reasons.notProvisioned, creationText(machine));
 };

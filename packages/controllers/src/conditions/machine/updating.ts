@@ -58,22 +58,25 @@ export const updating: ConditionOf = (facts) => {
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? {}) === canonicalJson(b ?? {});
 
+/** Labels without that of the template's hash, annotations, and everything else in the metadata of a template. */
+function metadataOf({ metadata = {} }: MachineTemplate) {
+  const { labels: { [labelKeys.machineTemplateHash]: _, ...labels } = {}, annotations, ...rest } = metadata;
+  return { labels, annotations, rest };
+}
+
 function compareTemplates(old: MachineTemplate, current: MachineTemplate): readonly string[] {
   if (isSameTemplate(old, current, labelKeys.machineTemplateHash)) return [];
-  const { labels: oldLabels = {}, annotations: oldAnnotations, ...oldRest } = old.metadata ?? {};
-  const { labels = {}, annotations, ...rest } = current.metadata ?? {};
-  const { [labelKeys.machineTemplateHash]: _, ...oldOwn } = oldLabels;
-  const { [labelKeys.machineTemplateHash]: __, ...own } = labels;
-  const change = (name: string, before = "", after = ""): readonly string[] =>
-    before === after ? [] : [`* ${name} ${before || "none"}, ${after || "none"} required`];
+  const [before, after] = [metadataOf(old), metadataOf(current)];
+  const change = (name: string, have = "", wanted = ""): readonly string[] =>
+    have === wanted ? [] : [`* ${name} ${have || "none"}, ${wanted || "none"} required`];
   const { class: oldClass, providerID: oldId } = old.spec;
   const { class: newClass, providerID: newId } = current.spec;
   const lines = [
     ...change(newClass?.kind ?? "MachineClass", oldClass?.name, newClass?.name),
     ...change("class.apiGroup", oldClass?.apiGroup, newClass?.apiGroup),
-    ...(isSame(oldOwn, own) ? [] : ["* Template labels are not up-to-date"]),
-    ...(isSame(oldAnnotations, annotations) ? [] : ["* Template annotations are not up-to-date"]),
-    ...(isSame(oldRest, rest) ? [] : ["* Template metadata is not up-to-date"]),
+    ...(isSame(before.labels, after.labels) ? [] : ["* Template labels are not up-to-date"]),
+    ...(isSame(before.annotations, after.annotations) ? [] : ["* Template annotations are not up-to-date"]),
+    ...(isSame(before.rest, after.rest) ? [] : ["* Template metadata is not up-to-date"]),
     ...change("spec.providerID", oldId, newId),
   ];
   return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];

@@ -76,7 +76,11 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
 
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
     return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
+  return runStages(snapshot, now);
+}
 
+/** Runs stages from the marked one on, until one has to wait or the machine is deleted. */
+function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;
