@@ -7,6 +7,7 @@ import type { DescribeFlags } from "./commands/describe.ts";
 import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run.ts";
+import type { UninstallFlags } from "./commands/uninstall.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
@@ -135,6 +136,23 @@ export function createProgram(setStatus: (status: number) => void): Command {
         command.error("error: name MachineClasses or use --clusters-only, not both");
       const { doctor } = await import("./commands/doctor.ts");
       setStatus(await doctor(classes, flags));
+    });
+
+  program
+    .command("uninstall")
+    .description(
+      "remove finalizers and annotations of the controllers, which must be stopped; deletes no object and no VM: without --yes it prints what it would do",
+    )
+    .option("--yes", "remove them")
+    .option("--dry-run", "change nothing, as without --yes")
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .addOption(targetKubeconfigOption())
+    .addOption(targetKubeconfigAllowOption())
+    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
+    .action(async (flags: UninstallFlags) => {
+      const { uninstall } = await import("./commands/uninstall.ts");
+      setStatus(await uninstall(flags));
     });
 
   program

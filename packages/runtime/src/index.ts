@@ -28,4 +28,6 @@ export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
 export { openCloudRecorder } from "./recording/cloud-recorder.ts";
 export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-recorder.ts";
+export { planUninstall, uninstall } from "./uninstall/uninstall.ts";
+export type { UninstallOptions, UninstallReport } from "./uninstall/uninstall.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";
