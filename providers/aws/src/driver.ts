@@ -12,7 +12,7 @@ import { initializeMachine } from "./initialize-machine.ts";
 import { listMachines } from "./list-machines.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { awsSecretSchema, readCredentials } from "./spec/secret.ts";
-import { type AwsSpec, awsSpecSchema } from "./spec/spec.ts";
+import { type AwsSpec, awsSpecSchema, awsVmSpecSchema } from "./spec/spec.ts";
 import { readProviderId } from "./vm/provider-id.ts";
 import { createSession } from "./vm/session.ts";
 
@@ -26,6 +26,7 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
     {
       name: "aws",
       spec: awsSpecSchema,
+      vmSpec: awsVmSpecSchema,
       secret: awsSecretSchema,
       credentialsOf: readCredentials,
       // The place of a VM is that of its id, also when the class has changed.

@@ -16,7 +16,7 @@ import { cloudAt } from "./spec/clouds.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { placeOf, readPlace } from "./spec/place.ts";
 import { azureSecretSchema, readCredentials } from "./spec/secret.ts";
-import { type AzureSpec, azureSpecSchema } from "./spec/spec.ts";
+import { type AzureSpec, azureSpecSchema, azureVmSpecSchema } from "./spec/spec.ts";
 import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createAzureDriver}. */
@@ -44,6 +44,7 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
     {
       name: "azure",
       spec: azureSpecSchema,
+      vmSpec: azureVmSpecSchema,
       secret: azureSecretSchema,
       credentialsOf: readCredentials,
       placeOf: ({ machineClass }) => placeOf(machineClass.spec, apiVersionsOfDriver),

@@ -13,7 +13,7 @@ import { listMachines } from "./list-machines.ts";
 import { matchNode } from "./match-node.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { gcpSecretSchema, readCredentials } from "./spec/secret.ts";
-import { type GcpSpec, gcpSpecSchema } from "./spec/spec.ts";
+import { type GcpSpec, gcpSpecSchema, gcpVmSpecSchema } from "./spec/spec.ts";
 import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createGcpDriver}. */
@@ -31,6 +31,7 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
     {
       name: "gcp",
       spec: gcpSpecSchema,
+      vmSpec: gcpVmSpecSchema,
       secret: gcpSecretSchema,
       credentialsOf: async (secret, { signal }) => {
         const credentials = readCredentials(secret);

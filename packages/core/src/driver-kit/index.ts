@@ -20,6 +20,7 @@ export { beginExchange } from "./exchange-record.ts";
 export type { ExchangeRecord, ExchangeRequest } from "./exchange-record.ts";
 export { ownsVm } from "./owns-vm.ts";
 export type { OwnerMarks } from "./owns-vm.ts";
+export { withFallbackValues } from "./with-fallback-values.ts";
 export { withOwnTags } from "./own-tags.ts";
 export { defaultPollTimes } from "./poll-times.ts";
 export type { PollTimes } from "./poll-times.ts";

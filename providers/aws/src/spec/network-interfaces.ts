@@ -1,10 +1,9 @@
 import { goObject } from "@millwright/core";
-import type { AddIssue } from "@millwright/core/driver-kit";
+import { type AddIssue, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 
-/** Schema of an entry of `networkInterfaces`. */
-export const networkInterfaceSchema = goObject({
+const networkInterfaceShape = {
   subnetID: z
     .string()
     .min(1, "must not be empty")
@@ -29,7 +28,15 @@ export const networkInterfaceSchema = goObject({
     .boolean()
     .describe("Whether the first IPv6 address is primary; `true` with `ipv6AddressCount`.")
     .optional(),
-});
+};
+
+/** Schema of an entry of `networkInterfaces`. */
+export const networkInterfaceSchema = goObject(networkInterfaceShape);
+
+/** The same of a class whose VM is only looked for: what is valid of it. */
+export const networkInterfaceOfVmSchema = goObject(
+  withFallbackValues(networkInterfaceShape, [], { subnetID: "", securityGroupIDs: [] }),
+);
 
 /** An entry of `networkInterfaces`. */
 export type NetworkInterface = Readonly<z.output<typeof networkInterfaceSchema>>;

@@ -1,10 +1,10 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
 import { clusterTagPart, roleTagPart } from "./cluster-keys.ts";
-import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
+import { checkNetworkInterfaces, networkInterfaceOfVmSchema, networkInterfaceSchema } from "./network-interfaces.ts";
 import { isRegion } from "./regions.ts";
 
 /** EC2's limit for the tags of one resource. */
@@ -71,7 +71,10 @@ const fallbackSchema = goObject({
   subnetID: optional("Subnet of all interfaces to try, and by it the zone; those of the class by default."),
 }).describe("Alternatives, in this order, when there is no capacity. Not in MCM.");
 
-const specSchema = goObject({
+/** Tags whose keys alone count. */
+const tagKeysSchema = z.record(z.string(), z.string().catch(""));
+
+const specShape = {
   apiVersion: optional("Ignored."),
   ami: required("Id of the image."),
   region: text("Region of the VM; the first part of its provider id.").refine(isRegion, {
@@ -107,7 +110,9 @@ const specSchema = goObject({
     .describe(
       "Tags of VM, volumes and interfaces. One key must contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: they identify the VMs of the driver. `Name` is always the name of the machine.",
     ),
-});
+};
+
+const specSchema = goObject(specShape);
 
 /** `providerSpec` of the AWS driver, with its defaults. Fields are spelled as on the wire. */
 export type AwsSpec = Readonly<z.output<typeof specSchema>>;
@@ -127,18 +132,34 @@ export const awsSpecSchema = specSchema.superRefine((spec, check) => {
   checkNetworkInterfaces(spec.networkInterfaces, addIssue);
 });
 
+/**
+ * Reads what finds a VM, its region and the keys of its tags, from a class that {@link awsSpecSchema} rejects, and what is valid of the rest: `getMachineStatus` compares
+ * the VM with the interfaces of the class.
+ */
+export const awsVmSpecSchema = goObject(
+  withFallbackValues(
+    { ...specShape, tags: tagKeysSchema, networkInterfaces: z.array(networkInterfaceOfVmSchema) },
+    ["region", "tags"],
+    { ami: "", machineType: "", blockDevices: [], iam: {}, networkInterfaces: [] },
+  ),
+).superRefine((spec, check) => checkClusterKeys(spec, issueCollector(check)));
+
 function checkIam({ iam }: AwsSpec, addIssue: AddIssue): void {
   const given = [iam.name, iam.arn].filter((value) => value !== undefined).length;
   if (given === 0) addIssue(["iam"], "must have a name or an arn of an instance profile");
   if (given === 2) addIssue(["iam"], "must have either a name or an arn, not both");
 }
 
-function checkTags({ tags }: AwsSpec, addIssue: AddIssue): void {
-  const keys = Object.keys(tags);
+function checkClusterKeys({ tags }: Pick<AwsSpec, "tags">, addIssue: AddIssue): void {
   for (const part of [clusterTagPart, roleTagPart]) {
-    if (!keys.some((key) => key.includes(part))) addIssue(["tags"], `must have a key that contains "${part}"`);
+    if (!Object.keys(tags).some((key) => key.includes(part)))
+      addIssue(["tags"], `must have a key that contains "${part}"`);
   }
-  if (keys.filter((key) => key !== nameTag).length > mostTags - 1)
+}
+
+function checkTags({ tags }: AwsSpec, addIssue: AddIssue): void {
+  checkClusterKeys({ tags }, addIssue);
+  if (Object.keys(tags).filter((key) => key !== nameTag).length > mostTags - 1)
     addIssue(["tags"], `must have at most ${mostTags - 1} keys beside "${nameTag}": EC2 allows ${mostTags}`);
 }
 

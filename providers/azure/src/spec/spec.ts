@@ -1,10 +1,10 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
 import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
-import { checkStorage, isGiven, storageProfileSchema, textOrNone } from "./storage.ts";
+import { checkStorage, isGiven, storageProfileOfVmSchema, storageProfileSchema, textOrNone } from "./storage.ts";
 
 /** Azure's limit for the tags of one resource. */
 export const mostTags = 50;
@@ -33,7 +33,7 @@ const referenceSchema = (description: string) =>
 
 const securityTypes = ["", "ConfidentialVM", "TrustedLaunch", "Standard"] as const;
 
-const propertiesSchema = goObject({
+const propertiesShape = {
   hardwareProfile: goObject({ vmSize: required("Size of the VM, such as `Standard_D4s_v5`.") }),
   storageProfile: storageProfileSchema,
   osProfile: osProfileSchema,
@@ -89,14 +89,16 @@ const propertiesSchema = goObject({
       )
       .optional(),
   }).optional(),
-});
+};
+
+const propertiesSchema = goObject(propertiesShape);
 
 const fallbackSchema = goObject({
   vmSize: required("Size to try; that of the class by default.").optional(),
   zone: z.int32().min(1).max(3).describe("Zone to try; that of the class by default.").optional(),
 }).describe("Alternatives, in this order, when there is no capacity. Not in MCM.");
 
-const specSchema = goObject({
+const specShape = {
   apiVersion: text("Ignored.").optional(),
   location: text("Location of the VM; part of its provider id.").regex(
     /^[A-Za-z0-9]+( [A-Za-z0-9]+)*$/,
@@ -130,7 +132,9 @@ const specSchema = goObject({
   }).optional(),
   properties: propertiesSchema,
   fallbacks: z.array(fallbackSchema).max(20).default([]),
-});
+};
+
+const specSchema = goObject(specShape);
 
 /** `providerSpec` of the Azure driver, with its defaults. Fields are spelled as on the wire. */
 export type AzureSpec = Readonly<z.output<typeof specSchema>>;
@@ -146,11 +150,44 @@ export const azureSpecSchema = specSchema.superRefine((spec, check) => {
   checkSpot(spec, addIssue);
 });
 
+/** What is valid of `properties` of a class whose VM is only looked for. */
+const propertiesOfVmSchema = goObject(
+  withFallbackValues({ ...propertiesShape, storageProfile: storageProfileOfVmSchema }, [], {
+    storageProfile: storageProfileOfVmSchema.parse({}),
+    hardwareProfile: { vmSize: "" },
+    osProfile: { adminUsername: "", linuxConfiguration: { disablePasswordAuthentication: true } },
+  }),
+);
+
+/**
+ * Reads what finds a VM and its parts, their cloud, location, resource group and the keys of their tags, from a class that {@link azureSpecSchema} rejects, and what is valid of the rest.
+ */
+export const azureVmSpecSchema = goObject(
+  withFallbackValues(
+    {
+      ...specShape,
+      tags: z.record(z.string(), z.string().catch("")),
+      properties: propertiesOfVmSchema,
+    },
+    ["location", "resourceGroup", "tags", "cloudConfiguration"],
+    { subnetInfo: { vnetName: "", subnetName: "" }, properties: propertiesOfVmSchema.parse({}) },
+  ),
+).superRefine((spec, check) => {
+  const addIssue = issueCollector(check);
+  checkClusterKeys(spec, addIssue);
+  checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], addIssue);
+});
+
+function checkClusterKeys({ tags }: Pick<AzureSpec, "tags">, addIssue: AddIssue): void {
+  for (const start of [clusterTagStart, roleTagStart]) {
+    if (!Object.keys(tags).some((key) => key.startsWith(start)))
+      addIssue(["tags"], `must have a key that begins with "${start}"`);
+  }
+}
+
 function checkTags({ tags }: AzureSpec, addIssue: AddIssue): void {
   const keys = Object.keys(tags);
-  for (const start of [clusterTagStart, roleTagStart]) {
-    if (!keys.some((key) => key.startsWith(start))) addIssue(["tags"], `must have a key that begins with "${start}"`);
-  }
+  checkClusterKeys({ tags }, addIssue);
   if (keys.length > mostTags) {
     addIssue(["tags"], `must be at most ${mostTags}: Azure takes no more`);
   }

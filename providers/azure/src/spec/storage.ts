@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { AddIssue } from "@millwright/core/driver-kit";
+import { type AddIssue, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
@@ -45,7 +45,7 @@ const osDiskSchema = goObject({
   }).optional(),
 }).describe("Disk of the operating system. It is deleted with the VM.");
 
-const dataDiskSchema = goObject({
+const dataDiskShape = {
   name: text("Part of the name of the disk; by default only the LUN distinguishes disks.")
     .regex(/^\s*[A-Za-z0-9_.-]*\s*$/, "must be letters, digits, dots, dashes and underscores")
     .optional(),
@@ -54,13 +54,16 @@ const dataDiskSchema = goObject({
   storageAccountType: text("Type of the disk, such as `Premium_LRS`.").regex(/\S/, "must not be blank"),
   caching: caching("Cache of the host.").optional(),
   imageRef: imageReferenceSchema.describe("Image of the disk, which is then created before the VM.").optional(),
-});
+};
+
+const dataDiskSchema = goObject(dataDiskShape);
+
+const dataDiskOfVmSchema = goObject(withFallbackValues(dataDiskShape, [], { diskSizeGB: 1, storageAccountType: "" }));
 
 /** An entry of `properties.storageProfile.dataDisks`. */
 export type DataDisk = Readonly<z.output<typeof dataDiskSchema>>;
 
-/** Schema of `properties.storageProfile`. */
-export const storageProfileSchema = goObject({
+const storageProfileShape = {
   imageReference: imageReferenceSchema.describe(
     "Image of the VM: exactly one of `id`, `urn`, `communityGalleryImageID` and `sharedGalleryImageID`.",
   ),
@@ -70,7 +73,18 @@ export const storageProfileSchema = goObject({
     .enum(["", "SCSI", "NVMe"], { error: 'must be "SCSI" or "NVMe"' })
     .describe("How disks are attached; by default as image and size have it.")
     .optional(),
-});
+};
+
+/** Schema of `properties.storageProfile`. */
+export const storageProfileSchema = goObject(storageProfileShape);
+
+/** The same of a class whose VM is only looked for: names and numbers of data disks are parts of the names of their resources. */
+export const storageProfileOfVmSchema = goObject(
+  withFallbackValues({ ...storageProfileShape, dataDisks: z.array(dataDiskOfVmSchema).default([]) }, [], {
+    imageReference: { skipMarketplaceAgreement: false },
+    osDisk: { createOption: "FromImage", diskSizeGB: 1 },
+  }),
+);
 
 /** `properties.storageProfile` of a class. */
 export type StorageProfile = Readonly<z.output<typeof storageProfileSchema>>;

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { AddIssue } from "@millwright/core/driver-kit";
+import { type AddIssue, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { goTexts } from "./go-text.ts";
 
@@ -13,8 +13,7 @@ const encryptionSchema = goObject({
     .optional(),
 }).describe("Customer-managed key of the disk.");
 
-/** Schema of an entry of `disks`. */
-export const diskSchema = goObject({
+const diskShape = {
   type: z
     .string()
     .min(1, "must not be empty")
@@ -33,7 +32,13 @@ export const diskSchema = goObject({
     .default(0),
   sizeGb: z.int().min(0).describe("Size in GB; 0: that of the image.").default(0),
   storagePool: z.string().describe("Storage pool of the disk.").optional(),
-});
+};
+
+/** Schema of an entry of `disks`. */
+export const diskSchema = goObject(diskShape);
+
+/** The same of a class whose VM is only looked for: what is valid of it. */
+export const diskOfVmSchema = goObject(withFallbackValues(diskShape, [], { type: "" }));
 
 /** An entry of `disks`. */
 export type Disk = Readonly<z.output<typeof diskSchema>>;

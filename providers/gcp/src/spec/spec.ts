@@ -1,7 +1,7 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import { checkDisks, diskSchema } from "./disks.ts";
+import { checkDisks, diskOfVmSchema, diskSchema } from "./disks.ts";
 import { goText, goTexts } from "./go-text.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
 
@@ -66,7 +66,7 @@ const fallbackSchema = goObject({
     .optional(),
 });
 
-const specSchema = goObject({
+const specShape = {
   apiVersion: text("Ignored.").optional(),
   region: required("Region of the subnetworks.").regex(place, "must be a region such as europe-west1"),
   zone: required("Zone of the VM; part of its provider id.").regex(place, "must be a zone such as europe-west1-b"),
@@ -104,7 +104,9 @@ const specSchema = goObject({
       "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: the driver identifies its VMs by them. Without them a class creates no VMs; those that it has can be deleted.",
     )
     .default([]),
-});
+};
+
+const specSchema = goObject(specShape);
 
 /** `providerSpec` of the GCP driver, with its defaults. Fields are spelled as on the wire. */
 export type GcpSpec = Readonly<z.output<typeof specSchema>>;
@@ -123,6 +125,20 @@ export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
     }
   }
 });
+
+/**
+ * Reads what finds a VM, the zones where it may be and the tags of its cluster, from a class that {@link gcpSpecSchema} rejects, and what is valid of the rest: a deletion compares the disks of the
+ * VM with those of the class.
+ */
+export const gcpVmSpecSchema = goObject(
+  withFallbackValues({ ...specShape, disks: z.array(diskOfVmSchema) }, ["zone", "fallbacks", "tags"], {
+    region: "",
+    machineType: "",
+    disks: [],
+    networkInterfaces: [],
+    scheduling: { automaticRestart: false, onHostMaintenance: "TERMINATE", preemptible: false },
+  }),
+);
 
 /** Whether Compute Engine may take the VMs of a spec back. */
 export const isSpot = ({ scheduling }: Pick<GcpSpec, "scheduling">): boolean =>
