@@ -104,3 +104,38 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
     });
   });
 });
+
+/** `kubectl wait` and `kubectl get` on the conditions that are stored on machines. */
+describe("the conditions of a machine, with kubectl 1.35", () => {
+  it("are waited for, shown as a reason, and changed by a new template", async () => {
+    const fleet = await startControlledFleet({ bootDelayMs: 50, deleteDelayMs: 50 });
+    try {
+      const kubectl = await createKubectl(fleet.kubeconfig);
+      const apply = (deployment: object): Promise<string> => kubectl(["apply", "-f", "-"], JSON.stringify(deployment));
+      // Old machines stay: a paused deployment replaces none.
+      const workers = machineDeployment("fleet", "small", 2);
+      await apply(workers);
+      fleet.run();
+      await fleet.untilRunning(2);
+      const selected = ["machine", "-l", "name=fleet", "--timeout=60s"];
+      await kubectl(["wait", "--for=condition=MachineReady", ...selected]);
+      await kubectl(["wait", "--for=condition=UpToDate", ...selected]);
+      const header = ["NAME", "STATUS", "REASON", "AGE", "NODE"];
+      const [columns, ...rows] = (await kubectl(["get", "machines"])).trim().split("\n");
+      expect(columns?.split(/\s+/)).toEqual(header);
+      expect(rows.map((row) => row.split(/\s+/).slice(1, 3))).toEqual([
+        ["Running", "Ready"],
+        ["Running", "Ready"],
+      ]);
+
+      await apply({
+        ...workers,
+        spec: Object.assign({ paused: true }, machineDeployment("fleet", "large", 2)["spec"]),
+      });
+      await kubectl(["wait", "--for=condition=UpToDate=false", ...selected]);
+      await kubectl(["wait", "--for=condition=MachineReady", ...selected]);
+    } finally {
+      await fleet.close();
+    }
+  });
+});

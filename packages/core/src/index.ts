@@ -163,6 +163,8 @@ export {
   crdsEstablishedConditionType,
   specValidConditionType,
   conflictConditionType,
+  isNodeConditionType,
+  storedMachineConditionTypes,
 } from "./wire/condition-types.ts";
 export type { ConditionStatus } from "./wire/condition-types.ts";
 export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion-stages.ts";

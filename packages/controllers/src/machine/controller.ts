@@ -1,3 +1,4 @@
+import type { MachineStatus } from "@millwright/core";
 import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -21,6 +22,7 @@ import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
+import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
@@ -146,13 +148,15 @@ export function createMachineController(
       const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
       const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
+      const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
+        statusWithConditions(context, snapshot, status, clock.now());
       let failing: MachineAction | undefined;
       const act = async (action: MachineAction): Promise<void> => {
         failing = action;
         await executor.act(machine, resolved, action);
         failing = undefined;
       };
-      const result = await carryOut(decision, act, subject).catch(async (error: unknown) => {
+      const result = await carryOut(decision, act, { ...subject, statusAfter }).catch(async (error: unknown) => {
         const why = isDeleting(machine) ? interruption(error, failing) : undefined;
         if (why !== undefined) {
           const reported = interruptedDeletion(snapshot, decision, why, clock.now());
@@ -180,6 +184,7 @@ export function createMachineController(
   wireControlCluster(context, controller, operations, reported);
   wireClaims(caches, controller);
   missingVms?.onChange((key) => controller.enqueue(key));
+  wireUpToDate(caches, controller);
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {

@@ -1,6 +1,7 @@
 import {
   conflictConditionType,
   finalizers,
+  isNodeConditionType,
   type Machine,
   machineEventReasons,
   type MachineStatus,
@@ -35,7 +36,7 @@ export const withoutConflict = (machine: Machine): Machine => ({
 
 /** The status with the condition in place of those of the node, which is the other machine's. */
 function withConflict(status: MachineStatus, message: string, now: Date): MachineStatus {
-  const before = (status.conditions ?? []).filter(({ type }) => type === conflictConditionType);
+  const before = (status.conditions ?? []).filter(({ type }) => !isNodeConditionType(type));
   const state = { type: conflictConditionType, status: "True", reason: vmOfOtherMachineReason, message } as const;
   return { ...status, conditions: setCondition(before, state, { now }) };
 }

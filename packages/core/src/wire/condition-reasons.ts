@@ -54,6 +54,10 @@ export const clusterApiReasons = {
   objectDeleted: "ObjectDeleted",
   provisioned: "Provisioned",
   notProvisioned: "NotProvisioned",
+  /** Ours. */
+  initialized: "Initialized",
+  /** Ours. */
+  notInitialized: "NotInitialized",
   paused: "Paused",
   notPaused: "NotPaused",
   deleting: "Deleting",

@@ -64,7 +64,7 @@ export const conditionOrder: readonly string[] = [
 
 /**
  * Machine conditions in Cluster API's sense. They are computed in memory and aggregated into the conditions of sets and
- * deployments; `Machine.status.conditions` is a copy of the Node's and never holds them. Source: Cluster API, `machine_controller_status.go`.
+ * deployments. Some are stored: see {@link storedMachineConditionTypes}. Source: Cluster API, `machine_controller_status.go`.
  */
 export const machineConditionTypes = {
   available: "Available",
@@ -91,6 +91,29 @@ export const machineConditionTypes = {
  * Read by people and by `kubectl wait`.
  */
 export const conflictConditionType = "Conflict";
+
+/**
+ * Conditions of a Machine that are stored in `Machine.status.conditions` behind the copies of the Node's, for people, `kubectl wait` and other controllers. None has the name of a
+ * condition of Nodes, since MCM judges a machine by these: so `Ready` there is the kubelet's, and that of the machine is `MachineReady`.
+ */
+export const storedMachineConditionTypes = {
+  /** The sum: Cluster API's `Ready` of a Machine. Its reason is the first cause of those below. */
+  machineReady: "MachineReady",
+  infrastructureReady: machineConditionTypes.infrastructureReady,
+  /** Ours: the driver has completed what needs an existing VM. */
+  initialized: "Initialized",
+  nodeHealthy: machineConditionTypes.nodeHealthy,
+  upToDate: machineConditionTypes.upToDate,
+  /** Only while it is True. */
+  deleting: machineConditionTypes.deleting,
+  /** Only while it is True. */
+  conflict: conflictConditionType,
+} as const;
+
+const ownTypes: ReadonlySet<string> = new Set(Object.values(storedMachineConditionTypes));
+
+/** Whether a condition in `Machine.status.conditions` is a copy of the Node's. */
+export const isNodeConditionType = (type: string): boolean => !ownTypes.has(type);
 
 /** Values of a condition's `status`. */
 export const conditionStatuses = ["True", "False", "Unknown"] as const;

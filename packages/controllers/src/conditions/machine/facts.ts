@@ -1,5 +1,5 @@
 import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
-import { conflictConditionType, labelKeys, nodeMissing, phaseOf } from "@millwright/core";
+import { isNodeConditionType, labelKeys, nodeMissing, phaseOf } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
@@ -31,11 +31,12 @@ export const nodeOf = ({ node }: MachineFacts): Node | undefined => (typeof node
 
 /** Conditions of the node: its own, else the copy. */
 export const nodeConditionsOf = (facts: MachineFacts): readonly NodeCondition[] =>
-  nodeOf(facts)?.status?.conditions ?? facts.machine.status?.conditions ?? [];
+  nodeOf(facts)?.status?.conditions ??
+  (facts.machine.status?.conditions ?? []).filter(({ type }) => isNodeConditionType(type));
 
 /** Whether the machine had a node once: only then is there a copy of its conditions. */
 export const hadNode = ({ machine }: MachineFacts): boolean =>
-  (machine.status?.conditions ?? []).some(({ type }) => type !== conflictConditionType);
+  (machine.status?.conditions ?? []).some(({ type }) => isNodeConditionType(type));
 
 /** Whether the node is known to be missing: it was not found, or the last operation of the machine reports that. */
 export function isNodeGone(facts: MachineFacts): boolean {

@@ -1,4 +1,5 @@
 import {
+  isNodeConditionType,
   labelKeys,
   type Machine,
   machineEventReasons,
@@ -101,7 +102,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
     return toUnknown(vmMissing(name, machine.spec.providerID ?? ""), machineEventReasons.vmMissing);
   if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);
   // A machine that never had a node is not missing one.
-  if ((machine.status?.conditions ?? []).length === 0) return undefined;
+  if (!(machine.status?.conditions ?? []).some(({ type }) => isNodeConditionType(type))) return undefined;
   const foreign = foreignNodeText(snapshot);
   return foreign === undefined
     ? toUnknown(nodeMissing(name, labels?.[labelKeys.node] ?? ""), machineEventReasons.nodeMissing)
@@ -118,10 +119,13 @@ function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date)
     : Math.max(0, (history.steadySince ?? now.getTime()) + stabilizationMs - now.getTime());
 }
 
-/** The status with the conditions of the node, if their health changed. */
+/** The status with the conditions of the node in place of their copies, if their health changed. */
 function withConditions(status: MachineStatus, node: Node | undefined): MachineStatus {
-  const conditions = node?.status?.conditions ?? [];
-  return node === undefined || isSameHealth(status.conditions ?? [], conditions) ? status : { ...status, conditions };
+  const stored = status.conditions ?? [];
+  const conditions = (node?.status?.conditions ?? []).filter(({ type }) => isNodeConditionType(type));
+  const copies = stored.filter(({ type }) => isNodeConditionType(type));
+  if (node === undefined || isSameHealth(copies, conditions)) return status;
+  return { ...status, conditions: [...conditions, ...stored.filter(({ type }) => !isNodeConditionType(type))] };
 }
 
 /** A machine whose node is being deleted is deleted, too: users replace machines this way (MCM, `pkg/util/provider/machinecontroller/node.go` triggerMachineDeletion). */

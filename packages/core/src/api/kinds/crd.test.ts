@@ -7,7 +7,12 @@ const referenceFile = new URL("./testdata/mcm-crd-fields.tsv", import.meta.url);
 
 /** Fields of our CRDs that MCM's do not have. Add new fields here and to docs/compatibility/objects.md. */
 const additions = [
+  "MachineClass\t(column) Provider\t.provider\tstring\tpriority=0",
+  "MachineClass\t(column) Type\t.nodeTemplate.instanceType\tstring\tpriority=0",
+  "MachineClass\t(column) Age\t.metadata.creationTimestamp\tdate\tpriority=0",
+  "MachineDeployment\t(column) Class\t.spec.template.spec.class.name\tstring\tpriority=1",
   "MachineDeployment\tstatus.conditions[].observedGeneration\tinteger\t\tformat=int64",
+  'Machine\t(column) Reason\t.status.conditions[?(@.type=="MachineReady")].reason\tstring\tpriority=0',
   "Machine\tstatus.history\tarray\t\t",
   "Machine\tstatus.history[]\tobject\t\t",
   "Machine\tstatus.history[].message\tstring\t\t",
@@ -15,6 +20,7 @@ const additions = [
   "Machine\tstatus.history[].outcome\tstring\t\t",
   "Machine\tstatus.history[].time\tstring\t\tformat=date-time",
   "Machine\tstatus.joinDuration\tstring\t\t",
+  "MachineSet\t(column) Class\t.spec.template.spec.class.name\tstring\tpriority=1",
   "MachineSet\tstatus.machineSetCondition[].observedGeneration\tinteger\t\tformat=int64",
 ];
 

@@ -1,3 +1,4 @@
+import { storedMachineConditionTypes } from "../../wire/condition-types.ts";
 import type * as z from "zod";
 import type { ResourceType } from "@millwright/base";
 import { structuralSchemaOf, type StructuralSchema } from "../schema/structural-schema.ts";
@@ -73,9 +74,26 @@ function count(name: string, jsonPath: string, description: string): PrinterColu
   return { name, type: "integer", description, jsonPath };
 }
 
-/** Source of columns and subresources: MCM, `kubernetes/crds`. */
+const templateClass: PrinterColumn = {
+  name: "Class",
+  type: "string",
+  description: "Class of new machines.",
+  jsonPath: ".spec.template.spec.class.name",
+  priority: 1,
+};
+
+/** Source of subresources and columns: MCM, `kubernetes/crds`. Ours are `Reason`, `Class` and those of classes. */
 const definitions: readonly KindDefinition[] = [
-  { resource: machineClassResource, schema: machineClassSchema, columns: [], subresources: {} },
+  {
+    resource: machineClassResource,
+    schema: machineClassSchema,
+    columns: [
+      { name: "Provider", type: "string", description: "Driver of the class.", jsonPath: ".provider" },
+      { name: "Type", type: "string", description: "Type of its VMs.", jsonPath: ".nodeTemplate.instanceType" },
+      age,
+    ],
+    subresources: {},
+  },
   {
     resource: machineDeploymentResource,
     schema: machineDeploymentSchema,
@@ -85,6 +103,7 @@ const definitions: readonly KindDefinition[] = [
       count("Up-to-date", ".status.updatedReplicas", "Machines of the current template."),
       count("Available", ".status.availableReplicas", "Machines in phase Available or Running."),
       age,
+      templateClass,
     ],
     subresources: scalable,
   },
@@ -93,6 +112,12 @@ const definitions: readonly KindDefinition[] = [
     schema: machineSchema,
     columns: [
       { name: "Status", type: "string", description: "Phase of the machine.", jsonPath: ".status.currentStatus.phase" },
+      {
+        name: "Reason",
+        type: "string",
+        description: "Why the machine is ready or not.",
+        jsonPath: `.status.conditions[?(@.type=="${storedMachineConditionTypes.machineReady}")].reason`,
+      },
       age,
       { name: "Node", type: "string", description: "Node of the machine.", jsonPath: ".metadata.labels.node" },
       { name: "ProviderID", type: "string", description: "Id of the VM.", jsonPath: ".spec.providerID", priority: 1 },
@@ -107,6 +132,7 @@ const definitions: readonly KindDefinition[] = [
       count("Current", ".status.replicas", "Current number of machines."),
       count("Ready", ".status.readyReplicas", "Machines in phase Running."),
       age,
+      templateClass,
     ],
     subresources: scalable,
   },

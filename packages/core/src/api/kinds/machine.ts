@@ -46,7 +46,10 @@ const machineStatusSchema = z
       .array(nodeAddressSchema)
       .meta({ description: "Addresses of the VM; only without a target cluster." })
       .exactOptional(),
-    conditions: z.array(nodeConditionSchema).meta({ description: "Copy of the Node's conditions." }).exactOptional(),
+    conditions: z
+      .array(nodeConditionSchema)
+      .meta({ description: "Copy of the Node's conditions, and those of the machine; Ready is the kubelet's." })
+      .exactOptional(),
     currentStatus: currentStatusSchema.exactOptional(),
     history: z
       .array(historyEntrySchema)
