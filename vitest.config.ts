@@ -42,18 +42,17 @@ export default defineConfig({
       project("base", "packages/base", { ...repeatable, isolate: false }),
       project("core", "packages/core", { ...repeatable, isolate: false }),
       project("kube", "packages/kube", { ...repeatable, isolate: false }),
-      // Isolated: garbage of other tests would count in the costs that are measured here.
-      project("controllers", "packages/controllers", { ...repeatable, testTimeout: 120_000 }),
+      project("controllers", "packages/controllers", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
-      // Isolated for the same reason.
-      project("plan", "packages/plan", { ...repeatable, testTimeout: 120_000 }),
+      project("plan", "packages/plan", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
+      // Isolated: these tests replace streams and signals of the process.
       project("cli", "packages/cli"),
-      project("provider-mock", "providers/mock"),
+      project("provider-mock", "providers/mock", { isolate: false }),
       project("provider-aws", "providers/aws", { isolate: false }),
       project("provider-azure", "providers/azure", { isolate: false }),
       project("provider-gcp", "providers/gcp", { isolate: false }),
-      project("emulators", "test/emulators"),
+      project("emulators", "test/emulators", { isolate: false }),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
       // Third-party clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
