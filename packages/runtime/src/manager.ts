@@ -211,7 +211,7 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    const metrics = createLeaderMetrics({ caches, crdGuard, clock });
+    const metrics = createLeaderMetrics({ namespace, caches, crdGuard, clock });
     leaderMetrics = metrics;
     try {
       const ownersEnded = Promise.all(owners.map((controller) => controller.start(signal)));

@@ -124,6 +124,8 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
+  /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: nothing is done for them until they are fixed, except for their deletion; labels `kind`, `namespace`. Alert on any value above 0. */
+  unreadableObjects: "millwright_unreadable_objects",
   /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
   /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */

@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measurePausedDeletions } from "./paused-deletions.ts";
 import { measureFleet } from "./measure-fleet.ts";
+import { measureUnreadableObjects } from "./unreadable-objects.ts";
 
 /** The metrics of objects and of what happens to them. */
 export interface LeaderMetrics {
@@ -15,16 +16,19 @@ export interface LeaderMetrics {
 
 /** Makes what only the process that leads measures and counts: sums over several would have everything twice. It counts from now on. */
 export function createLeaderMetrics({
+  namespace,
   caches,
   crdGuard,
   clock,
 }: {
+  readonly namespace: string;
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
   readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();
   measurePausedDeletions(registry, crdGuard, caches);
+  measureUnreadableObjects(registry, namespace, caches);
   const readFleet = measureFleet(registry, caches);
   const end = countFlow(registry, caches, clock);
   const read = async (): Promise<string> => {
