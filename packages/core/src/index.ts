@@ -198,6 +198,7 @@ export {
   deletionEvents,
   drainResultIn,
   namesAttachedVolumes,
+  namesUnreachableNode,
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,

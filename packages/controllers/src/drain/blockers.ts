@@ -6,6 +6,8 @@ export type Blocker =
   | { readonly kind: "returning"; readonly pod: string }
   /** Terminating for too long. */
   | { readonly kind: "overdue"; readonly pod: string; readonly finalizers: readonly string[] }
+  /** The drain is due to be forced, but the containers of the pod may be running on a node that is unreachable. */
+  | { readonly kind: "unreachable"; readonly pod: string }
   | { readonly kind: "completion"; readonly pod: string }
   | {
       readonly kind: "budget";
@@ -31,6 +33,7 @@ export type Blocker =
 /** Whether a user has to act: otherwise nothing changes before a deadline. */
 export const isStuck = (blocker: Blocker): boolean =>
   blocker.kind === "overdue" ||
+  blocker.kind === "unreachable" ||
   blocker.kind === "returning" ||
   (blocker.kind === "budget" && blocker.cause !== "waiting");
 
@@ -50,6 +53,8 @@ function phraseOf(blocker: Blocker): string {
       return blocker.finalizers.length === 0
         ? "deletionTimestamp set, but still not removed from the Node although its grace period is over"
         : `deletionTimestamp set, but still not removed from the Node: finalizers ${blocker.finalizers.join(", ")}`;
+    case "unreachable":
+      return "the Node is unreachable, nothing on it is deleted by force while its VM may be running";
     case "completion":
       return "waiting for completion";
     case "budget":
@@ -73,15 +78,16 @@ function phraseOf(blocker: Blocker): string {
 const rank: Readonly<Record<Blocker["kind"], number>> = {
   budget: 0,
   returning: 1,
-  overdue: 2,
-  rejected: 3,
-  completion: 4,
-  detaching: 5,
-  reattaching: 6,
-  leaving: 7,
-  lookup: 8,
-  turn: 9,
-  order: 10,
+  unreachable: 2,
+  overdue: 3,
+  rejected: 4,
+  completion: 5,
+  detaching: 6,
+  reattaching: 7,
+  leaving: 8,
+  lookup: 9,
+  turn: 10,
+  order: 11,
 };
 
 /** What blocks a drain, for people: one line per cause with its pods, in the order of their rank; at most a dozen. */

@@ -48,6 +48,10 @@ const cordonPatch = (
     ? []
     : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
 
+/** Whether the drain ends now, whatever is left. */
+export const isForceDue = ({ mode, deadline }: Pick<DrainTerms, "mode" | "deadline">, now: Date): boolean =>
+  mode === "force" || (mode === "normal" && now.getTime() > deadline);
+
 /** Deletes the remaining pods, without evictions and without waiting; a failed cordon does not stop it. */
 function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[]): DrainProgress {
   const deletions = staying.map(({ pod, uid }): DrainAction => {
@@ -157,7 +161,7 @@ function record({ record: stored }: DrainView, moves: readonly Move[], clock?: D
 export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): DrainProgress {
   const nowMs = now.getTime();
   const staying = stayingPods(view, terms, now);
-  if (terms.mode === "force" || nowMs > terms.deadline) return force(view, terms, staying);
+  if (isForceDue(terms, now)) return force(view, terms, staying);
 
   const cordon = cordonPatch(view, terms);
   const underWay = movesUnderWay(view, terms, now);
@@ -171,7 +175,10 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   }
 
   const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);
-  const blockers = [...underWay.flatMap(blockerOf), ...plan.blockers, ...staying.flatMap(waitingFor)];
+  const blockers: readonly Blocker[] =
+    terms.mode === "withheld"
+      ? staying.map(({ key }) => ({ kind: "unreachable", pod: key }))
+      : [...underWay.flatMap(blockerOf), ...plan.blockers, ...staying.flatMap(waitingFor)];
   const message = describeBlockers(blockers, new Date(terms.startedAt));
   const requeueTimes = [
     terms.deadline + 1,

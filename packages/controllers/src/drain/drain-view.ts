@@ -29,8 +29,8 @@ export interface DrainView {
 
 /** Mode and deadlines of a drain. All times are wall clock in milliseconds, computed from a start that is stored in an object. */
 export interface DrainTerms {
-  /** `force`: do not wait for the deadline. */
-  readonly mode: "normal" | "force";
+  /** `force`: do not wait for the deadline. `withheld`: nothing is forced, even after the deadline, because the VM of an unreachable node may be running. */
+  readonly mode: "normal" | "force" | "withheld";
   readonly startedAt: number;
   /** From then on pods are deleted with their grace period, regardless of their budgets. */
   readonly evictUntil: number;

@@ -9,6 +9,7 @@ function causeOf(phrase: string): string | undefined {
     if (phrase.includes(": finalizers ")) return phrase;
     return phrase.includes("although its grace period is over") ? "overdue" : undefined;
   }
+  if (phrase.startsWith("the Node is unreachable")) return "unreachable";
   if (phrase.startsWith("created on the Node after the drain began")) return "returning";
   if (phrase.startsWith("failed to evict Pod")) return "rejected";
   if (phrase.startsWith("waiting for completion")) return "completion";

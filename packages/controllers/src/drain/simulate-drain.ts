@@ -4,7 +4,7 @@ import { type Blocker, blockerLines } from "./blockers.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
 import { type Cordon, cordonOf } from "./cordon.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
-import { decideDrain } from "./decide-drain.ts";
+import { decideDrain, isForceDue } from "./decide-drain.ts";
 import { judgePod, type PodVerdict } from "./pod-verdict.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
@@ -185,7 +185,7 @@ export function simulateDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
     }
   }
 
-  const isForced = terms.mode === "force" || now.getTime() > terms.deadline;
+  const isForced = isForceDue(terms, now);
   if (!isForced && now.getTime() < terms.evictUntil) budgetBlockers(pods).forEach(block);
   const held = [...blockedBy.values()].toSorted((a, b) => (a.pod < b.pod ? -1 : 1));
   const outcome = isForced ? "forced" : held.length > 0 ? "blocked" : "completes";

@@ -238,6 +238,12 @@ export function drainResultIn(description: string | undefined): string | undefin
 export const namesAttachedVolumes = (description: string | undefined): boolean =>
   description?.startsWith(attachedWords) === true;
 
+const unreachableWords = (nodeName: string): string => `Node ${nodeName} is unreachable`;
+
+/** Whether a deletion reported that the drain of the node was skipped, or its pods were held back, because it was unreachable. */
+export const namesUnreachableNode = (description: string | undefined, nodeName: string): boolean =>
+  description?.includes(unreachableWords(nodeName)) === true;
+
 /** What happened in the deletion flow, in MCM's texts; the first part of {@link continueWith}. */
 export const deletionEvents = {
   drained: () => "Drain successful",
@@ -251,8 +257,10 @@ export const deletionEvents = {
   nodeVanished: (nodeName: string) => `Node ${nodeName} no longer exists, skipping node drain`,
   nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
-  nodeUnreachable: (nodeName: string) =>
-    `Node ${nodeName} is unreachable, skipping node drain and deleting the VM first`,
+  nodeUnreachable: (nodeName: string) => `${unreachableWords(nodeName)}, skipping node drain and deleting the VM first`,
+  heldBack: (nodeName: string) =>
+    `${unreachableWords(nodeName)}: its pods and volumes are not released until the driver confirms that the VM is deleted`,
+  nodeRecovered: (nodeName: string) => `Node ${nodeName} recovered, draining it before its VM is deleted`,
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",
   vmNeverRequested: () => "No VM was requested for the machine, skipping node drain and VM deletion",

@@ -5,10 +5,12 @@ import type { Pod } from "../../model/node-objects.ts";
 import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
 import { aDrainView, aMove, volumePlaces } from "../../testing/drain-views.ts";
 import {
+  aSnapshot,
   failed,
   itsNode,
   kindsOf,
   later,
+  machineAfter,
   pending,
   running,
   succeeded,
@@ -321,5 +323,46 @@ describe("an unreachable node", () => {
     );
     expect(textOf({ machine: at(marker.vm), node: silent(), operation })).not.toContain("unreachable");
     expect(textOf({ machine: at(marker.vm), node: cordoned(), ...held, operation })).not.toContain("unreachable");
+  });
+
+  describe("that recovers while its VM cannot be deleted", () => {
+    const skipped = at(`Node node is unreachable, skipping node drain and deleting the VM first. ${marker.vm}`);
+    const failure = failed("delete", "Unavailable");
+    const held = machineAfter(
+      aSnapshot({ machine: skipped }),
+      decide({ machine: skipped, node: silent(), pods: [aPod("db-0")], operation: failure }),
+    );
+
+    it.each<[string, Machine, MachineSnapshot["operation"], string]>([
+      ["waits for the next call", held, { ...failure, isAcknowledged: true }, "VM deletion failed due to"],
+      ["has to report a failure", skipped, failure, "VM deletion failed due to"],
+      ["is about to call", held, undefined, "Node node recovered"],
+    ])("is drained after all, when the deletion %s", (_, machine, operation, beginning) => {
+      const pods = [aPod("db-0")];
+      const decision = decide({ machine, node: cordoned(), pods, operation });
+      expect(kindsOf(decision)).not.toContain("StartOperation");
+      const text = decision.status?.lastOperation?.description ?? "";
+      expect(text.startsWith(beginning)).toBe(true);
+      expect(text).toMatch(/Node node recovered, draining it before its VM is deleted\. Initiate node drain$/);
+      expect(decision.because[0]?.message).toContain("recovered, draining it before its VM is deleted; stage Drain");
+      const drained = machineAfter(aSnapshot({ machine }), decision);
+      expect(kindsOf(decide({ machine: drained, node: cordoned(), pods, operation }))).toContain("EvictPod");
+    });
+
+    it.each<[string, Partial<MachineSnapshot>]>([
+      ["while the driver deletes the VM", { operation: running("delete") }],
+      ["while the cloud deletes the VM", { operation: pending("delete") }],
+      ["once the VM is deleted", { operation: succeeded("delete") }],
+      ["without pods that it would evict", { pods: [] }],
+      [
+        "when all pods are terminating",
+        { pods: [aPod("db-0", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z" } })] },
+      ],
+      ["when it is unreachable again", { node: silent() }],
+      ["when it was drained before", { machine: at(`Drain successful. ${marker.vm}`) }],
+    ])("is not drained %s", (_, change) => {
+      const decision = decide({ machine: held, node: cordoned(), pods: [aPod("db-0")], ...change });
+      expect(decision.status?.lastOperation?.description ?? "").not.toContain("recovered");
+    });
   });
 });

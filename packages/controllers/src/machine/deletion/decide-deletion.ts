@@ -95,8 +95,9 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
     happened = result.happened ?? happened;
     if (result.next === "stay") {
       const state = result.state ?? "Processing";
-      const status = statusAt(snapshot, stage, happened, state, now);
-      const because = result.because ?? reasonsOf(snapshot, stage, happened, state, status);
+      const nextStage = result.resumeAt ?? stage;
+      const status = statusAt(snapshot, nextStage, happened, state, now);
+      const because = result.because ?? reasonsOf(snapshot, nextStage, happened, state, status);
       return {
         actions,
         status,

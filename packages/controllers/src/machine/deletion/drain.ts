@@ -8,11 +8,13 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
+import { isForceDue } from "../../drain/decide-drain.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
+import { isUnreachable } from "../drain/force-drain.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stages.ts";
-import { cordonUnreachable, isUnreachable } from "./unreachable-node.ts";
+import { cordonUnreachable } from "./unreachable-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineAction } from "../state/decision.ts";
@@ -66,7 +68,7 @@ export const drain: Stage = (snapshot, now) => {
   if (view === undefined) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
   const nodeDrain = { startedAt: deletionStart(snapshot), isDemanded: isForceDeletion(machine), cordon: true };
   const terms = drainTerms(snapshot, view.node, nodeDrain, now);
-  if ((terms.mode === "force" || now.getTime() > terms.deadline) && isUnreachable(view.node)) {
+  if (isForceDue(terms, now) && isUnreachable(view.node)) {
     const happened = deletionEvents.nodeUnreachable(view.node.metadata.name);
     return {
       next: "DeleteVm",

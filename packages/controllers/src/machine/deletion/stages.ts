@@ -1,6 +1,7 @@
 import {
   deletionEvents,
   encodeMachineError,
+  namesUnreachableNode,
   labelKeys,
   machineEventReasons,
   staleNode as staleNodeText,
@@ -17,7 +18,9 @@ import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
-import { isUnreachable, heldBack } from "./unreachable-node.ts";
+import { isUnreachable } from "../drain/force-drain.ts";
+import { drainRulesOf } from "../drain/drain-rules.ts";
+import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import { bounded } from "../creation/record-failure.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
@@ -40,6 +43,8 @@ type StageResult =
   /** In progress, or blocked: the status contains why; events or `requeueAfterMs` continue it. */
   | {
       readonly next: "stay";
+      /** The stage that the next reconcile continues with, an earlier one. Default: this one. */
+      readonly resumeAt?: DeletionStage;
       readonly happened?: string;
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
@@ -147,8 +152,27 @@ function withHeldBack(result: StageResult, snapshot: MachineSnapshot, now: Date)
     : { ...result, happened: `${result.happened}. ${note}` };
 }
 
+/** Goes back to the drain that was skipped because the node was unreachable, when the node has recovered and the VM is not being deleted. */
+function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: Date): StageResult {
+  const { machine, node, classView, operation } = snapshot;
+  const isUnderWay = operation?.state === "running" || operation?.state === "pending";
+  if (result.next !== "stay" || isUnderWay || node === undefined) return result;
+  if (!namesUnreachableNode(machine.status?.lastOperation?.description, node.metadata.name)) return result;
+  const machineClass = classView.state === "usable" ? classView.machineClass.metadata : undefined;
+  const { rules } = drainRulesOf(machine.metadata, machineClass);
+  if (!hasUndrainedPods({ ...snapshot, node }, rules, now)) return result;
+  const recovered = deletionEvents.nodeRecovered(node.metadata.name);
+  return {
+    ...result,
+    resumeAt: "Drain",
+    happened: result.happened === undefined ? recovered : `${result.happened}. ${recovered}`,
+    actions: result.actions?.filter(({ kind }) => kind !== "StartOperation") ?? [],
+  };
+}
+
 /** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
-export const deleteVm: Stage = (snapshot, now) => withHeldBack(vmDeletion(snapshot, now), snapshot, now);
+export const deleteVm: Stage = (snapshot, now) =>
+  withSkippedDrain(withHeldBack(vmDeletion(snapshot, now), snapshot, now), snapshot, now);
 
 const vmDeletion: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;

@@ -1,18 +1,10 @@
-import { nodeConditionTypes } from "@millwright/core";
+import { deletionEvents, type DrainRule } from "@millwright/core";
 import type { DrainAction } from "../../drain/drain-action.ts";
 import { stayingPods } from "../../drain/staying-pods.ts";
-import { conditionOf } from "../../model/node-condition.ts";
+import { deletionStart } from "../../model/timeouts.ts";
 import type { Node } from "../../model/node-objects.ts";
+import { isUnreachable } from "../drain/force-drain.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-
-/**
- * Whether the kubelet of the node terminates no pods, as far as is known, while the VM may be running with all their containers: a node behind a network partition
- * looks like a dead one. A node that never reported its readiness runs no pods.
- */
-export function isUnreachable(node: Node): boolean {
-  const ready = conditionOf(node, nodeConditionTypes.ready);
-  return ready !== undefined && ready.status !== "True";
-}
 
 /** Keeps new pods off the node, if it accepts that. */
 export const cordonUnreachable = (node: Node): readonly DrainAction[] =>
@@ -29,5 +21,18 @@ export function heldBack({ node, pods, attachments }: MachineSnapshot, now: Date
   const terms = { cordon: true, startedAt: now.getTime() };
   const hasPods = stayingPods({ node, pods, rules: [], evictions: new Map() }, terms, now).length > 0;
   if (!hasPods && attachments.length === 0) return undefined;
-  return `Node ${node.metadata.name} is unreachable: its pods and volumes are not released until the driver confirms that the VM is deleted`;
+  return deletionEvents.heldBack(node.metadata.name);
+}
+
+/** Whether pods that a drain evicts run on a node that terminates pods, and nothing has deleted them yet. */
+export function hasUndrainedPods(
+  snapshot: MachineSnapshot & { readonly node: Node },
+  rules: readonly DrainRule[],
+  now: Date,
+): boolean {
+  const { node, pods } = snapshot;
+  if (isUnreachable(node)) return false;
+  const terms = { cordon: true, startedAt: deletionStart(snapshot) };
+  const staying = stayingPods({ node, pods, rules, evictions: new Map() }, terms, now);
+  return staying.some(({ pod }) => pod.metadata.deletionTimestamp == null);
 }

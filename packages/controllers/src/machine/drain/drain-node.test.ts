@@ -50,15 +50,44 @@ describe("the drain of a node", () => {
 
   it("is forced when the node fails meanwhile, by its current conditions and not by the machine's", () => {
     const healthy = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
-    const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
+    const view = aDrainView({ node: nodeWith(ready, readonly("True", 4)), pods: [aPod("a")] });
     const drain = { view, startedAt, isDemanded: false, cordon: true };
     const first = drainNode(healthy, drain, testNow);
     expect(first).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });
     expect(drainNode(healthy, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
   });
 
+  it.each<[string, Change<Machine>, boolean, number]>([
+    ["it has been unreachable for too long", {}, false, 6],
+    ["the drain timeout has passed", { spec: { drainTimeout: "1s" } }, false, 2],
+    ["a user requests it", {}, true, 2],
+  ])(
+    "deletes nothing of an unreachable node by force while its VM may be running, when %s",
+    (_, change, isDemanded, minutes) => {
+      const node = nodeWith({ type: "Ready", status: "Unknown", ...since(minutes) });
+      const going = aPod("going", { metadata: { deletionTimestamp: later(-6 * MINUTE).toISOString() } });
+      const view = aDrainView({ node, pods: [aPod("a"), going] });
+      const drain = { view, startedAt, isDemanded, cordon: true };
+      const progress = drainNode(snapshot(change), drain, later(2_000));
+      expect(progress).toMatchObject({
+        state: "draining",
+        blockers: [{ kind: "unreachable" }, { kind: "unreachable" }],
+      });
+      expect(progress.actions.filter((action) => action.kind === "DeletePod" && action.atOnce)).toEqual([]);
+      expect("message" in progress && progress.message).toContain(
+        "* Pods default/a, default/going: the Node is unreachable, nothing on it is deleted by force while its VM may be running",
+      );
+      // It goes on as soon as the kubelet is back, or the pods have left.
+      const empty = aDrainView({ node, pods: [] });
+      expect(drainNode(snapshot(change), { ...drain, view: empty }, later(2_000))).toMatchObject({
+        state: "drained",
+        isForced: false,
+      });
+    },
+  );
+
   it("is not forced in the minute after a pause, although the node became unusable meanwhile", () => {
-    const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(6) }), pods: [aPod("a")] });
+    const view = aDrainView({ node: nodeWith(ready, readonly("True", 6)), pods: [aPod("a")] });
     const drain = { view, startedAt: later(-30 * MINUTE).getTime(), isDemanded: false, cordon: true };
     const resumed = { ...snapshot(), drainObservedSince: undefined };
     expect(drainNode(resumed, drain, testNow)).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });

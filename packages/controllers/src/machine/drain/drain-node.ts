@@ -1,9 +1,9 @@
 import type { Node } from "../../model/node-objects.ts";
-import { decideDrain, type DrainProgress } from "../../drain/decide-drain.ts";
+import { decideDrain, type DrainProgress, isForceDue } from "../../drain/decide-drain.ts";
 import { type DrainWindow, drainWindow } from "../../drain/drain-window.ts";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { unusableAfter } from "./force-drain.ts";
+import { isUnreachable, unusableAfter } from "./force-drain.ts";
 
 /** How the node of a machine is drained. */
 export interface NodeDrain {
@@ -65,6 +65,13 @@ export const drainTerms = (
 ): DrainTerms => termsOf(snapshot, node, drain, windowOf(snapshot, drain, now), now);
 
 /**
+ * Nothing of an unreachable node is forced while its VM may be running: pods that are deleted by force start elsewhere, and with those of the VM there would be two writers. A machine that is being
+ * deleted skips such a drain, and its VM is deleted first; an update in place and a preservation keep the VM.
+ */
+const withheldIfUnreachable = (terms: DrainTerms, node: Node, now: Date): DrainTerms =>
+  isForceDue(terms, now) && isUnreachable(node) ? { ...terms, mode: "withheld" } : terms;
+
+/**
  * Drains the node of a machine: before its VM is deleted, for an in-place update or a preservation. Forced when a user requests it, after the drain timeout, and when the
  * node has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
  */
@@ -72,7 +79,7 @@ export function drainNode(snapshot: DrainingMachine, { view, ...drain }: NodeDra
   const nowMs = now.getTime();
   const window = windowOf(snapshot, drain, now);
   const isRecordDue = nowMs >= window.recordAt;
-  const terms = termsOf(snapshot, view.node, drain, window, now);
+  const terms = withheldIfUnreachable(termsOf(snapshot, view.node, drain, window, now), view.node, now);
   const progress = decideDrain(view, isRecordDue ? { ...terms, clock: window.clock } : terms, now);
   if (progress.state === "drained") return progress;
   const unusableAt = Math.max(unusableAfter(view.node), window.resumedUntil);

@@ -14,6 +14,15 @@ const sinceOf = (condition: NodeCondition | undefined, good: string): number => 
   return Number.isNaN(since) ? Number.POSITIVE_INFINITY : since;
 };
 
+/**
+ * Whether the kubelet of the node terminates no pods, as far as is known, while the VM may be running with all their containers: a node behind a network partition
+ * looks like a dead one. A node that never reported its readiness runs no pods.
+ */
+export function isUnreachable(node: Node): boolean {
+  const ready = conditionOf(node, nodeConditionTypes.ready);
+  return ready !== undefined && ready.status !== "True";
+}
+
 /** Wall clock, milliseconds, after which the node has been not ready, or its disk read-only, for too long to terminate pods gracefully. */
 export const unusableAfter = (node: Node): number =>
   UNUSABLE_MS +

@@ -72,7 +72,8 @@ describe("the drain of a selected node", () => {
           status: { conditions: [{ ...ready, status: "Unknown" }, stage("SelectedForUpdate")] },
         }),
       },
-      true,
+      // Its VM may be running, with all containers.
+      false,
     ],
     [
       "a node whose disk has been read-only for ten minutes",
@@ -146,12 +147,12 @@ describe("the drain of a selected node", () => {
     const { decision, world: after } = once({ ...start(aPod("a")), ...change });
     expect(decision.actions.some(({ kind }) => kind === "DeletePod")).toBe(isForced);
     expect(phaseOf(after.machine)).toBe(isForced ? "InPlaceUpdating" : "Running");
-    expect(decision.because.map(({ message }) => message)).toEqual(
+    expect(decision.because.filter(({ type }) => type === "Normal").map(({ message }) => message)).toEqual(
       isForced ? ["Node node is forcibly drained; the agent on it may update it"] : [],
     );
   });
 
-  it("requeues when a node that is not ready becomes one that is lost", () => {
+  it("requeues when a node that is not ready becomes one that is lost, and reports that its pods are kept", () => {
     const conditions = [
       { ...ready, status: "False", lastTransitionTime: "2026-01-01T00:08:00Z" },
       stage("SelectedForUpdate"),
@@ -163,7 +164,11 @@ describe("the drain of a selected node", () => {
     const going = aPod("a", { deletionTimestamp: "2026-01-01T00:09:00Z" });
     const { decision } = once(world(aMachineIn("Unknown"), cordoned, going));
     expect(decision.requeueAfterMs).toBe(3 * 60_000 + 1);
-    expect(once(world(aMachineIn("Unknown"), cordoned, going), later(3 * 60_000 + 1)).world.pods).toEqual([]);
+    const lost = once(world(aMachineIn("Unknown"), cordoned, going), later(3 * 60_000 + 1));
+    expect(lost.world.pods).toHaveLength(1);
+    expect(lost.decision.because).toMatchObject([
+      { type: "Warning", reason: "DrainBlocked", message: expect.stringContaining("the Node is unreachable") },
+    ]);
   });
 
   it.each<MachinePhase>(["Pending", "Failed", "InPlaceUpdateSuccessful"])("waits while the machine is %s", (phase) => {

@@ -68,7 +68,8 @@ describe("the drain of a Failed machine", () => {
       "a node that has not been ready for five minutes",
       failed(),
       tainted({ ready: [{ type: "Ready", status: "Unknown", lastTransitionTime: "2026-01-01T00:04:00Z" }] }),
-      true,
+      // Its VM may be running, with all containers.
+      false,
     ],
     ["a node that has not been ready for two minutes", failed(), tainted({ ready: lostConditions }), false],
     [
@@ -147,6 +148,27 @@ describe("the drain of a Failed machine", () => {
     // Nothing is short of the drain's deadline.
     const { world: forced } = settle(failing, later(2 * 3_600_000));
     expect(forced.pods).toEqual([]);
+  });
+
+  it("keeps the pods of an unreachable node, whose VM is preserved with them, reports it once, and ends when the node recovers", () => {
+    const ready = [{ type: "Ready", status: "Unknown", lastTransitionTime: "2026-01-01T00:04:00Z" }];
+    const going = { deletionTimestamp: "2026-01-01T00:09:50Z" };
+    const start = world(failed(), tainted({ ready }), aPod("db-0", going));
+    const { decision, world: waiting } = settle(start);
+    expect(waiting.pods).toHaveLength(1);
+    expect(marksOf(waiting)).toMatchObject({ condition: `False ${notDrained().reason} ${notDrained().message}` });
+    const again = once(waiting, later(3 * 3_600_000));
+    expect([...decision.because, ...again.decision.because]).toEqual([]);
+    expect(once(start).decision.because).toEqual([
+      {
+        type: "Warning",
+        reason: "PreservedNodeNotDrained",
+        message:
+          "* Pod default/db-0: the Node is unreachable, nothing on it is deleted by force while its VM may be running",
+      },
+    ]);
+    const { world: end } = settle({ ...waiting, pods: [] });
+    expect(marksOf(end)).toMatchObject(keptFailed(future));
   });
 
   it("names one pod alone", () => {
