@@ -255,7 +255,12 @@ export function createManager(options: ManagerOptions): Manager {
         controllersEnded,
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, both),
-        reportClockSkew(serverTimes, clock, log, both),
+        reportClockSkew(
+          serverTimes,
+          clock,
+          { namespace, events, log, isLeading: () => leaderMetrics !== undefined },
+          both,
+        ),
       ];
       try {
         await Promise.race([Promise.all(parts), aborted(overdue.signal)]);

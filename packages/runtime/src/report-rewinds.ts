@@ -1,6 +1,7 @@
 import { eventReasons, ownMetricNames } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import { Counter, type Registry } from "prom-client";
+import { namespaceObject } from "./namespace-object.ts";
 
 /** A client by the name of its cluster; `target` is absent when it is that of `control`. */
 export interface Clusters {
@@ -56,10 +57,3 @@ export function reportRewinds(clusters: Clusters, { namespace, registry, events,
     for (const end of ends) end();
   };
 }
-
-/** With its own name as namespace, so that the event is stored in it, where rights are needed anyway. */
-const namespaceObject = (name: string) => ({
-  apiVersion: "v1",
-  kind: "Namespace",
-  metadata: { name, namespace: name },
-});

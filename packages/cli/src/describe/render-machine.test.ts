@@ -43,6 +43,12 @@ describe("renderMachine", () => {
     expect(renderMachine(report, now)).not.toContain("Deletion:");
   });
 
+  it("shows which clocks differ", () => {
+    const clockSkews = ["The clock of the controllers is 61 s ahead of that of the API server of the control cluster."];
+    expect(renderMachine({ ...report, clockSkews }, now)).toContain(`Clocks:          ${clockSkews[0]}\n`);
+    expect(renderMachine(report, now)).not.toContain("Clocks:");
+  });
+
   it("shows everything, with no control character that a terminal would obey", () => {
     expect(renderMachine(report, now)).toBe(
       [

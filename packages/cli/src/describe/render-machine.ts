@@ -33,6 +33,7 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
     ["Class:", `${machineClass.name || "-"}${machineClass.exists ? "" : " (does not exist)"}`],
     ["VM:", plain(report.providerId) || "-"],
     ["Node:", `${node.name || "-"}${nodeTexts[node.state]}`],
+    ...(report.clockSkews ?? []).map((skew) => ["Clocks:", plain(skew)]),
     ...(report.deletionPaused === undefined ? [] : [["Deletion:", plain(report.deletionPaused)]]),
     [
       "Last operation:",

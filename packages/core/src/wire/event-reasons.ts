@@ -26,6 +26,10 @@ export const eventReasons = {
   crdDeleted: "CRDDeleted",
   /** Ours, Warning, on the Namespace: the API server went back to an earlier state; the message names the cluster and what showed it. */
   apiServerWentBack: "APIServerWentBack",
+  /** Ours, Warning, on the Namespace, every ten minutes: the clock of the controllers differs from that of an API server by more than five seconds; the message names the cluster. */
+  clockSkew: "ClockSkew",
+  /** Ours, Normal, on the Namespace: the clocks agree again. */
+  clockSkewEnded: "ClockSkewEnded",
   /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, and are not replaced; the message has their number. */
   machinesVanished: "MachinesVanished",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */

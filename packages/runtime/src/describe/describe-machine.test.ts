@@ -6,9 +6,16 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError, customResourceDefinitionResource, nodeResource } from "@millwright/kube";
+import {
+  ApiError,
+  customResourceDefinitionResource,
+  eventResource,
+  type KubeObject,
+  nodeResource,
+} from "@millwright/kube";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
+import { clockDiffers } from "./clock-skew-texts.ts";
 import { describeMachine } from "./describe-machine.ts";
 
 const namespace = "default";
@@ -113,6 +120,22 @@ describe("describeMachine of a machine that is deleted with its CRD", () => {
 });
 
 describe("describeMachine", () => {
+  it("shows that the controllers' clock differs from that of an API server", async () => {
+    const cluster = aCluster();
+    const message = clockDiffers("control", 61);
+    const lastTimestamp = createVirtualClock().now().toISOString();
+    const involvedObject = { kind: "Namespace", name: namespace };
+    cluster.seed<KubeObject>(eventResource, {
+      metadata: { namespace, name: "e" },
+      involvedObject,
+      reason: "ClockSkew",
+      message,
+      lastTimestamp,
+    });
+    expect((await ask(cluster)).clockSkews).toEqual([message]);
+    expect(await ask(aCluster())).not.toHaveProperty("clockSkews");
+  });
+
   it("reads a machine with its owners, its class and its node, and writes nothing", async () => {
     const cluster = aCluster(aMachine({ metadata: { labels: { node: "n" } } }));
     cluster.seed(nodeResource, aNode("n"));

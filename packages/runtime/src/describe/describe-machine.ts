@@ -36,6 +36,7 @@ import {
   isForbidden,
   type KubeObject,
 } from "@millwright/kube";
+import { clockSkews } from "./clock-skews.ts";
 import { explainFailure } from "./explain-failure.ts";
 
 /**
@@ -160,10 +161,8 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     hasClass: machineClass !== undefined,
     settings: defaultMachineSettings,
   } as const;
-  return machineReport(
-    facts,
-    validateMachine(machine),
-    (control.serverTime ?? clock).now(),
-    await pausingCrd(machine, options),
-  );
+  const now = (control.serverTime ?? clock).now();
+  const report = machineReport(facts, validateMachine(machine), now, await pausingCrd(machine, options));
+  const skews = await clockSkews(options, now);
+  return skews.length === 0 ? report : { ...report, clockSkews: skews };
 }

@@ -39,6 +39,8 @@ export interface MachineReport {
   /** `state`: whether the Node exists; `unreachable` when its API server is unreachable, `none` without target cluster. */
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
   readonly lastOperation?: LastOperation;
+  /** Clocks of the controllers and API servers that differ, one sentence each; absent when all agree, as far as is known. */
+  readonly clockSkews?: readonly string[];
   /** Why the terminating machine is kept; absent when it is not. */
   readonly deletionPaused?: string;
   readonly conditions: readonly DerivedCondition[];
