@@ -3,7 +3,7 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { format, inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { Secret, isSecret, redactSecrets } from "./secret.ts";
+import { Secret, isSecret } from "./secret.ts";
 
 const value = "hunter2-canary";
 const secret = Secret.of(value);
@@ -80,31 +80,5 @@ describe("Secret", () => {
   it("is recognised by its brand and not by its shape", () => {
     expect(isSecret(secret)).toBe(true);
     for (const other of [undefined, null, value, {}, { reveal: () => value }]) expect(isSecret(other)).toBe(false);
-  });
-});
-
-describe("redactSecrets", () => {
-  it("takes values out of a text as they are, in base64, percent-encoded and line by line", () => {
-    const secrets = {
-      key: Secret.of("p@ss word/1"),
-      longer: Secret.of("p@ss word/1-and-more"),
-      pem: Secret.of("-----BEGIN-----\nMIIEvgIBADANBgkqhkiG9w0B\n-----END-----"),
-    };
-    const text = [
-      "raw p@ss word/1.",
-      `base64 ${Buffer.from("p@ss word/1").toString("base64")}`,
-      `url ${encodeURIComponent("p@ss word/1")}`,
-      "p@ss word/1-and-more",
-      "line MIIEvgIBADANBgkqhkiG9w0B",
-    ].join("\n");
-    expect(redactSecrets(text, secrets)).toBe(
-      "raw [redacted].\nbase64 [redacted]\nurl [redacted]\n[redacted]\nline [redacted]",
-    );
-  });
-
-  it("leaves a text alone that has none, and values too short to be secret", () => {
-    expect(redactSecrets("nothing to see: on", { flag: Secret.of("on"), empty: Secret.of("") })).toBe(
-      "nothing to see: on",
-    );
   });
 });

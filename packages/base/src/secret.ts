@@ -69,21 +69,3 @@ export type SecretData = Readonly<Record<string, Secret>>;
 export function isSecret(value: unknown): value is Secret {
   return typeof value === "object" && value !== null && Reflect.get(value, brand) === true;
 }
-
-/**
- * Takes secret values out of a text that someone else wrote, such as an error message of a cloud or a schema. Finds values
- * as they are, in base64 and percent-encoded. Values of fewer than four characters stay: removing them would garble the
- * text and guard nothing.
- */
-export function redactSecrets(text: string, secrets: SecretData): string {
-  const values = new Set<string>();
-  for (const secret of Object.values(secrets)) {
-    const value = secret.reveal();
-    values.add(value).add(value.trim()).add(Buffer.from(secret.revealBytes()).toString("base64"));
-    if (value.isWellFormed()) values.add(encodeURIComponent(value));
-    for (const line of value.split("\n")) if (line.length >= 16) values.add(line);
-  }
-  // Longest first, or a value that contains another would be left half printed.
-  const known = [...values].filter((value) => value.length >= 4).toSorted((a, b) => b.length - a.length);
-  return known.reduce((clean, value) => clean.replaceAll(value, redacted), text);
-}

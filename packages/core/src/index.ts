@@ -1,6 +1,8 @@
 // A driver depends on this package alone, and so gets what is below it from here.
 export {
   ConfigError,
+  createRedactor,
+  encodedForms,
   formatGoDuration,
   isConfigError,
   isRecord,
@@ -15,6 +17,7 @@ export {
   suffixAlphabet,
   systemClock,
   systemRandom,
+  toPrintable,
 } from "@millwright/base";
 export type { Clock, Random, ResourceType, SecretData, Timer } from "@millwright/base";
 

@@ -21,6 +21,8 @@ export type { DriverHost, DriverHostOptions } from "./drivers/driver-host.ts";
 export { createDriverFinder, loadDriver } from "./drivers/load-driver.ts";
 export { serveEndpoints } from "./endpoints.ts";
 export type { EndpointOptions, Endpoints } from "./endpoints.ts";
+export { superviseProcess } from "./drivers/stray-errors.ts";
+export type { ProcessSupervision } from "./drivers/stray-errors.ts";
 export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";

@@ -48,6 +48,58 @@ describe("a log", () => {
     expect(text).toContain("seen");
   });
 
+  it("holds no secret at any depth, and shows errors with their causes", async () => {
+    const file = join(folder, "e.log");
+    const { log, close } = createFileLog(file, "debug");
+    const cause = Object.assign(new Error("seen-1", { cause: { headers: { Authorization: "hidden-1" } } }), {
+      code: "E1",
+    });
+    log("info", "x \u202e", {
+      a: { b: { c: [{ token: "hidden-2", clientSecret: "hidden-3", userData: "hidden-4" }] } },
+      error: new AggregateError([new Error("seen-2")], "seen-3", { cause }),
+      secrets: [new Map([["key", Secret.of("hidden-5")]]), Buffer.from("hidden-6")],
+      request: Object.assign(new Error("seen-4"), { config: { data: "hidden-7" } }),
+    });
+    await close();
+    const text = await readFile(file, "utf8");
+    expect(text).not.toContain("hidden");
+    expect(text).not.toContain("\u202e");
+    expect(await linesOf(file)).toMatchObject([
+      {
+        error: {
+          message: "seen-3",
+          stack: expect.stringContaining("seen-3"),
+          cause: { message: "seen-1", code: "E1" },
+          errors: [{ message: "seen-2" }],
+        },
+        request: { message: "seen-4" },
+      },
+    ]);
+  });
+
+  it("survives fields that cannot be printed", async () => {
+    const file = join(folder, "f.log");
+    const { log, close } = createFileLog(file, "debug");
+    const circle: Record<string, unknown> = { big: 1n, not: () => 1 };
+    circle["circle"] = circle;
+    Object.defineProperty(circle, "hostile", {
+      enumerable: true,
+      get: () => {
+        throw new Error("no");
+      },
+    });
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    log("info", "x", { circle, revoked: revoked.proxy, many: Array.from({ length: 1_000 }, (_, index) => index) });
+    await close();
+    const [line] = await linesOf(file);
+    expect(line).toMatchObject({
+      circle: { big: "1", not: "(function)", hostile: "(cannot be printed)" },
+      revoked: "(cannot be printed)",
+    });
+    expect(JSON.stringify(line).length).toBeLessThan(1_000);
+  });
+
   it("is appended to, and readable by its owner only", async () => {
     const file = join(folder, "c.log");
     for (const message of ["first", "second"]) {

@@ -1,10 +1,8 @@
 import { createWriteStream } from "node:fs";
-import { redacted } from "@millwright/core";
+import { toPrintable } from "@millwright/core";
 import type { Log, LogLevel } from "@millwright/kube";
 import { type DestinationStream, pino } from "pino";
-
-/** Keys whose values never belong in a log, wherever a library puts them; secrets of ours are of a type that does not print. */
-const forbidden = ["*.authorization", "*.Authorization", "authorization", "token", "*.token", "password", "*.password"];
+import { toLogFields } from "./logging/log-values.ts";
 
 function createLog(level: LogLevel, stream: DestinationStream): Log {
   const logger = pino(
@@ -13,15 +11,15 @@ function createLog(level: LogLevel, stream: DestinationStream): Log {
       base: null,
       // The numbers of the library are replaced by names.
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: forbidden, censor: redacted },
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
     },
     stream,
   );
-  return (lineLevel, message, fields) => logger[lineLevel](fields ?? {}, message);
+  return (lineLevel, message, fields = {}) => {
+    if (logger.isLevelEnabled(lineLevel)) logger[lineLevel](toLogFields(fields, toPrintable), toPrintable(message));
+  };
 }
-
 /** A log of one JSON object a line on stderr. */
 export const createJsonLog = (level: LogLevel): Log => createLog(level, process.stderr);
 

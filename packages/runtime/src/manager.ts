@@ -32,6 +32,7 @@ import {
 import { Registry } from "prom-client";
 import { createMatchVm } from "./drivers/match-vm.ts";
 import { createDriverHost } from "./drivers/driver-host.ts";
+import { strayErrorCounts } from "./drivers/stray-errors.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
@@ -143,7 +144,7 @@ export function createManager(options: ManagerOptions): Manager {
   measureClockSkew(registry, serverTimes);
   const driver = createDriverHost({
     drivers: options.drivers,
-    metrics: createDriverMetrics(registry),
+    metrics: createDriverMetrics(registry, strayErrorCounts),
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
     clock: localClock,
     log,

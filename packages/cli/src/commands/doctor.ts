@@ -2,6 +2,7 @@ import { isConfigError, systemClock } from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright doctor`. */
@@ -28,7 +29,9 @@ async function connect(load: () => Promise<ClusterConfig>): Promise<Connection> 
 
 /** Prints what prevents an installation from working; resolves with the exit status: 1 when a check failed, else 0. Changes nothing. */
 export async function doctor(classes: readonly string[], flags: DoctorFlags): Promise<number> {
-  const { createDriverFinder, createJsonLog, diagnose } = await import("@millwright/runtime");
+  const { createDriverFinder, createJsonLog, diagnose, superviseProcess } = await import("@millwright/runtime");
+  const log = createJsonLog("error");
+  superviseProcess({ log, onOwnError: exitUnexpectedly });
   const driverFor = await createDriverFinder(flags.provider ?? []);
   const control = await connect(() => loadKubeConfig({ file: flags.controlKubeconfig }));
   const target =
@@ -44,7 +47,7 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
       classes: flags.clustersOnly === true ? "none" : classes,
       driverFor,
       clock: systemClock,
-      log: createJsonLog("error"),
+      log,
       signal: untilStopSignal(),
     });
     process.stdout.write(

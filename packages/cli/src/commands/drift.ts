@@ -1,6 +1,7 @@
 import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDrift } from "../drift/render-drift.ts";
+import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright drift`. */
@@ -22,7 +23,9 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
     throw new ConfigError(
       `machine "${machine}" or --deployment ${deployment}: name one of them, or none for all machines`,
     );
-  const { createDriverFinder, createJsonLog, reportDrift } = await import("@millwright/runtime");
+  const { createDriverFinder, createJsonLog, reportDrift, superviseProcess } = await import("@millwright/runtime");
+  const log = createJsonLog("error");
+  superviseProcess({ log, onOwnError: exitUnexpectedly });
   const driverFor = await createDriverFinder(packages);
   const config = await loadKubeConfig({ file: flags.kubeconfig });
   const control = createApiClient(config, { userAgent: "millwright" });
@@ -38,7 +41,7 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
           : { kind: "machine", name: machine },
       driverFor,
       clock: systemClock,
-      log: createJsonLog("error"),
+      log,
       signal: untilStopSignal(),
     });
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDrift(report));

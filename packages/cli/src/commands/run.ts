@@ -1,4 +1,4 @@
-import { type IntOrPercent, systemClock } from "@millwright/core";
+import { type IntOrPercent, systemClock, type Timer } from "@millwright/core";
 import {
   createApiClient,
   type ElectionTimes,
@@ -6,7 +6,9 @@ import {
   keepHeapSmall,
   loadKubeConfig,
   type LoadKubeConfigOptions,
+  type Log,
 } from "@millwright/kube";
+import type * as Runtime from "@millwright/runtime";
 import type { Manager, ManagerOptions } from "@millwright/runtime";
 import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
@@ -105,14 +107,45 @@ const machineSettings = (flags: RunFlags): NonNullable<ManagerOptions["settings"
   preserveTimeoutMs: flags.machinePreserveTimeout,
 });
 
+/** How long the process may take to stop after an unexpected error, milliseconds: what should stop may be what is broken. */
+const STOP_TIMEOUT_MS = 30_000;
+
+/** A signal that aborts when our own code fails where nothing handles it. Errors of drivers are logged and counted, and stop nothing. */
+function untilUnexpectedError(
+  { superviseProcess }: Pick<typeof Runtime, "superviseProcess">,
+  log: Log,
+): { readonly signal: AbortSignal; end(): void } {
+  const failed = new AbortController();
+  let deadline: Timer | undefined;
+  const endSupervision = superviseProcess({
+    log,
+    onOwnError(error) {
+      if (failed.signal.aborted) return;
+      log("error", "Unexpected error; stopping", { error });
+      process.exitCode = 1;
+      failed.abort(error);
+      deadline = systemClock.setTimer(STOP_TIMEOUT_MS, () => process.exit(1));
+    },
+  });
+  return {
+    signal: failed.signal,
+    end() {
+      deadline?.cancel();
+      endSupervision();
+    },
+  };
+}
+
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEffect[] = []): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
+  const runtime = await import("@millwright/runtime");
   const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder, serveEndpoints } =
-    await import("@millwright/runtime");
+    runtime;
   const log = createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
   for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
+  const unexpected = untilUnexpectedError(runtime, log);
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
   const kubeConfig = controlCluster(flags);
   const config = await loadKubeConfig(kubeConfig);
@@ -160,12 +193,12 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     settings: machineSettings(flags),
     log,
   });
-  const signal = untilStopSignal();
+  const signal = AbortSignal.any([untilStopSignal(), unexpected.signal]);
   log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
   try {
     await manager.start(signal);
     log("info", "Stopped", {});
-    return 0;
+    return unexpected.signal.aborted ? 1 : 0;
   } catch (error) {
     if (!isLeadershipLost(error)) throw error;
     log("error", "Leadership lost; restart to join the election again", { because: error.message });
@@ -176,5 +209,6 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     await endpoints?.close();
     await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
+    unexpected.end();
   }
 }

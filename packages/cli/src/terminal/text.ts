@@ -1,7 +1,7 @@
-/** Text from providers, nodes and users, without control characters of terminals. */
-export const plain = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ");
+import { toPrintable } from "@millwright/core";
+
+/** Text from providers, nodes and users, without characters that a terminal interprets. */
+export const plain = (text: string): string => toPrintable(text.replaceAll("\t", " "), " ");
 
 /** Rows with columns as wide as their content; further lines of a cell go under its last column. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {

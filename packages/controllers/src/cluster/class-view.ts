@@ -33,13 +33,22 @@ const unusable = (reason: string, problem: string, inputs: string, isMissing = f
   unread: [],
 });
 
+/** What is derived from a Secret is kept by these objects, so there is one for each value of a version. */
+const decoded = new WeakMap<SecretValues, SecretData>();
+
+function decode(values: SecretValues): SecretData {
+  const present = decoded.get(values);
+  if (present !== undefined) return present;
+  const made = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]),
+  );
+  decoded.set(values, made);
+  return made;
+}
+
 /** Decodes the base64 values of Secrets into a type that does not print. Of duplicate keys the last wins. */
 export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
-  Object.fromEntries(
-    secrets.flatMap((values) =>
-      Object.entries(values).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))] as const),
-    ),
-  );
+  Object.fromEntries(secrets.flatMap((values) => Object.entries(decode(values))));
 
 /** Looks up the class of a machine and its secrets; see {@link resolveNamedClass}. */
 export const resolveClass = (

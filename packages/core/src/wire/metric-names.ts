@@ -130,4 +130,6 @@ export const ownMetricNames = {
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
   /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */
   apiServerRewinds: "millwright_api_server_rewinds_total",
+  /** Counter: errors of a driver outside of its calls, since the process started: promises that nothing waited for, timers, event emitters; label `provider`. Alert on any increase: it is a bug of the driver. */
+  driverStrayErrors: "millwright_driver_stray_errors_total",
 } as const;

@@ -7,12 +7,12 @@ import {
   isMachineError,
   MachineError,
   type MachineErrorCode,
-  redactSecrets,
   type SecretData,
 } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
-import { cleanFields } from "./driver-failure.ts";
+import { cleanFields, cleanText, textOf } from "./driver-failure.ts";
+import { type DriverScope, runInDriverScope } from "./stray-errors.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 
@@ -50,6 +50,22 @@ export interface DriverCall {
  * @throws MachineError Aborted when it may not be made, DeadlineExceeded when it takes too long, and whatever the driver throws
  */
 export type DriverCaller = (call: DriverCall) => Promise<unknown>;
+
+/** Calls a driver in its scope, with a signal that is aborted there as well: listeners of the driver run when it is. */
+async function invokeInScope(
+  scope: DriverScope,
+  context: DriverContext,
+  invoke: DriverCall["invoke"],
+): Promise<unknown> {
+  const own = new AbortController();
+  const abort = (): void => runInDriverScope(scope, () => own.abort(context.signal.reason));
+  context.signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await runInDriverScope(scope, () => invoke({ ...context, signal: own.signal }));
+  } finally {
+    context.signal.removeEventListener("abort", abort);
+  }
+}
 
 /** Makes the caller of some drivers. */
 export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
@@ -91,7 +107,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
         remainingMs,
         clock,
         log: (level, message, fields) =>
-          log(level, redactSecrets(message, confidential), {
+          log(level, cleanText(textOf(message), confidential), {
             ...cleanFields(fields, confidential),
             driver: driver.name,
             method,
@@ -103,7 +119,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       throwWhenFenced();
       recorder?.protect(confidential);
       startMs = clock.monotonicMs();
-      return invoke(context);
+      return invokeInScope({ driver: driver.name, confidential }, context, invoke);
     };
     try {
       const reply = await limit(

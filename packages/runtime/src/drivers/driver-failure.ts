@@ -1,4 +1,5 @@
-import { isMachineError, MachineError, redactSecrets, type SecretData } from "@millwright/core";
+import { isMachineError, isRecord, MachineError, redactSecrets, type SecretData } from "@millwright/core";
+import { toLogFields } from "../logging/log-values.ts";
 
 /** Longest text of a driver that is believed; it ends up in the status of a machine. */
 export const MAX_TEXT = 4096;
@@ -7,7 +8,7 @@ export const MAX_TEXT = 4096;
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** A text for whatever was thrown; never throws itself. */
-function textOf(thrown: unknown): string {
+export function textOf(thrown: unknown): string {
   try {
     const text: unknown = thrown instanceof Error ? thrown.message : thrown;
     return String(text);
@@ -16,7 +17,7 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** A text of a driver without secrets, and not too long. Takes secrets out first: a cut would leave half of one. */
+/** A text of a driver without secrets and without characters that a terminal interprets, and not too long. Takes secrets out first: a cut would leave half of one. */
 export const cleanText = (text: string, secret: SecretData): string => {
   const safe = redactSecrets(text, secret);
   return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}…` : safe;
@@ -40,14 +41,14 @@ export function toMachineError(thrown: unknown, secret: SecretData): MachineErro
   });
 }
 
-/** The fields of a log line of a driver, its secrets taken out of every text at the top. */
+/** The fields of a log line of a driver, its secrets taken out of everything in them. */
 export const cleanFields = (
   fields: Readonly<Record<string, unknown>> | undefined,
   secret: SecretData,
-): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(fields ?? {}).map(([key, value]) => [
-      key,
-      typeof value === "string" ? cleanText(value, secret) : value,
-    ]),
-  );
+): Readonly<Record<string, unknown>> => toLogFields(fields ?? {}, (text) => cleanText(text, secret));
+
+/** What a call of a driver results in, with a state of the VM that has no secrets: it is stored in the API. */
+export const withCleanState = <Result>(result: Result, secret: SecretData): Result =>
+  isRecord(result) && typeof result["lastKnownState"] === "string"
+    ? { ...result, lastKnownState: cleanText(result["lastKnownState"], secret) }
+    : result;

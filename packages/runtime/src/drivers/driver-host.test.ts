@@ -1,4 +1,4 @@
-import { type DriverContext, type MachineRequest, Secret, type StandardSchemaV1 } from "@millwright/core";
+import { type DriverContext, MachineError, type MachineRequest, Secret, type StandardSchemaV1 } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import { schema } from "../testing/fake-driver.ts";
@@ -8,6 +8,7 @@ import {
   machine,
   machineClass,
   notFound,
+  secret,
   theVm,
   throwing,
   token,
@@ -130,6 +131,46 @@ it("lets a driver log with its name, and without secrets", async () => {
     method: "getMachineStatus",
     machine: "m-1",
   });
+});
+
+it("takes secrets out of everything that a driver logs", async () => {
+  const { findVm, log } = host({
+    getMachineStatus: async (_, context) => {
+      const error = new AggregateError([new Error(token)], token, { cause: new Error(`\u001b${token}`) });
+      context.log("info", "x", { deep: [{ [token]: { token } }], error });
+      return theVm();
+    },
+  });
+  await findVm(aCall(), unaborted);
+  const [line] = log.mock.calls;
+  expect(JSON.stringify(line)).not.toContain(token);
+  expect(line?.[2]).toMatchObject({
+    deep: [{ "[redacted]": expect.anything() }],
+    error: { message: "[redacted]", cause: { message: "\uFFFD[redacted]" }, errors: [{ message: "[redacted]" }] },
+  });
+});
+
+it("takes secrets and control characters out of the state that a driver reports of a VM", async () => {
+  const state = async () => ({ ...(await theVm()), lastKnownState: `\u001b[1m${token}` });
+  const created = host({ getMachineStatus: notFound, createMachine: state });
+  expect(await created.ensureVm(aCall(), unaborted)).toMatchObject({
+    value: { lastKnownState: "\uFFFD[1m[redacted]" },
+  });
+  const deleted = host({ getMachineStatus: notFound, deleteMachine: state });
+  expect(await deleted.deleteVm(aCall(), unaborted)).toMatchObject({
+    value: { lastKnownState: "\uFFFD[1m[redacted]" },
+  });
+});
+
+it("protects a class secret whose key is token next to a bootstrap token", async () => {
+  const bootstrap = "abcdef.0123456789abcdef";
+  const { ensureVm } = host({
+    getMachineStatus: notFound,
+    createMachine: throwing(new MachineError("Unavailable", `${token} and ${bootstrap}`)),
+  });
+  const userData = Secret.of(`join <<BOOTSTRAP_TOKEN>>`);
+  const call = aCall({ secret: { ...secret, userData }, bootstrapToken: async () => Secret.of(bootstrap) });
+  expect(await ensureVm(call, unaborted)).toMatchObject({ error: { message: "[redacted] and [redacted]" } });
 });
 
 describe("counting", () => {

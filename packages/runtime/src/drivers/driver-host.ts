@@ -44,7 +44,7 @@ import {
   readVolumeReply,
 } from "./check-reply.ts";
 import { confirmDeletion } from "./confirm-deletion.ts";
-import { cleanText, toMachineError } from "./driver-failure.ts";
+import { cleanText, toMachineError, withCleanState } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { type ClassReader, createClassReader, identityOf, type ReadClass } from "./read-class.ts";
@@ -183,7 +183,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     const confidential: Record<string, Secret> = { ...secret };
     try {
       const read = await limit("reading the MachineClass", signal, () => classes[reading](machineClass, secret));
-      return { ok: true, value: await run(read, confidential) };
+      return { ok: true, value: withCleanState(await run(read, confidential), confidential) };
     } catch (thrown) {
       if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
@@ -254,7 +254,11 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         : undefined;
     const userData = userDataFor(request.machine.name, template, token);
     const argument: CreateMachineRequest<unknown> = { ...request, idempotencyToken, userData };
-    Object.assign(prepared.confidential, { madeUserData: userData, ...(token === undefined ? {} : { token }) });
+    // Names that no key of a Secret can have: theirs stay protected, too.
+    Object.assign(prepared.confidential, {
+      "user data of the machine": userData,
+      ...(token === undefined ? {} : { "bootstrap token": token }),
+    });
     try {
       const reply = await call(
         prepared,

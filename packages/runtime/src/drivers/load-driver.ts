@@ -10,6 +10,7 @@ import {
   isDriverFor,
 } from "@millwright/core";
 import { messageOf } from "@millwright/kube";
+import { runInDriverScope } from "./stray-errors.ts";
 
 /** Drivers of this repository by their short names. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -52,8 +53,9 @@ function locate(name: string, folder: string): string {
  */
 export async function loadDriver(name: string, folder: string = process.cwd()): Promise<Driver> {
   let loaded: unknown;
+  const scope = { driver: name, confidential: {} };
   try {
-    loaded = await import(locate(packageFor(name), folder));
+    loaded = await runInDriverScope(scope, () => import(locate(packageFor(name), folder)));
   } catch (cause) {
     throw new ConfigError(`--provider ${name}: cannot be loaded: ${reasonOf(cause)}; ${expectation}`, { cause });
   }
@@ -61,7 +63,9 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
   try {
     // defineDriver validates every part of it and rejects anything else.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return defineDriver(candidate as DriverDefinition<unknown>);
+    const driver = defineDriver(candidate as DriverDefinition<unknown>);
+    scope.driver = driver.name;
+    return driver;
   } catch (cause) {
     if (!isConfigError(cause)) throw cause;
     throw new ConfigError(`--provider ${name}: ${cause.message}`, { cause });

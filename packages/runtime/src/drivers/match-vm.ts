@@ -1,6 +1,8 @@
 import type { MatchVm } from "@millwright/controllers";
 import { type Driver, isDriverFor, matchNodeByProviderId } from "@millwright/core";
 import type { Log } from "@millwright/kube";
+import { cleanText, textOf } from "./driver-failure.ts";
+import { runInDriverScope } from "./stray-errors.ts";
 
 /**
  * Has the driver of a provider answer whether a Node is that of a VM; drivers without `matchNode`, and classes without a driver, get the default rule. A driver that throws, or
@@ -15,14 +17,16 @@ export function createMatchVm(drivers: readonly Driver[], log: Log): MatchVm {
   };
   return (provider = "", vm, node) => {
     const driver = drivers.find((each) => isDriverFor(each, provider));
-    if (driver?.matchNode === undefined) return matchNodeByProviderId(vm, node);
+    const matchNode = driver?.matchNode;
+    if (driver === undefined || matchNode === undefined) return matchNodeByProviderId(vm, node);
     try {
-      const match: unknown = driver.matchNode(vm, node);
+      const scope = { driver: driver.name, confidential: {} };
+      const match: unknown = runInDriverScope(scope, () => matchNode(vm, node));
       return match === "same" || match === "different" || match === "unknown"
         ? match
         : report(driver, `returned ${typeof match}; expected "same", "different" or "unknown"`);
     } catch (error) {
-      return report(driver, error instanceof Error ? error.message : String(error));
+      return report(driver, cleanText(textOf(error), {}));
     }
   };
 }

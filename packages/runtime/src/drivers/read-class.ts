@@ -14,6 +14,7 @@ import {
   type SecretData,
 } from "@millwright/core";
 import type { ClassProblem } from "@millwright/controllers";
+import { runInDriverScope } from "./stray-errors.ts";
 
 /** A class as its driver understands it. */
 export interface ReadClass {
@@ -64,12 +65,14 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
       const problem = `${subject}: ${missingDriver(machineClass) ?? ""}`;
       return { reason: machineEventReasons.driverNotFound, problem };
     }
-    const spec = await readSpec(driver, machineClass);
+    const scope = { driver: driver.name, confidential: secret ?? {} };
+    const spec = await runInDriverScope(scope, () => readSpec(driver, machineClass));
     if (!spec.ok) {
       const problem = `${subject}: ${formatProblems(spec.problems)}`;
       return { reason: machineEventReasons.invalidMachineClass, problem };
     }
-    const checked = secret === undefined ? undefined : await checkDriverSecret(driver, secret);
+    const checked =
+      secret === undefined ? undefined : await runInDriverScope(scope, () => checkDriverSecret(driver, secret));
     if (checked?.ok === false) {
       const problem = `Secret of ${subject}: ${formatProblems(checked.problems)}`;
       return { reason: machineEventReasons.invalidSecret, problem };

@@ -1,5 +1,12 @@
-import { type ApiCall, cloudMetricNames, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import {
+  type ApiCall,
+  cloudMetricNames,
+  type MachineErrorCode,
+  machineErrorCodes,
+  ownMetricNames,
+} from "@millwright/core";
 import { Counter, Histogram, type Registry } from "prom-client";
+import { labelValue } from "./label-text.ts";
 
 /** The methods of a driver that a host calls. */
 export type DriverMethod =
@@ -52,9 +59,28 @@ function createLabelGuard(): (value: unknown) => string {
   };
 }
 
-/** Makes the metrics of drivers, with MCM's names, in a registry that has none of them yet. */
-export function createDriverMetrics(registry: Registry): DriverMetrics {
+/**
+ * Makes the metrics of drivers, with MCM's names, in a registry that has none of them yet.
+ *
+ * @param strayErrors how many errors each driver had outside of its calls; asked when the metrics are read
+ */
+export function createDriverMetrics(
+  registry: Registry,
+  strayErrors: () => ReadonlyMap<string, number> = () => new Map(),
+): DriverMetrics {
   const registers = [registry];
+  registry.registerMetric(
+    new Counter({
+      name: ownMetricNames.driverStrayErrors,
+      help: "Errors of drivers outside of their calls.",
+      labelNames: ["provider"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [provider, count] of strayErrors()) this.inc({ provider: labelValue(provider) }, count);
+      },
+    }),
+  );
   const byService = ["provider", "service"] as const;
   const requests = new Counter({
     name: cloudMetricNames.requests,

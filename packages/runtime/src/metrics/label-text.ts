@@ -1,9 +1,11 @@
+import { toPrintable } from "@millwright/core";
+
 /** Labels contain texts of users: those longer than any name or provider id are truncated. */
 const longestLabel = 512;
 
 const isPlain = /^[ -~]*$/;
 const special = /["\\]/;
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+const lineBreaks = /[\n\t]/g;
 
 /**
  * The value of a label: a text of at most 512 characters on one line. Control characters, one of which (NUL) makes Prometheus reject everything that was read,
@@ -11,7 +13,7 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
  */
 export function labelValue(text: string): string {
   const cut = text.length > longestLabel ? text.slice(0, longestLabel) : text;
-  return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, "\uFFFD");
+  return isPlain.test(cut) ? cut : toPrintable(cut.replace(lineBreaks, "\uFFFD"));
 }
 
 /** A label and its value as they stand between the braces of Prometheus' text format. */

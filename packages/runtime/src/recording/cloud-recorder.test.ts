@@ -61,6 +61,15 @@ test("writes exchanges in order, without secrets, into a file that only its owne
   ]);
 });
 
+test("writes nothing that a terminal interprets, and changes no text", async () => {
+  const { recorder, file, linesOf } = await aRecorder();
+  const responseBody = "\u001b[31m \u202e \u009b ü 🙂";
+  recorder.record("azure", { ...exchange, responseBody });
+  await recorder.close();
+  expect(await readFile(file, "utf8")).toMatch(/^[ -~\n]*$/);
+  expect((await linesOf())[1]).toMatchObject({ responseBody });
+});
+
 test("stops with one log line before the file is too large, and takes no harm from what comes later", async () => {
   const { recorder, file, logged } = await aRecorder(2_000);
   for (let index = 0; index < 100; index++) recorder.record("azure", exchange);

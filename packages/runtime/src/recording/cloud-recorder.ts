@@ -57,7 +57,7 @@ export async function openCloudRecorder(options: CloudRecorderOptions): Promise<
     await before;
     try {
       if (isOver) return;
-      const line = `${JSON.stringify(entryOf())}\n`;
+      const line = `${asciiJson(entryOf())}\n`;
       bytes += Buffer.byteLength(line);
       if (bytes > maxBytes) stop(`the file would be larger than ${maxBytes} bytes`);
       else await handle.appendFile(line);
@@ -91,6 +91,13 @@ export async function openCloudRecorder(options: CloudRecorderOptions): Promise<
     },
   };
 }
+
+/** JSON that no terminal interprets: other characters than those of ASCII are escaped. */
+const asciiJson = (value: object): string =>
+  JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 function withoutLargeBodies(exchange: CloudExchange): CloudExchange {
   const { requestBody, responseBody } = exchange;

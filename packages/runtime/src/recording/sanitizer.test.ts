@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { type CloudExchange, Secret, type SecretData } from "@millwright/core";
+import { type CloudExchange, encodedForms, Secret, type SecretData } from "@millwright/core";
 import { expect, test } from "vitest";
-import { encodedForms } from "./encoded-forms.ts";
 import { createSanitizer } from "./sanitizer.ts";
 
 const secretOf = (data: Readonly<Record<string, string>>): SecretData =>

@@ -49,7 +49,7 @@ const keptHeaders: ReadonlySet<string> = new Set([
 /** What a value of a class secret is, by its key or by the name of a field of it. */
 function kindOfKey(key: string): PlaceholderKind {
   const name = key.toLowerCase().replaceAll(/[^a-z]/g, "");
-  if (name === userDataKey.toLowerCase() || name === "madeuserdata") return "user-data";
+  if (name === userDataKey.toLowerCase() || name === "userdataofthemachine") return "user-data";
   if (name === "subscriptionid") return "subscription";
   if (name === "tenantid") return "tenant";
   if (name === "clientid") return "client";

@@ -30,6 +30,12 @@ const kinds: ReadonlyMap<string, PlaceholderKind> = new Map<string, PlaceholderK
 export const kindOfField = (field: string): PlaceholderKind | undefined =>
   kinds.get((field.split(".").at(-1) ?? "").toLowerCase().replaceAll(/[^a-z]/g, ""));
 
+const credentialHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "token"]);
+
+/** Whether a field has a name of which the value must not be seen. */
+export const isSensitiveField = (field: string): boolean =>
+  kindOfField(field) !== undefined || credentialHeaders.has(field.toLowerCase());
+
 /** Calls `replace` for the value of each field of a JSON document that must not be seen, and gives the document with what it answers. */
 export function mapJsonFields(document: unknown, replace: (kind: PlaceholderKind, value: string) => string): unknown {
   if (Array.isArray(document)) return document.map((item) => mapJsonFields(item, replace));
