@@ -69,6 +69,38 @@ it("a copied Machine is no longer in conflict once the real one is deleted with 
   });
 });
 
+it("a VM belongs to the Machine that its tags name, also when its copy is older and there is no node", async () => {
+  installation = await startInstallation();
+  const { api, cloud } = installation;
+  await api.create(machineClassResource, machineClass("small"));
+  await api.create(machineResource, machine("real"));
+  const first = installation.runAlone("--target-kubeconfig=none");
+  await eventually(async () => expect((await read("real")).status?.currentStatus?.phase).toBe("Available"));
+  await first.stop("SIGKILL");
+  // The real Machine is lost, and restored after its copy was created.
+  const { spec } = await read("real");
+  await api.patch(machineResource, { namespace, name: "real" }, { metadata: { finalizers: null } }, { kind: "merge" });
+  await api.delete(machineResource, { namespace, name: "real" });
+  const copy = await api.create(machineResource, { ...machine("copy"), spec });
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const restored = await api.create(machineResource, { ...machine("real"), spec });
+  expect(Date.parse(String(restored.metadata.creationTimestamp))).toBeGreaterThan(
+    Date.parse(String(copy.metadata.creationTimestamp)),
+  );
+  installation.runAlone("--target-kubeconfig=none");
+  await eventually(async () => {
+    const phases = [await read("real"), await read("copy")].map(({ status }) => status?.currentStatus?.phase);
+    expect(phases).toEqual(["Available", "CrashLoopBackOff"]);
+    expect((await read("copy")).status?.conditions).toContainEqual(expect.objectContaining({ type: "Conflict" }));
+  });
+  await api.delete(machineResource, { namespace, name: "copy" });
+  await eventually(() => isGone("copy"));
+  expect(cloud.vms()).toHaveLength(1);
+  await api.delete(machineResource, { namespace, name: "real" });
+  await eventually(() => isGone("real"));
+  expect(cloud.vms()).toEqual([]);
+});
+
 it("the id of a VM cannot be changed to that of another VM, but removed", async () => {
   installation = await startInstallation();
   await installation.api.create(machineResource, { ...machine("m"), spec: { providerID: "mock:///eu-1/i-1" } });

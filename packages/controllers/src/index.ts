@@ -36,6 +36,7 @@ export type {
 export { createVmLists } from "./vm-lists/vm-lists.ts";
 export type { VmList, VmLists, VmListTimes } from "./vm-lists/vm-lists.ts";
 export { createMissingVms } from "./vm-lists/missing-vms.ts";
+export { createVmOwners } from "./vm-lists/vm-owners.ts";
 export type { MissingVms } from "./vm-lists/missing-vms.ts";
 export { backoffBounds } from "./model/retry.ts";
 export type { BackoffBounds } from "./model/retry.ts";

@@ -13,6 +13,7 @@ import {
   createSecretController,
   createTargetCaches,
   createVmLists,
+  createVmOwners,
   defaultMachineSettings,
   defaultOvershootMargins,
   type MachineSettings,
@@ -173,6 +174,7 @@ export function createManager(options: ManagerOptions): Manager {
   const machine = createMachineController(context, {
     driver,
     missingVms,
+    vmOwners: createVmOwners(context, vmLists),
     settings,
     workers,
   });

@@ -2,13 +2,15 @@ import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import type { MatchNode } from "../model/node-match.ts";
 import type { Node } from "../model/node-objects.ts";
 import { hasId } from "../model/provisioning.ts";
-import { firstHolder, type VmHolder } from "../model/vm-holder.ts";
+import { firstHolder, type VmHolder, type VmOwners } from "../model/vm-holder.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 
 /** The caches in which machines of one VM are found. */
 export interface HolderCaches {
   readonly caches: Pick<ControlCaches, "machines">;
   readonly target?: { readonly caches: Pick<TargetCaches, "nodes"> } | undefined;
+  /** Where the driver has listed for which Machines VMs were created. Only for a VM that several Machines name. */
+  readonly vmOwners?: Pick<VmOwners, "ownerOf"> | undefined;
 }
 
 /** A machine as the node that its VM would be, so that drivers can compare its id. */
@@ -42,8 +44,10 @@ export function findVmHolder(
     .filter(({ metadata }) => metadata.uid !== uid)
     .filter((other) => other.spec.providerID === providerId || match(claiming, asNode(other)) === "same");
   if (others.length === 0) return undefined;
-  const nodeOwner = machineOfNode(key, sources);
   const contenders = hasId(machine) ? [claiming, ...others] : others;
-  const first = firstHolder(providerId, contenders, nodeOwner);
+  const first = firstHolder(providerId, contenders, {
+    ofTags: sources.vmOwners?.ownerOf(providerId),
+    ofNode: machineOfNode(key, sources),
+  });
   return first === undefined || first === claiming ? undefined : { name: first.metadata.name, providerId };
 }

@@ -24,6 +24,7 @@ import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
+import type { VmOwners } from "../model/vm-holder.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
 import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
@@ -44,6 +45,8 @@ export interface MachineControllerOptions {
   readonly driver: MachineDriver;
   /** Default: nothing lists VMs, and a VM that was deleted in the cloud is noticed by its node. */
   readonly missingVms?: MissingVms;
+  /** Default: of Machines that name one VM, the older one keeps it, unless its id or node shows for which it was created. */
+  readonly vmOwners?: VmOwners;
   readonly settings: MachineSettings;
   readonly workers: number;
 }
@@ -62,7 +65,7 @@ const MAX_READS = 3;
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
-  { driver, missingVms, settings, workers }: MachineControllerOptions,
+  { driver, missingVms, vmOwners, settings, workers }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace } = context;
   const operations = createOperations(clock, {
@@ -100,6 +103,7 @@ export function createMachineController(
           remediations,
           driver,
           missingVms,
+          vmOwners,
           settings,
           evictions: evictions ?? noEvictions,
           volumeIds,
@@ -185,6 +189,7 @@ export function createMachineController(
   wireClaims(caches, controller);
   missingVms?.onChange((key) => controller.enqueue(key));
   wireUpToDate(caches, controller);
+  vmOwners?.onChange((key) => controller.enqueue(key));
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {

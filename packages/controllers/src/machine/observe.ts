@@ -24,7 +24,7 @@ import { shapeProblemsOf } from "../cluster/readable.ts";
 import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
-import { claimedVm, type VmHolder } from "../model/vm-holder.ts";
+import { claimedVm, type VmHolder, type VmOwners } from "../model/vm-holder.ts";
 import { findVmHolder } from "../cluster/find-vm-holder.ts";
 import { remedyFor, fallbackClassFor } from "./creation/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -52,6 +52,7 @@ export interface MachineSources {
   readonly driver: MachineDriver;
   /** Absent: nothing lists VMs. */
   readonly missingVms?: Pick<MissingVms, "has"> | undefined;
+  readonly vmOwners?: Pick<VmOwners, "ownerOf"> | undefined;
   readonly settings: MachineSettings;
   /** State of drains that is kept in memory. */
   readonly evictions: Pick<EvictionQueue, "view">;
@@ -188,6 +189,7 @@ export function observeMachine(
     remediations,
     driver,
     missingVms,
+    vmOwners,
     settings,
     evictions,
     volumeIds,
@@ -205,7 +207,7 @@ export function observeMachine(
   const resolved = resolveFor(machine, context, driver);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
   const operation = operations.get(machine.metadata.uid ?? "");
-  const holder = findVmHolder(machine, claimedVm(machine, operation), context, match);
+  const holder = findVmHolder(machine, claimedVm(machine, operation), { ...context, vmOwners }, match);
   const { node, isDisputed, ...link } = observeNode(machine, context, match, holder);
   const isVmMissing = missingVms?.has(machine) ?? false;
   const drained = target !== undefined && !isDisputed && isDraining(machine, node) ? node : undefined;

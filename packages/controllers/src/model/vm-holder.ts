@@ -20,21 +20,36 @@ export function claimedVm(machine: Machine, operation: OperationView | undefined
 const isNamedAfter = ({ metadata }: Machine, providerId: string): boolean =>
   providerIdKey(providerId) === metadata.name.toLowerCase();
 
+/** The Machines for which VMs were created that several Machines name. */
+export interface VmOwners {
+  /** Name of the Machine for which a VM was created, by the tags of the VM; `undefined` while no list of a driver contains it, or while only one Machine names it. */
+  ownerOf(providerId: string): string | undefined;
+  /** Calls `listener` with the key of each machine that names a VM whose owner becomes known. */
+  onChange(listener: (key: string) => void): void;
+}
+
+/** What is known of the Machine for which a VM was created, by name. */
+export interface KnownOwner {
+  /** By the tags of the VM. */
+  readonly ofTags: string | undefined;
+  /** By the label of its node. */
+  readonly ofNode: string | undefined;
+}
+
 /**
- * The machine to which a VM belongs, of several that name it: the one for which the VM was created, by its id or by the label of its node; else the older one,
+ * The machine to which a VM belongs, of several that name it: the one for which the VM was created, by its tags, its id or the label of its node; else the older one,
  * then the one with the smaller UID.
- *
- * @param machineOfNode the Machine that the node of the VM names in its label
  */
 export function firstHolder(
   providerId: string,
   machines: readonly Machine[],
-  machineOfNode: string | undefined,
+  { ofTags, ofNode }: KnownOwner,
 ): Machine | undefined {
   const rank = (machine: Machine): readonly string[] => {
     const { name, uid = name, creationTimestamp } = machine.metadata;
     const isMadeFor = isNamedAfter(machine, providerId);
-    return [isMadeFor ? "0" : "1", name === machineOfNode ? "0" : "1", creationTimestamp ?? "", uid];
+    const claims = [name === ofTags, isMadeFor, name === ofNode];
+    return [...claims.map((claim) => (claim ? "0" : "1")), creationTimestamp ?? "", uid];
   };
   const before = (a: readonly string[], b: readonly string[]): number => {
     const index = a.findIndex((part, at) => part !== b[at]);

@@ -15,6 +15,7 @@ import { createMachineController } from "../machine/controller.ts";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { createMissingVms } from "../vm-lists/missing-vms.ts";
+import { createVmOwners } from "../vm-lists/vm-owners.ts";
 import { createVmLists } from "../vm-lists/vm-lists.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
@@ -105,7 +106,9 @@ export async function aFleet(
         : createVmLists(context, { ...driver, listsVms: () => true, listVms: async () => listVms() });
     const { controller, close, ...views } = createMachineController(context, {
       driver,
-      ...(lists === undefined ? {} : { missingVms: createMissingVms(context, driver, lists) }),
+      ...(lists === undefined
+        ? {}
+        : { missingVms: createMissingVms(context, driver, lists), vmOwners: createVmOwners(context, lists) }),
       settings: { ...defaultMachineSettings, ...options.settings },
       workers: options.workers ?? 10,
     });
