@@ -73,6 +73,8 @@ export type OperationView =
       readonly endedAt: number;
       /** `inputs` of the snapshot that the call was made with. */
       readonly inputs: string;
+      /** Wall clock, milliseconds: when the first of the consecutive failures ended. */
+      readonly firstFailedAt: number;
       /** Consecutive failures of the call, including this one. */
       readonly failures: number;
       /** From 0 to 1, the same for the same machine and number of failures: spreads the retries of machines that failed together. */

@@ -1,5 +1,6 @@
 import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
+import { withoutAttempts } from "./failed-attempts.ts";
 import { entryOf, belongsInHistory, withHistory } from "./history.ts";
 
 /** Desired last operation; its time follows. */
@@ -33,6 +34,12 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
     before?.errorCode === operation.errorCode;
   if (isSame) return status;
   const updated = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
+  // Another attempt with the same result.
+  if (
+    before?.description !== undefined &&
+    withoutAttempts(before.description) === withoutAttempts(operation.description ?? "")
+  )
+    return updated;
   return belongsInHistory(operation) ? withHistory(updated, entryOf(operation, now)) : updated;
 }
 

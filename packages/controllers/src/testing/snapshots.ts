@@ -101,6 +101,7 @@ export const failed = (
   message: "no luck",
   endedAt: testNow.getTime(),
   inputs: "class-1/secret-1",
+  firstFailedAt: testNow.getTime(),
   failures: 20,
   jitter: 0,
   isAcknowledged: false,

@@ -39,7 +39,11 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
     if (!operation.isAcknowledged) {
       const { code } = operation;
       const error = encodeMachineError({ code, message: bounded(operation.message) });
-      const status = withFailure(snapshot, { description: staleVmNotDeleted(nodeName, error), errorCode: code }, now);
+      const status = withFailure(
+        snapshot,
+        { description: staleVmNotDeleted(nodeName, error), errorCode: code, failed: operation },
+        now,
+      );
       const isOver = failingPhase(snapshot, now) === "Failed";
       return {
         actions: [{ kind: "AcknowledgeOperation" }],

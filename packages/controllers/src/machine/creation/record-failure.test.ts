@@ -58,6 +58,19 @@ describe("a driver call failed", () => {
     expect(again.because).toEqual([]);
   });
 
+  it("shows the attempts of a failure that repeats, and does not repeat it in the history", () => {
+    const machine = machineThen({ operation: failed("create", "Internal") });
+    const operation = failed("create", "Internal", { failures: 4, endedAt: later(60_000).getTime() });
+    const { status } = decide({ machine, operation }, later(60_000));
+    expect(status?.lastOperation?.description).toMatch(
+      /message = \[no luck\] \(attempt 4 failed at \S+, the first at /,
+    );
+    expect(decodeMachineError(status?.lastOperation?.description ?? "")?.message).toBe("no luck");
+    expect(status?.history).toEqual(machine.status?.history);
+    const next = failed("create", "Internal", { failures: 5, endedAt: later(90_000).getTime() });
+    expect(decide({ machine: aMachine({ status: status ?? {} }), operation: next }, later(90_000)).status).toEqual(status);
+  });
+
   it("waits for its backoff once the failure is recorded", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
     const machine = aMachine(withIntent, failedBefore());

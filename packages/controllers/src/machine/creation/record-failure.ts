@@ -10,6 +10,7 @@ import {
 import type { Reason } from "../../model/decision.ts";
 import type { MachineDecision } from "../state/decision.ts";
 import type { FailedOperation } from "../../model/operation.ts";
+import { withAttempts, withoutAttempts } from "../../model/failed-attempts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
@@ -44,17 +45,34 @@ export function failingPhase(snapshot: MachineSnapshot, now: Date): MachinePhase
   return now.getTime() > creationDeadline(snapshot) ? "Failed" : "CrashLoopBackOff";
 }
 
+/** What the status reports about a failure. */
+interface FailureText {
+  readonly description: string;
+  readonly errorCode: string;
+  /** The call that failed; absent where none did. */
+  readonly failed?: FailedOperation;
+}
+
+const msUntilNext = ({ inputs, settings }: MachineSnapshot, failed: FailedOperation, now: Date): number =>
+  msUntilRetry(failed, inputs, now, settings.resourceExhaustedRetryMs);
+
 /** The status with a failure; the previous description is kept when it describes the same failure. */
 export function withFailure(
   snapshot: MachineSnapshot,
-  { description, errorCode }: { readonly description: string; readonly errorCode: string },
+  { description, errorCode, failed }: FailureText,
   now: Date,
 ): MachineStatus {
   const before = statusOf(snapshot.machine);
   const last = before.lastOperation;
   const isSame =
-    last?.errorCode === errorCode && last.description !== undefined && isSameFailure(last.description, description);
-  const text = isSame && last.description !== undefined ? last.description : description;
+    last?.errorCode === errorCode &&
+    last.description !== undefined &&
+    isSameFailure(withoutAttempts(last.description), description);
+  const kept = isSame && last.description !== undefined ? last.description : description;
+  const text =
+    failed === undefined
+      ? kept
+      : withAttempts(withoutAttempts(kept), failed, { last, now, requeueAfterMs: msUntilNext(snapshot, failed, now) });
   const updated = withOperation(before, { description: text, errorCode, state: "Failed", type: "Create" }, now);
   const phase = failingPhase(snapshot, now);
   return phase === undefined ? updated : withPhase(updated, phase, now);
@@ -62,21 +80,18 @@ export function withFailure(
 
 /** Records a failed driver call of a creation. After the creation timeout the machine is Failed and is replaced. */
 export function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): MachineDecision {
-  const { inputs, settings } = snapshot;
   const { code, kind } = failed;
   const message = bounded(failed.message);
   const error = encodeMachineError({ code, message });
   const description = kind === "initialize" ? initializeFailed(error) : providerMessage(error);
   const before = statusOf(snapshot.machine);
-  const status = withFailure(snapshot, { description, errorCode: code }, now);
+  const status = withFailure(snapshot, { description, errorCode: code, failed }, now);
   const reason = kind === "initialize" ? machineEventReasons.failedInitializeVm : machineEventReasons.failedCreateVm;
   const because: Reason[] = status === before ? [] : [{ type: "Warning", reason, message: `${code}: ${message}` }];
   return {
     actions: [{ kind: "AcknowledgeOperation" }],
     status: withLastKnownState(status, failed),
     because,
-    ...(failingPhase(snapshot, now) === "Failed"
-      ? {}
-      : { requeueAfterMs: msUntilRetry(failed, inputs, now, settings.resourceExhaustedRetryMs) }),
+    ...(failingPhase(snapshot, now) === "Failed" ? {} : { requeueAfterMs: msUntilNext(snapshot, failed, now) }),
   };
 }

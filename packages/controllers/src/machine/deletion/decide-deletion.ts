@@ -12,6 +12,7 @@ import { type MachineAction, type MachineDecision, nothing } from "../state/deci
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
 import { statusAt } from "./deletion-status.ts";
+import { withoutAttempts } from "../../model/failed-attempts.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
@@ -44,7 +45,7 @@ function reasonsOf(
     status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
   )
     return [];
-  const message = `${happened}; stage ${stage}`;
+  const message = `${withoutAttempts(happened)}; stage ${stage}`;
   return [
     state === "Failed"
       ? { type: "Warning", reason: machineEventReasons.deletionBlocked, message }

@@ -27,6 +27,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
+import { withAttempts } from "../../model/failed-attempts.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { Reason } from "../../model/decision.ts";
 
@@ -82,7 +83,8 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
   const failure = `Error occurred while getting the VM status - ${encodeMachineError(failed)}`;
   if (isOverdue(snapshot, failed, now)) return withoutAnswer(failure);
   if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
-  const happened = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
+  const text = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
+  const happened = withAttempts(text, failed, { last: machine.status?.lastOperation, requeueAfterMs, now });
   if (!failed.isAcknowledged)
     return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
   return requeueAfterMs > 0 ? { next: "stay", happened, state: "Failed", requeueAfterMs } : undefined;
@@ -186,8 +188,9 @@ const vmDeletion: Stage = (snapshot, now) => {
     if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
       return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
     const isTransient = retryClassOf(operation.code) === "transient";
-    const happened = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
+    const text = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
     const requeueAfterMs = msUntilRetry(operation, inputs, now);
+    const happened = withAttempts(text, operation, { last: machine.status?.lastOperation, requeueAfterMs, now });
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };

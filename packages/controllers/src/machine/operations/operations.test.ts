@@ -65,6 +65,7 @@ describe("operations", () => {
       lastKnownState: "s",
       endedAt: clock.now().getTime(),
       inputs: "v1",
+      firstFailedAt: clock.now().getTime(),
       failures: 1,
       jitter: expect.any(Number),
       isAcknowledged: false,

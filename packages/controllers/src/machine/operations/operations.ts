@@ -97,7 +97,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
   /** Consecutive failures of one kind of call, by UID. */
-  const failures = new Map<string, { readonly kind: OperationKind; readonly count: number }>();
+  const failures = new Map<string, { readonly kind: OperationKind; readonly count: number; readonly since: number }>();
   const running = new Set<Promise<void>>();
   const throttle = createLaunchThrottle(clock, limits);
   const closing = new AbortController();
@@ -119,8 +119,10 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
   ): OperationView => {
     followClock();
     const before = failures.get(uid);
-    const count = (before?.kind === kind ? before.count : 0) + 1;
-    failures.set(uid, { kind, count });
+    const endedAt = clock.now().getTime();
+    const { count: earlier, since } = before?.kind === kind ? before : { count: 0, since: endedAt };
+    const count = earlier + 1;
+    failures.set(uid, { kind, count, since });
     return {
       kind,
       state: "failed",
@@ -129,8 +131,9 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
       retryAfterMs: error.retryAfterMs,
       lastKnownState: error.lastKnownState,
       ...(error.tokenIsSpent === true ? { isTokenSpent: true } : {}),
-      endedAt: clock.now().getTime(),
+      endedAt,
       inputs,
+      firstFailedAt: since,
       failures: count,
       jitter: jitterOf(`${uid}/${count}`),
       isAcknowledged: false,
