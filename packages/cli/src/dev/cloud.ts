@@ -48,8 +48,11 @@ async function readSnapshot(file: string): Promise<unknown> {
   }
 }
 
-/** Starts the simulated cloud on its own port; in a permanent data folder its VMs are kept. */
-export async function startCloud(workspace: Workspace): Promise<Cloud> {
+const unwritable = (file: string, cause: unknown): ConfigError =>
+  new ConfigError(`${file}: cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+
+/** Starts the simulated cloud on its own port; in a permanent data folder its VMs are kept, and a failure to do so is reported. */
+export async function startCloud(workspace: Workspace, onFailure: (error: unknown) => void): Promise<Cloud> {
   const { createCloudServer, createSimulatedCloud } = await import("@millwright/provider-mock");
   const file = workspace.isTemporary ? undefined : `${workspace.folder}/cloud.json`;
   const snapshot = file === undefined ? undefined : await readSnapshot(file);
@@ -64,7 +67,7 @@ export async function startCloud(workspace: Workspace): Promise<Cloud> {
     await rename(`${file}.new`, file);
   };
   const stopSaving = cloud.subscribe(() => {
-    saving = saving.then(save);
+    saving = saving.then(save).catch((cause: unknown) => onFailure(unwritable(file ?? "", cause)));
   });
   const { url } = await server.listen();
   return {

@@ -65,10 +65,11 @@ const JOIN_DELAY_MS = 1_000;
 export async function startCluster({ workspace, port, withExample, signal }: ClusterOptions): Promise<Cluster> {
   const closers = createClosers();
   const failed = new AbortController();
+  const fail = (error: unknown): void => failed.abort(error);
   /** Runs a part until it is closed; its failure stops everything. */
   const keepRunning = (run: (signal: AbortSignal) => Promise<unknown>): void => {
     const stop = new AbortController();
-    const ended = run(stop.signal).catch((error: unknown) => failed.abort(error));
+    const ended = run(stop.signal).catch(fail);
     closers.add(async () => {
       stop.abort(new Error("millwright dev stops"));
       await ended;
@@ -84,16 +85,16 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
     if (log !== undefined) closers.add(log.close);
 
     const server = createApiServer(
-      workspace.isTemporary ? {} : { storage: openFileStorage(`${workspace.folder}/cluster`) },
+      workspace.isTemporary ? {} : { storage: openFileStorage(`${workspace.folder}/cluster`, { onFailure: fail }) },
     );
     closers.add(server.close);
     const { url } = await server.listen({ port });
     const api = createApiClient({ server: url }, { userAgent: "millwright", fieldManager: "millwright" });
     closers.add(api.close);
     await writeKubeconfig(workspace.kubeconfig, kubeconfigFor(url));
-    await installCrds(api, systemClock, signal);
+    await installCrds(api, systemClock, AbortSignal.any([signal, failed.signal]));
 
-    const cloud = await startCloud(workspace);
+    const cloud = await startCloud(workspace, fail);
     closers.add(cloud.close);
     const { clusterFaults } = server;
     const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS, clusterFaults });
@@ -115,6 +116,7 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
     return { url, api, failed: failed.signal, close: closers.closeAll };
   } catch (error) {
     await closers.closeAll();
-    throw error;
+    // What failed first is the reason why the start failed.
+    throw failed.signal.aborted ? failed.signal.reason : error;
   }
 }

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "@millwright/core";
 
 /** Where a run keeps its files. */
@@ -17,6 +17,16 @@ const fail = (what: string, cause: unknown): never => {
   throw new ConfigError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 };
 
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() === true;
+
+/** Creates a folder and those above it. Not by `recursive`, which never ends where a file system like `/proc` denies that a parent exists. */
+async function createFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return;
+  if (dirname(path) !== path) await createFolder(dirname(path));
+  await mkdir(path);
+}
+
 /**
  * Creates the folder of a run: the configured one, which is kept, or a temporary one. Two runs never share one by accident.
  *
@@ -30,7 +40,7 @@ export async function openWorkspace(data: string | undefined, kubeconfig: string
       )
     : resolve(data);
   const file = kubeconfig === undefined ? join(folder, "kubeconfig") : resolve(kubeconfig);
-  await mkdir(folder, { recursive: true }).catch((cause: unknown) =>
+  await createFolder(folder).catch((cause: unknown) =>
     fail(`--data ${data ?? folder}: cannot create the folder`, cause),
   );
   return {

@@ -35,7 +35,7 @@ describe("the attempts in a text about a failure", () => {
     expect(withoutAttempts(description)).toBe(text);
   });
 
-  it("are reported once an hour at least, so that a process that ended can be told from one that retries", () => {
+  it("are reported once an hour at least, so that a process that ended can be distinguished from one that retries", () => {
     expect(report(100, 180_000).writes).toEqual([2, 4, 8, 16, 32, 52, 64, 84]);
   });
 

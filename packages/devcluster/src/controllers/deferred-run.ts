@@ -1,3 +1,14 @@
+import { isConfigError } from "@millwright/base";
+
+/** Runs what changes objects without a request. A change that cannot be stored is dropped: the storage has reported it to its owner. */
+export function runUnlessUnstored(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!isConfigError(error)) throw error;
+  }
+}
+
 /**
  * Defers a run until the change that scheduled it has reached every watcher: the store must not be written to while it notifies
  * subscribers. Several requests before the run are one run.
@@ -11,7 +22,7 @@ export function createDeferredRun(run: () => void): { schedule(): void; stop(): 
       isScheduled = true;
       queueMicrotask(() => {
         isScheduled = false;
-        if (!isStopped) run();
+        if (!isStopped) runUnlessUnstored(run);
       });
     },
     stop() {

@@ -20,6 +20,8 @@ const smallestRewriteBytes = 8 * 1024 * 1024;
 export interface FileStorageOptions {
   /** Receives a warning when a torn last line was cut off. */
   readonly log?: Log;
+  /** Called when a change cannot be stored, for example on a full disk. The change is rejected, and what was stored before stays readable. */
+  readonly onFailure?: (error: ConfigError) => void;
 }
 
 /**
@@ -43,6 +45,51 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
     let offset = 0;
     while (offset < bytes.length) offset += writeSync(file, bytes, offset);
     sizeBytes += bytes.length;
+  };
+
+  const failed = (cause: unknown): ConfigError => {
+    try {
+      // A torn line is readable only at the end.
+      ftruncateSync(file, sizeBytes);
+    } catch {
+      // The next start cuts it off.
+    }
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const error = new ConfigError(`${path}: cannot be written (${message}); free space, or choose another directory`, {
+      cause,
+    });
+    options.onFailure?.(error);
+    return error;
+  };
+
+  const store = (text: string): void => {
+    try {
+      write(text);
+    } catch (cause) {
+      throw failed(cause);
+    }
+  };
+
+  const rewrite = (content: ReturnType<Parameters<Journal["compact"]>[0]>): void => {
+    const temporary = `${path}.new`;
+    const next = openSync(temporary, "w", 0o600);
+    let written = 0;
+    const add = (text: string): void => {
+      const bytes = Buffer.from(text, "utf8");
+      let offset = 0;
+      while (offset < bytes.length) offset += writeSync(next, bytes, offset);
+      written += bytes.length;
+    };
+    add(headerLine);
+    add(`${JSON.stringify({ rv: content.resourceVersion })}\n`);
+    for (const record of content.records) add(lineOf(record));
+    fsyncSync(next);
+    closeSync(next);
+    renameSync(temporary, path);
+    closeSync(file);
+    file = openSync(path, "a", 0o600);
+    sizeBytes = written;
+    rewriteAtBytes = Math.max(smallestRewriteBytes, written * growthFactor);
   };
 
   return {
@@ -75,7 +122,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
               else if (field(value, "k") !== undefined) throw damaged(path, number);
             }
           }
-          if (sizeBytes === 0) write(headerLine);
+          if (sizeBytes === 0) store(headerLine);
           rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
         } catch (error) {
           close();
@@ -90,30 +137,15 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
       };
     },
     append(record) {
-      write(lineOf(record));
+      store(lineOf(record));
     },
     compact(live) {
       if (isClosed || sizeBytes < rewriteAtBytes) return;
-      const content = live();
-      const temporary = `${path}.new`;
-      const next = openSync(temporary, "w", 0o600);
-      let written = 0;
-      const add = (text: string): void => {
-        const bytes = Buffer.from(text, "utf8");
-        let offset = 0;
-        while (offset < bytes.length) offset += writeSync(next, bytes, offset);
-        written += bytes.length;
-      };
-      add(headerLine);
-      add(`${JSON.stringify({ rv: content.resourceVersion })}\n`);
-      for (const record of content.records) add(lineOf(record));
-      fsyncSync(next);
-      closeSync(next);
-      renameSync(temporary, path);
-      closeSync(file);
-      file = openSync(path, "a", 0o600);
-      sizeBytes = written;
-      rewriteAtBytes = Math.max(smallestRewriteBytes, written * growthFactor);
+      try {
+        rewrite(live());
+      } catch (cause) {
+        failed(cause);
+      }
     },
     clear() {
       ftruncateSync(file, 0);
@@ -129,7 +161,6 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
     },
   };
 }
-
 function lineOf({ resourceVersion, collection, key, object }: JournalRecord): string {
   const place = `"rv":${resourceVersion},"c":${jsonText(collection)},"k":${jsonText(key)}`;
   return object === undefined ? `{${place}}\n` : `{${place},"o":${textOf(object)}}\n`;

@@ -68,7 +68,9 @@ describe("a driver call failed", () => {
     expect(decodeMachineError(status?.lastOperation?.description ?? "")?.message).toBe("no luck");
     expect(status?.history).toEqual(machine.status?.history);
     const next = failed("create", "Internal", { failures: 5, endedAt: later(90_000).getTime() });
-    expect(decide({ machine: aMachine({ status: status ?? {} }), operation: next }, later(90_000)).status).toEqual(status);
+    expect(decide({ machine: aMachine({ status: status ?? {} }), operation: next }, later(90_000)).status).toEqual(
+      status,
+    );
   });
 
   it("waits for its backoff once the failure is recorded", () => {
