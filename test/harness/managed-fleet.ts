@@ -40,7 +40,10 @@ export async function startManagedFleet(replicas: number): Promise<ManagedFleet>
       });
       const abort = new AbortController();
       const running = manager.start(abort.signal);
+      let isStopped = false;
       const stop = async (): Promise<void> => {
+        if (isStopped) return;
+        isStopped = true;
         abort.abort(new Error("the test stops the manager"));
         await running;
         await control.close();

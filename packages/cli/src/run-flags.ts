@@ -111,8 +111,16 @@ export const addRunFlags = (command: Command): Command =>
       machineFlag(
         "safety-orphan-vms-period",
         15 * MINUTE,
-        "how often the VMs of each class are listed, to find machines without VM; at most once a minute",
+        "how often the VMs of each class are listed, to find machines without VM and VMs without machine; at most once a minute",
       ),
+    )
+    .addOption(
+      new Option(
+        "--machine-safety-orphan-vms <mode>",
+        "what happens to VMs without machine: collect deletes them after a quarantine, report reports them, off ignores them",
+      )
+        .choices(["collect", "report", "off"])
+        .default("collect"),
     )
     .addOption(
       new Option(

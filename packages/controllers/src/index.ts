@@ -33,6 +33,9 @@ export type {
   VmCall,
   VmListDriver,
 } from "./model/driver-port.ts";
+export { collectOrphans } from "./orphans/collector.ts";
+export { readQuarantine } from "./orphans/quarantine.ts";
+export type { OrphanMode, OrphanOptions } from "./orphans/collector.ts";
 export { createVmLists } from "./vm-lists/vm-lists.ts";
 export type { VmList, VmLists, VmListTimes } from "./vm-lists/vm-lists.ts";
 export { createMissingVms } from "./vm-lists/missing-vms.ts";

@@ -9,16 +9,12 @@ import {
   createMachineController,
   createMachineDeploymentController,
   createMachineSetController,
-  createMissingVms,
   createSecretController,
   createTargetCaches,
-  createVmLists,
-  createVmOwners,
   defaultMachineSettings,
   defaultOvershootMargins,
   type MachineSettings,
   type OvershootMargins,
-  type VmListTimes,
 } from "@millwright/controllers";
 import { type Clock, type Driver, type Random, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
@@ -38,12 +34,13 @@ import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
+import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
-export interface ManagerOptions {
+export interface ManagerOptions extends FollowVmsOptions {
   /** The cluster in which machines are declared. */
   readonly control: ApiClient;
   /** The cluster that machines join; absent: machines are VMs and nothing more. May be the same client as `control`. */
@@ -61,8 +58,6 @@ export interface ManagerOptions {
   readonly disablesScaleDownDuringRollouts?: boolean;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
-  /** When the VMs of classes are listed, and when a VM that lists lack is looked for. Default: `defaultVmListTimes`. */
-  readonly vmLists?: Partial<VmListTimes>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Concurrent reconciles of one kind. Default 10. */
@@ -169,12 +164,11 @@ export function createManager(options: ManagerOptions): Manager {
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
-  const vmLists = createVmLists(context, driver, options.vmLists);
-  const missingVms = createMissingVms(context, driver, vmLists);
+  const vms = followVms(context, driver, settings, options);
   const machine = createMachineController(context, {
     driver,
-    missingVms,
-    vmOwners: createVmOwners(context, vmLists),
+    missingVms: vms.missingVms,
+    vmOwners: vms.vmOwners,
     settings,
     workers,
   });
@@ -191,7 +185,7 @@ export function createManager(options: ManagerOptions): Manager {
     createMachineClassController(context, workers),
     createClassRejectionController(context, driver),
     createSecretController(context, workers),
-    vmLists.controller,
+    vms.controller,
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);

@@ -29,6 +29,7 @@ export interface RunFlags extends TargetFlags {
   readonly machineMaxInFlightRemediations: IntOrPercent;
   readonly machineSafetyApiserverStatuscheckTimeout: number;
   readonly machineSafetyOrphanVmsPeriod: number;
+  readonly machineSafetyOrphanVms: "collect" | "report" | "off";
   /** 0 to 1. */
   readonly machineOutageThreshold: number;
   readonly machineOutageMinMachines: number;
@@ -187,6 +188,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     drivers,
     workers: flags.concurrentSyncs,
     clusterApiConditions: flags.clusterApiConditions,
+    orphanVms: flags.machineSafetyOrphanVms,
     vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
     overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
     disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,

@@ -92,6 +92,11 @@ export const annotationKeys = {
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /**
+   * Ours, MachineClass: JSON of the VMs without Machine that are in quarantine, by provider id, each with the name of its Machine and since when; and of the number of machines at that time. An entry
+   * that is removed starts again. Written and read by the collector of VMs without Machine.
+   */
+  orphanVms: "machine.millwright.dev/orphan-vms",
+  /**
    * Ours, CustomResourceDefinition of one of our kinds: `true`: its deletion deletes the objects and their VMs. Without it these deletions are paused. Written by
    * users, read by all controllers.
    */

@@ -42,6 +42,12 @@ export const eventReasons = {
   failedListVms: "FailedListVMs",
   /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */
   vmsNotListed: "VMsNotListed",
+  /** Ours, Warning, on MachineClasses: a VM has no Machine; the message names the VM, and when it will be deleted. */
+  orphanVmFound: "OrphanVMFound",
+  /** Ours, Normal, on MachineClasses: a VM without Machine was deleted. */
+  orphanVmDeleted: "OrphanVMDeleted",
+  /** Ours, Warning, on MachineClasses: a VM without Machine could not be deleted; the message names the reason. */
+  orphanVmNotDeleted: "OrphanVMNotDeleted",
   /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not determine it; the message starts with the code. */
   nodeTemplateUnknown: "NodeTemplateUnknown",
 } as const;

@@ -126,6 +126,8 @@ export const ownMetricNames = {
   pausedDeletions: "millwright_paused_deletions",
   /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: nothing is done for them until they are fixed, except for their deletion; labels `kind`, `namespace`. Alert on any value above 0. */
   unreadableObjects: "millwright_unreadable_objects",
+  /** Gauge: VMs without Machine that are in quarantine; label `machine_class`. Alert on any value above 0. */
+  orphanVms: "millwright_orphan_vms",
   /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
   /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */

@@ -3,6 +3,7 @@ import type { Clock } from "@millwright/core";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measurePausedDeletions } from "./paused-deletions.ts";
+import { measureOrphanVms } from "./orphan-vms.ts";
 import { measureFleet } from "./measure-fleet.ts";
 import { measureUnreadableObjects } from "./unreadable-objects.ts";
 
@@ -29,6 +30,7 @@ export function createLeaderMetrics({
   const registry = new Registry();
   measurePausedDeletions(registry, crdGuard, caches);
   measureUnreadableObjects(registry, namespace, caches);
+  measureOrphanVms(registry, caches);
   const readFleet = measureFleet(registry, caches);
   const end = countFlow(registry, caches, clock);
   const read = async (): Promise<string> => {

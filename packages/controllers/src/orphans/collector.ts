@@ -1,0 +1,117 @@
+import {
+  annotationKeys,
+  eventReasons,
+  formatGoDuration,
+  type ListedMachine,
+  machineClassResource,
+} from "@millwright/core";
+import { type EventRecord, keyOf } from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import { createWriter } from "../cluster/writer.ts";
+import type { MachineDriver } from "../model/driver-port.ts";
+import type { VmLists } from "../vm-lists/vm-lists.ts";
+import { decideOrphans, type OrphanTimes, type Sighting } from "./decide-orphans.ts";
+import { createOrphanDeleter, type ReportOnClass } from "./delete-orphans.ts";
+import { findDoubt, type MachineListFacts } from "./find-doubt.ts";
+import { createListedVms } from "./listed-vms.ts";
+import { vmsWithoutMachine } from "./machine-claims.ts";
+import { observeMachineList } from "./observe-machine-list.ts";
+import { formatQuarantine, readQuarantine } from "./quarantine.ts";
+
+/** What happens to VMs without machine: they are deleted, or only reported. */
+export type OrphanMode = "collect" | "report";
+
+/** Options of {@link collectOrphans}. */
+export interface OrphanOptions extends OrphanTimes {
+  readonly mode: OrphanMode;
+}
+
+/** What is kept of a class between two lists, in memory. */
+interface ClassState {
+  readonly sightings: ReadonlyMap<string, Sighting>;
+  readonly facts: MachineListFacts;
+  readonly doubt: string | undefined;
+}
+
+const foundEvent = ({ providerId, machineName }: ListedMachine, { mode, quarantineMs }: OrphanOptions): EventRecord => {
+  const next =
+    mode === "collect"
+      ? `It will be deleted in ${formatGoDuration(quarantineMs)}. To keep it, create the Machine with this id in spec.providerID`
+      : "It is kept: delete it, or create the Machine with this id in spec.providerID";
+  const message = `VM ${providerId} has no Machine; it was created for Machine ${machineName}. ${next}`;
+  return { type: "Warning", reason: eventReasons.orphanVmFound, message };
+};
+
+/** The class was the only way to delete its VMs, unless another one lists them. */
+const classDeletedEvent = (ids: readonly string[]): EventRecord => ({
+  type: "Warning",
+  reason: eventReasons.orphanVmNotDeleted,
+  message: `The MachineClass was deleted, and VMs without Machine remain: ${ids.join(", ")}. Delete them, unless another class lists them`,
+});
+
+/**
+ * Finds VMs without machine in each list of VMs, records them on their class, and deletes them after a quarantine: one after the other, at a limited rate, and only after the machines were read
+ * once more from the API server. See `decideOrphans`.
+ */
+export function collectOrphans(
+  context: ControllerContext,
+  driver: Pick<MachineDriver, "deleteVm">,
+  lists: Pick<VmLists, "onList" | "request" | "times">,
+  options: OrphanOptions,
+): void {
+  const { caches, namespace, control, clock, log, events } = context;
+  const { store } = caches.classes;
+  const writer = createWriter({ api: control, type: machineClassResource, store });
+  const listed = createListedVms(3 * lists.times.periodMs, clock);
+  /** By UID of the class. */
+  const states = new Map<string, ClassState>();
+  const report: ReportOnClass = (machineClass, event) => {
+    events.record(machineClass, event);
+    const level = event.type === "Warning" ? "warn" : "info";
+    log(level, event.reason, { object: keyOf(machineClass), because: event.message });
+  };
+  const deleter = createOrphanDeleter(context, driver, lists, report);
+
+  lists.onList(async (list, signal) => {
+    const { name, uid = "" } = list.machineClass.metadata;
+    const machineClass = store.getByRef({ namespace, name });
+    if (machineClass?.metadata.uid !== uid) return;
+    listed.record(name, list.vms);
+    const before = states.get(uid);
+    const facts = observeMachineList(context);
+    const doubt = findDoubt(facts, before?.facts);
+    const quarantine = readQuarantine(machineClass);
+    const vms = list.vms.filter(({ providerId }) => listed.isFirst(name, providerId));
+    const decision = decideOrphans(
+      {
+        orphans: vmsWithoutMachine(vms, caches.machines.store.list(namespace), namespace),
+        sightings: before?.sightings ?? new Map(),
+        quarantine,
+        doubt,
+        machines: facts.count,
+        startedMs: list.startedMs,
+        now: clock.now().getTime(),
+      },
+      options,
+    );
+    states.set(uid, { sightings: decision.sightings, facts, doubt });
+    if (doubt !== undefined && doubt !== before?.doubt)
+      log("warn", "VMs without machine are neither found nor deleted", { object: keyOf(list.machineClass), doubt });
+    const text = formatQuarantine(decision.quarantine);
+    if (text !== formatQuarantine(quarantine))
+      await writer.patch({ namespace, name }, { metadata: { uid, annotations: { [annotationKeys.orphanVms]: text } } });
+    for (const vm of decision.found) report(machineClass, foundEvent(vm, options));
+    if (decision.found.length > 0) lists.request(machineClass, options.quarantineMs);
+    if (options.mode === "collect" && decision.due.length > 0)
+      await deleter.deleteDue(decision.due, list, facts, signal);
+  });
+
+  store.subscribe((old, current) => {
+    if (old?.metadata.uid === undefined || old.metadata.uid === current?.metadata.uid) return;
+    states.delete(old.metadata.uid);
+    deleter.forget(old.metadata.uid);
+    listed.forget(old.metadata.name);
+    const ids = [...readQuarantine(old).vms.keys()];
+    if (ids.length > 0) report(old, classDeletedEvent(ids));
+  });
+}

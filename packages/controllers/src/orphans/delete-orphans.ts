@@ -1,0 +1,147 @@
+import {
+  eventReasons,
+  type ListedMachine,
+  type Machine,
+  type MachineClass,
+  machineResource,
+  readMachine,
+} from "@millwright/core";
+import { type ApiClient, type EventRecord, isNotFound, listAll } from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
+import { isPending, type OperationResult, type PendingOperation } from "../model/operation.ts";
+import type { VmList, VmLists } from "../vm-lists/vm-lists.ts";
+import { defaultDeletionRate, mayDelete } from "./deletion-rate.ts";
+import { findDoubt, isMuchShorter, type MachineListFacts } from "./find-doubt.ts";
+import { vmsWithoutMachine } from "./machine-claims.ts";
+import { observeMachineList } from "./observe-machine-list.ts";
+
+/** Reads machines from the API server, for which the cache may be wrong. */
+interface LiveMachines {
+  /**
+   * The VMs that have no machine in a list of all machines; none if the list is much shorter than the cache, or has a machine that cannot be read.
+   *
+   * @throws ApiError when the API server does not respond
+   */
+  stillWithoutMachine(vms: readonly ListedMachine[], signal: AbortSignal): Promise<readonly ListedMachine[]>;
+  /**
+   * Whether the Machine that the VM names does not own it, or does not exist: read by itself, for a list may be incomplete.
+   *
+   * @throws ApiError when the API server does not respond
+   */
+  hasNoMachine(vm: ListedMachine, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Makes the reader for a namespace. */
+function readLiveMachines(
+  api: Pick<ApiClient, "get" | "list">,
+  namespace: string,
+  countOfCache: () => number,
+): LiveMachines {
+  return {
+    async stillWithoutMachine(vms, signal) {
+      const { items } = await listAll(api, machineResource, { namespace, omitManagedFields: true }, { signal });
+      const machines = items.map((item) => readMachine(item));
+      const read = machines.flatMap((result): readonly Machine[] => (result.ok ? [result.value] : []));
+      if (read.length < machines.length || isMuchShorter(read.length, countOfCache())) return [];
+      return vmsWithoutMachine(vms, read, namespace);
+    },
+    async hasNoMachine(vm, signal) {
+      try {
+        const found = readMachine(await api.get(machineResource, { namespace, name: vm.machineName }, { signal }));
+        return found.ok && vmsWithoutMachine([vm], [found.value], namespace).length > 0;
+      } catch (error) {
+        if (isNotFound(error)) return true;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Deletes a VM through its driver, as that of a machine with the name and UID of the VM (MCM, `pkg/util/provider/machinecontroller/machine_safety.go` deleteOrphanVM). */
+function deleteOrphan(
+  { providerId, machineName, machineUid = "" }: ListedMachine,
+  { machineClass, secret }: ClassCall,
+  driver: Pick<MachineDriver, "deleteVm">,
+  signal: AbortSignal,
+): Promise<DriverOutcome<OperationResult | PendingOperation>> {
+  const { name, namespace = "" } = machineClass.metadata;
+  const machine: Machine = {
+    metadata: { name: machineName, namespace, uid: machineUid },
+    spec: { providerID: providerId, class: { kind: "MachineClass", name } },
+  };
+  return driver.deleteVm({ machine, machineClass, secret }, signal);
+}
+
+/** Reports on a class, and in the log. */
+export type ReportOnClass = (machineClass: MachineClass, event: EventRecord) => void;
+
+/** Deletes VMs without machine. */
+export interface OrphanDeleter {
+  /**
+   * Deletes VMs whose quarantine is over: each only while nothing is in doubt, if the API server has no machine for it, and within the rate. Failures are reported, and repeated with the next list.
+   *
+   * @throws ApiError when the API server does not respond
+   */
+  deleteDue(due: readonly ListedMachine[], list: VmList, facts: MachineListFacts, signal: AbortSignal): Promise<void>;
+  /** The class is deleted. */
+  forget(uid: string): void;
+}
+
+/** The deletions of a class. */
+interface Deletions {
+  /** Monotonic clock, oldest first. */
+  readonly times: number[];
+  /** VMs that were counted: the deletion of one may take several calls. */
+  readonly vms: Set<string>;
+}
+
+/** Makes the deleter of a process. */
+export function createOrphanDeleter(
+  context: ControllerContext,
+  driver: Pick<MachineDriver, "deleteVm">,
+  lists: Pick<VmLists, "request">,
+  report: ReportOnClass,
+): OrphanDeleter {
+  const { caches, namespace, control, clock } = context;
+  const live = readLiveMachines(control, namespace, () => caches.machines.store.list(namespace).length);
+  const byClass = new Map<string, Deletions>();
+
+  const isWithinRate = (uid: string, { providerId }: ListedMachine): boolean => {
+    const deletions: Deletions = byClass.get(uid) ?? { times: [], vms: new Set() };
+    byClass.set(uid, deletions);
+    if (deletions.vms.has(providerId)) return true;
+    const nowMs = clock.monotonicMs();
+    if (!mayDelete({ deletions: deletions.times, rate: defaultDeletionRate, nowMs })) return false;
+    deletions.times.push(nowMs);
+    deletions.vms.add(providerId);
+    return true;
+  };
+
+  const deleteOne = async (vm: ListedMachine, list: VmList, signal: AbortSignal): Promise<void> => {
+    const { machineClass } = list;
+    const what = `VM ${vm.providerId} of Machine ${vm.machineName}, which does not exist`;
+    const outcome = await deleteOrphan(vm, list, driver, signal);
+    if (signal.aborted) return;
+    if (!outcome.ok) {
+      const message = `Failed to delete ${what}: ${outcome.error.code}: ${outcome.error.message}`;
+      return report(machineClass, { type: "Warning", reason: eventReasons.orphanVmNotDeleted, message });
+    }
+    if (isPending(outcome.value)) return lists.request(machineClass, outcome.value.pending.checkAfterMs);
+    report(machineClass, { type: "Normal", reason: eventReasons.orphanVmDeleted, message: `Deleted ${what}` });
+    lists.request(machineClass, 0);
+  };
+
+  return {
+    async deleteDue(due, list, facts, signal) {
+      const { uid = "" } = list.machineClass.metadata;
+      for (const vm of await live.stillWithoutMachine(due, signal)) {
+        if (!(await live.hasNoMachine(vm, signal))) continue;
+        if (signal.aborted || findDoubt(observeMachineList(context), facts) !== undefined) return;
+        if (!isWithinRate(uid, vm)) return;
+        await deleteOne(vm, list, signal);
+      }
+    },
+    forget: (uid) => void byClass.delete(uid),
+  };
+}

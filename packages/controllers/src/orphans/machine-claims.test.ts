@@ -1,0 +1,69 @@
+import type { ListedMachine, Machine } from "@millwright/core";
+import { describe, expect, test } from "vitest";
+import { aMachine, type Change, inPhase, named, testNamespace } from "../testing/builders.ts";
+import { vmsWithoutMachine } from "./machine-claims.ts";
+
+const vm: ListedMachine = {
+  providerId: "aws:///eu/i-1",
+  machineName: "m",
+  machineUid: "old",
+  machineNamespace: testNamespace,
+};
+const withId = (providerID: string) => ({ spec: { providerID } });
+const intent = (fields: object) => ({
+  metadata: {
+    annotations: {
+      "machine.millwright.dev/creation-intent": JSON.stringify({
+        token: "t",
+        attempt: 1,
+        class: "small",
+        provider: "mock",
+        ...fields,
+      }),
+    },
+  },
+});
+
+describe("a VM that a machine owns", () => {
+  test.each<[string, Partial<ListedMachine>, readonly Change<Machine>[]]>([
+    ["has the UID of the machine", { machineUid: "uid-m" }, [named("m")]],
+    ["has the UID of a machine in any phase", { machineUid: "uid-m" }, [named("m"), inPhase("Failed")]],
+    [
+      "has the UID of a machine that is being deleted",
+      { machineUid: "uid-m" },
+      [named("m"), { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, inPhase("Terminating")],
+    ],
+    ["is named by the provider id of another machine", {}, [named("other"), withId("AWS:///eu-1/I-1")]],
+    ["was answered to the creation of another machine", {}, [named("other"), intent({ foreignVm: "aws:///eu/i-1" })]],
+    ["has the name of a machine that is being created", {}, [named("m")]],
+    ["has the name of a machine whose creation fails", {}, [named("m"), inPhase("CrashLoopBackOff")]],
+    ["has no UID, as those of MCM", { machineUid: "" }, [named("m"), withId("aws:///eu/i-2"), inPhase("Running")]],
+  ])("%s", (_, change, changes) => {
+    expect(vmsWithoutMachine([{ ...vm, ...change }], [aMachine(...changes)], testNamespace)).toEqual([]);
+  });
+
+  test("has the name of a machine that cannot be read", () => {
+    const broken = { metadata: { name: "m", namespace: testNamespace, uid: "new" }, spec: {}, status: {} };
+    expect(vmsWithoutMachine([vm], [broken], testNamespace)).toEqual([]);
+  });
+
+  test("is one of another namespace", () => {
+    expect(vmsWithoutMachine([{ ...vm, machineNamespace: "other" }], [], testNamespace)).toEqual([]);
+  });
+});
+
+describe("a VM that no machine owns", () => {
+  test.each<[string, Partial<ListedMachine>, readonly Machine[]]>([
+    ["there is no machine", {}, []],
+    ["is of MCM, and there is none of its name", { machineUid: "", machineNamespace: "" }, [aMachine(named("other"))]],
+    [
+      "is that of a former machine of the same name",
+      {},
+      [aMachine(named("m"), withId("aws:///eu/i-2"), inPhase("Running"))],
+    ],
+  ])("%s", (_, change, machines) => {
+    const orphan = { ...vm, ...change };
+    const tagged = change.machineNamespace === "" ? { providerId: orphan.providerId, machineName: "m" } : orphan;
+    expect(vmsWithoutMachine([tagged], machines, testNamespace)).toEqual([tagged]);
+  });
+});

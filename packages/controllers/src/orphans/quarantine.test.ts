@@ -1,0 +1,40 @@
+import { describe, expect, it, test } from "vitest";
+import { aMachineClass } from "../testing/builders.ts";
+import { emptyQuarantine, formatQuarantine, readQuarantine } from "./quarantine.ts";
+
+const read = (text: string) =>
+  readQuarantine(aMachineClass({ metadata: { annotations: { "machine.millwright.dev/orphan-vms": text } } }));
+
+describe("the quarantine on a class", () => {
+  it("is read as it was written, in seconds", () => {
+    const since = Date.parse("2026-01-01T00:00:05Z");
+    const quarantine = {
+      machines: 7,
+      vms: new Map([
+        ["b", { machine: "m", since }],
+        ["a", { machine: "n", since }],
+      ]),
+    };
+    const text = formatQuarantine(quarantine) ?? "";
+    expect(text).toBe(
+      '{"machines":7,"vms":{"a":{"machine":"n","since":"2026-01-01T00:00:05Z"},"b":{"machine":"m","since":"2026-01-01T00:00:05Z"}}}',
+    );
+    expect(read(text)).toEqual(quarantine);
+  });
+
+  it("removes the annotation when it is empty", () => {
+    expect(formatQuarantine(emptyQuarantine)).toBeNull();
+    expect(readQuarantine(aMachineClass())).toEqual(emptyQuarantine);
+  });
+
+  test.each([
+    "",
+    "nonsense",
+    "null",
+    "[]",
+    '{"vms":1}',
+    '{"vms":{"a":1,"b":{"machine":"m","since":"soon"},"c":{"since":"2026-01-01T00:00:05Z"}}}',
+  ])("of %s is empty", (text) => {
+    expect(read(text).vms.size).toBe(0);
+  });
+});

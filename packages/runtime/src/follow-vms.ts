@@ -1,0 +1,39 @@
+import {
+  collectOrphans,
+  type ControllerContext,
+  createMissingVms,
+  createVmLists,
+  createVmOwners,
+  type MachineDriver,
+  type MachineSettings,
+  type MachineControllerOptions,
+  type OrphanMode,
+  type VmListDriver,
+  type VmListTimes,
+} from "@millwright/controllers";
+import type { Controller } from "@millwright/kube";
+
+/** How VMs are followed. */
+export interface FollowVmsOptions {
+  /** When the VMs of classes are listed, and when a VM that lists lack is looked for. Default: `defaultVmListTimes`. */
+  readonly vmLists?: Partial<VmListTimes>;
+  /** What happens to VMs without machine; `off`: nothing. Default: `collect`. */
+  readonly orphanVms?: OrphanMode | "off";
+}
+
+/** Wires the lists of VMs with those who read them. */
+export function followVms(
+  context: ControllerContext,
+  driver: MachineDriver & VmListDriver,
+  { creationTimeoutMs }: Pick<MachineSettings, "creationTimeoutMs">,
+  { vmLists, orphanVms: mode = "collect" }: FollowVmsOptions,
+): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & { readonly controller: Controller } {
+  const lists = createVmLists(context, driver, vmLists);
+  const { controller, times } = lists;
+  const missingVms = createMissingVms(context, driver, lists);
+  const vmOwners = createVmOwners(context, lists);
+  // The last reader: it may take minutes.
+  if (mode !== "off")
+    collectOrphans(context, driver, lists, { mode, minAgeMs: creationTimeoutMs, quarantineMs: times.periodMs });
+  return { controller, missingVms, vmOwners };
+}

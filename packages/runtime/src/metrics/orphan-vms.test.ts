@@ -1,0 +1,28 @@
+import { createControlCaches } from "@millwright/controllers";
+import { annotationKeys, machineClassResource, systemClock, systemRandom } from "@millwright/core";
+import { createFakeApi } from "@millwright/kube/testing";
+import { Registry } from "prom-client";
+import { expect, it } from "vitest";
+import { measureOrphanVms } from "./orphan-vms.ts";
+
+it("counts the VMs in quarantine, by class", async () => {
+  const namespace = "shoot";
+  const api = createFakeApi();
+  const entry = { machine: "m", since: "2026-01-01T00:00:00Z" };
+  const annotations = { [annotationKeys.orphanVms]: JSON.stringify({ machines: 3, vms: { a: entry, b: entry } }) };
+  for (const [name, metadata] of [
+    ["small", { annotations }],
+    ["large", {}],
+  ] as const)
+    api.seed(machineClassResource, { metadata: { name, namespace, ...metadata }, provider: "mock", providerSpec: {} });
+  const { classes } = createControlCaches({ api, namespace, clock: systemClock, random: systemRandom });
+  const stop = new AbortController();
+  void classes.run(stop.signal);
+  await classes.synced(stop.signal);
+  const registry = new Registry();
+  measureOrphanVms(registry, { classes });
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('millwright_orphan_vms{machine_class="small"} 2');
+  expect(metrics).toContain('millwright_orphan_vms{machine_class="large"} 0');
+  stop.abort();
+});
