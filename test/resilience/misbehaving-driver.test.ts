@@ -97,7 +97,7 @@ test("a driver that prints secrets everywhere shows none of them, and its stray 
   const machine = await eventually(async () => {
     const [found] = await installation.machines();
     expect(found?.spec.providerID).toMatch(/^leaky:/);
-    expect(found?.status?.lastKnownState).toContain("[redacted]");
+    expect(found?.status?.lastKnownState ?? "").toContain("[redacted]");
     return found?.metadata.name ?? "";
   });
   for (const kind of ["after loading", "floating", "timer", "emitter"])

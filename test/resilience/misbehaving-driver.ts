@@ -28,6 +28,9 @@ const valuesOf = (secret: SecretData): readonly string[] => Object.values(secret
 const leaksOf = (secret: SecretData, userData = ""): string =>
   `\u001b[31m\u202e${[...valuesOf(secret), userData].map(leakOf).join("\n")}`;
 
+/** The same, short enough for a state, which is left out otherwise. */
+const stateOf = (secret: SecretData): string => `\u001b[31m\u202e${valuesOf(secret).join(" ")}`;
+
 const emitter = new EventEmitter();
 const vms = new Set<string>();
 const attempts = new Map<string, number>();
@@ -91,7 +94,7 @@ async function createMachine({ machine, secret, userData }: CreateMachineRequest
   if (attempt === 2) throw new Error(text, { cause: new Error(text) });
   if (attempt === 3) return { pending: { message: text, checkAfterMs: 100 } };
   vms.add(machine.name);
-  return { providerId: `leaky:///${machine.name}`, nodeName: machine.name, lastKnownState: text };
+  return { providerId: `leaky:///${machine.name}`, nodeName: machine.name, lastKnownState: stateOf(secret) };
 }
 
 /** A driver that prints secrets wherever it can, and fails outside of its calls. */
@@ -102,11 +105,11 @@ export default defineDriver<unknown>({
   async getMachineStatus({ machine, secret }) {
     if (!vms.has(machine.name))
       throw new MachineError("NotFound", leaksOf(secret), { lastKnownState: leaksOf(secret) });
-    return { providerId: `leaky:///${machine.name}`, nodeName: machine.name, lastKnownState: leaksOf(secret) };
+    return { providerId: `leaky:///${machine.name}`, nodeName: machine.name, lastKnownState: stateOf(secret) };
   },
   async deleteMachine({ machine, secret }) {
     vms.delete(machine.name);
-    return { lastKnownState: leaksOf(secret) };
+    return { lastKnownState: stateOf(secret) };
   },
   async findDrift({ machine, secret }) {
     const text = leaksOf(secret).slice(0, 4000);
