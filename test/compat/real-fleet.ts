@@ -9,7 +9,7 @@ import { startRealServer } from "./real-server.ts";
 export interface RealFleet extends Fleet {
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
-  readonly plane: Pick<ControlPlane, "backup" | "restore">;
+  readonly plane: Pick<ControlPlane, "url" | "ca" | "token" | "backup" | "restore">;
   /** Starts controllers without leader election. They are killed with the fleet, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
 }

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, request } from "node:https";
+import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
+
+/** A proxy in front of a real kube-apiserver, for faults that the server itself does not have. */
+export interface FaultyProxy {
+  readonly url: string;
+  /** From now on nothing is answered, and open watches are silent; connections stay open. */
+  stall(): void;
+  /** Ends {@link FaultyProxy.stall}; what was not answered meanwhile is cut. */
+  resume(): void;
+  /** Ends all watches of a resource as expired, and answers the lists that follow with no objects, so many times. */
+  emptyLists(resource: string, times: number): void;
+  /** How many lists are still to be emptied. */
+  readonly listsToEmpty: () => number;
+  close(): Promise<void>;
+}
+
+/** A request that is being answered. */
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  answer?: IncomingMessage;
+}
+
+const expired = JSON.stringify({
+  kind: "Status",
+  apiVersion: "v1",
+  status: "Failure",
+  reason: "Expired",
+  code: 410,
+  message: "too old resource version",
+});
+
+const json = { "content-type": "application/json" };
+
+/** The text of a list, as if there was no object. */
+const withoutItems = async (message: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(Buffer.from(chunk));
+  return JSON.stringify({ ...JSON.parse(Buffer.concat(chunks).toString("utf8")), items: [] });
+};
+
+/** Starts it on loopback, over plain HTTP. Credentials are the client's. */
+export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "url" | "ca">): Promise<FaultyProxy> {
+  const agent = new Agent({ keepAlive: true, ca });
+  const open = new Set<Exchange>();
+  let isStalled = false;
+  let emptied = { resource: "", left: 0 };
+
+  /** Whether the request is for the collection of the resource whose lists are emptied, and whether it is a watch. */
+  const faultOf = (incoming: IncomingMessage): "watch" | "list" | undefined => {
+    const url = new URL(incoming.url ?? "", target);
+    if (emptied.left === 0 || incoming.method !== "GET" || !url.pathname.endsWith(`/${emptied.resource}`))
+      return undefined;
+    return url.searchParams.get("watch") === "true" ? "watch" : "list";
+  };
+
+  const forward = (exchange: Exchange): void => {
+    const { incoming, outgoing } = exchange;
+    const fault = faultOf(incoming);
+    if (fault === "watch") {
+      outgoing.writeHead(410, json).end(expired);
+      return;
+    }
+    if (fault === "list") emptied.left--;
+    const { host: _, "accept-encoding": __, ...headers } = incoming.headers;
+    const upstream = request(new URL(incoming.url ?? "", target), { agent, method: incoming.method, headers });
+    upstream.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => upstream.destroy());
+    upstream.on("response", (answer) => {
+      const { statusCode = 502, headers: answered } = answer;
+      if (fault === "list") {
+        void withoutItems(answer).then(
+          (text) => outgoing.writeHead(statusCode, json).end(text),
+          () => outgoing.destroy(),
+        );
+        return;
+      }
+      exchange.answer = answer;
+      outgoing.writeHead(statusCode, answered);
+      outgoing.flushHeaders();
+      answer.on("error", () => outgoing.destroy());
+      if (!isStalled) answer.pipe(outgoing);
+    });
+    incoming.pipe(upstream);
+  };
+
+  const server = createServer((incoming, outgoing) => {
+    const exchange: Exchange = { incoming, outgoing };
+    open.add(exchange);
+    outgoing.on("close", () => open.delete(exchange));
+    if (!isStalled) forward(exchange);
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (typeof address === "object" && address !== null) resolve(address.port);
+      else reject(new Error("the proxy has no port"));
+    });
+  });
+  const cut = (exchanges: Iterable<Exchange>): void => {
+    for (const { outgoing } of exchanges) outgoing.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stall() {
+      isStalled = true;
+      for (const { answer, outgoing } of open) answer?.unpipe(outgoing);
+    },
+    resume() {
+      isStalled = false;
+      cut(open);
+    },
+    emptyLists(resource, times) {
+      emptied = { resource, left: times };
+      cut([...open].filter(({ incoming }) => faultOf(incoming) === "watch"));
+    },
+    listsToEmpty: () => emptied.left,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      agent.destroy();
+    },
+  };
+}
