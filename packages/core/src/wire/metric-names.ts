@@ -124,7 +124,7 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
-  /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: nothing is done for them until they are fixed, except for their deletion; labels `kind`, `namespace`. Alert on any value above 0. */
+  /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: their specs are not acted on until they are fixed; labels `kind`, `namespace`. Alert on any value above 0. */
   unreadableObjects: "millwright_unreadable_objects",
   /** Gauge: VMs without Machine that are in quarantine; label `machine_class`. Alert on any value above 0. */
   orphanVms: "millwright_orphan_vms",
