@@ -86,6 +86,10 @@ test.each<[string, Parts]>([
   ["a token beside it, as Gardener mounts both", { user: { token: undefined, tokenFile: "token" } }],
   ["certificates beside it", { user: pair, cluster: { "certificate-authority": "./pem" } }],
   ["a server on loopback without TLS", { cluster: { server: "http://127.0.0.1:8001" } }],
+  [
+    "a server on loopback without TLS that is not verified, as of the devcluster",
+    { cluster: { server: "http://127.0.0.1:8001", "insecure-skip-tls-verify": true } },
+  ],
   ["a server inside of the cluster", { cluster: { server: "https://kube-apiserver" } }],
 ])("a kubeconfig from outside may have %s", async (_, parts) => {
   await expect(load(parts)).resolves.toMatchObject({ server: expect.any(String) });

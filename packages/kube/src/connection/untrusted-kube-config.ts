@@ -53,7 +53,12 @@ export function findForbidden(
     ["files", isElsewhere(user?.keyFile), `${ofUser}: client-key ${elsewhere}`],
     ["files", isElsewhere(tokenFile), `${ofUser}: tokenFile ${elsewhere}`],
     ["proxy-url", Boolean(cluster.proxyUrl), `${ofCluster} has a proxy-url`],
-    ["insecure-skip-tls-verify", cluster.skipTLSVerify, `${ofCluster} has insecure-skip-tls-verify`],
+    // Without TLS it changes nothing, and kubeconfigs for such servers have it often.
+    [
+      "insecure-skip-tls-verify",
+      cluster.skipTLSVerify && server?.protocol === "https:",
+      `${ofCluster} has insecure-skip-tls-verify`,
+    ],
     [
       "http",
       server?.protocol === "http:" && !loopback.test(server.hostname),
