@@ -1,8 +1,8 @@
 export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
 export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
 export type { ControllerContext, Target } from "./cluster/context.ts";
-export { matchByProviderId, pickNode } from "./model/node-match.ts";
-export type { MatchVm } from "./model/node-match.ts";
+export { matchByProviderId, pickNode } from "./model/pick-node.ts";
+export type { MatchVm } from "./model/pick-node.ts";
 export { shapeProblemsOf } from "./cluster/readable.ts";
 export { createCrdGuard } from "./crd-guard/crd-guard.ts";
 export type { CrdGuard } from "./model/crd-guard.ts";

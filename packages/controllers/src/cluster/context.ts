@@ -4,7 +4,7 @@ import type { ConditionOptions } from "../model/machine-settings.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { ClassChecks } from "./class-checks.ts";
-import type { MatchVm } from "../model/node-match.ts";
+import type { MatchVm } from "../model/pick-node.ts";
 
 /** The cluster that machines join. */
 export interface Target {

@@ -1,5 +1,5 @@
 import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
-import type { MatchNode } from "../model/node-match.ts";
+import type { MatchNode } from "../model/pick-node.ts";
 import type { Node } from "../model/node-objects.ts";
 import { hasId } from "../model/provisioning.ts";
 import { firstHolder, type VmHolder, type VmOwners } from "../model/vm-holder.ts";

@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "./context.ts";
-import { createMatchNode, findNode } from "./find-node.ts";
+import { createMatchNode, findNode } from "./node-candidates.ts";
 import { findVmHolder } from "./find-vm-holder.ts";
 import type { Node } from "../model/node-objects.ts";
 

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
+import { withDeploymentConditions } from "../machine-deployment/cluster-api-conditions.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { slowDeletionText } from "./machine/deleting.ts";
 import type { MachineFacts } from "./machine/facts.ts";
 import { machineConditions, msUntilIssuesChange } from "./machine/machine-conditions.ts";
 import { isAvailable } from "../model/phase.ts";
-import { withSetConditions } from "../machine-set/conditions.ts";
+import { withSetConditions } from "../machine-set/cluster-api-conditions.ts";
 import { changesReplicas, decideMachineSet } from "../machine-set/decide.ts";
 import {
   buildDeployment,

@@ -23,7 +23,7 @@ import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
-import { withDeploymentConditions } from "./conditions.ts";
+import { withDeploymentConditions } from "./cluster-api-conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetCreator } from "./sets/create-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";

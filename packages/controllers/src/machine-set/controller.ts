@@ -28,7 +28,7 @@ import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
-import { withSetConditions } from "./conditions.ts";
+import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas, decideMachineSet } from "./decide.ts";
 import { observeMachineSet } from "./observe.ts";
 import { expectedReplicasOf } from "./expected-replicas.ts";

@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { lacksExpectedMachines } from "./expected-replicas.ts";
-import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
+import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
 import { type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
 import { driftsFrom, templateDrift } from "./template-drift.ts";

@@ -1,4 +1,4 @@
-import { isForReplacement } from "../machine-lists/for-remediation.ts";
+import { isForReplacement } from "../machine-lists/for-replacement.ts";
 import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";

@@ -12,7 +12,7 @@ import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere, predicateFor } from "../machine-lists/machines-where.ts";
 import type { Freeze } from "../safety/freeze-set.ts";
-import { countAutoPreserved } from "./plan-auto-preservation.ts";
+import { countAutoPreserved } from "./plan-preserve-annotations.ts";
 
 /** A creation or deletion of machines that the API server rejected, until one succeeds. */
 export interface ReplicaFailure {

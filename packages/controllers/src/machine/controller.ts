@@ -13,7 +13,7 @@ import type { MachineAction, MachineDecision } from "./state/decision.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 import { handOverStatus } from "./deletion/hand-over.ts";
 import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
-import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
+import { mayNeedFallbackClass } from "./deletion/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { createRemediationWatch } from "../remediation/remediation-watch.ts";

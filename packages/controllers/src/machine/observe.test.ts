@@ -3,7 +3,7 @@ import { nodeResource, podResource, secretResource, volumeAttachmentResource } f
 import { describe, expect, it, test } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createPodKnowledge } from "../drain/known-pods.ts";
-import type { MatchVm } from "../model/node-match.ts";
+import type { MatchVm } from "../model/pick-node.ts";
 import {
   aMachine,
   aMachineClass,

@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import { labelKeys } from "@millwright/core";
-import type { MatchedNode } from "./node-match.ts";
+import type { MatchedNode } from "./pick-node.ts";
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 

@@ -1,6 +1,6 @@
 import { eventReasons, type ListedMachine, type Machine, providerIdKey } from "@millwright/core";
 import { keyOf } from "@millwright/kube";
-import { createMatchNode, findNode } from "../cluster/find-node.ts";
+import { createMatchNode, findNode } from "../cluster/node-candidates.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { lastReportOf } from "../model/old-node.ts";

@@ -8,7 +8,7 @@ import {
 } from "@millwright/core";
 import { cutText } from "../message-lines.ts";
 import { findCondition } from "@millwright/kube";
-import { isForReplacement } from "../../machine-lists/for-remediation.ts";
+import { isForReplacement } from "../../machine-lists/for-replacement.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { remediationLimitOf } from "../../model/remediation-budget.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";

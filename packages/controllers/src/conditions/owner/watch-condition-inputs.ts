@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
-import { machinesMatching } from "../../cluster/find-node.ts";
+import { machinesMatching } from "../../cluster/node-candidates.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { isProvisioning } from "../../model/provisioning.ts";
 import { isSameHealth } from "../../model/node-health.ts";

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchByProviderId } from "../../model/node-match.ts";
+import { matchByProviderId } from "../../model/pick-node.ts";
 import { aMachine, beingDeleted, createdAt, named } from "../../testing/builders.ts";
 import { itsNode } from "../../testing/snapshots.ts";
 import { competingMachines } from "./competing-machines.ts";

@@ -1,5 +1,5 @@
 import type { Machine } from "@millwright/core";
-import type { MatchNode } from "../../model/node-match.ts";
+import type { MatchNode } from "../../model/pick-node.ts";
 import type { Node } from "../../model/node-objects.ts";
 
 /** Orders claims to a node: the machine of its VM first, then the older machine, then by name. */

@@ -1,4 +1,4 @@
-import type { MatchedNode } from "../../model/node-match.ts";
+import type { MatchedNode } from "../../model/pick-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";

@@ -12,7 +12,7 @@ import {
   named,
 } from "../testing/builders.ts";
 import { someConditionInputs } from "../testing/judged-machines.ts";
-import { setConditionsOf, withSetConditions } from "./conditions.ts";
+import { setConditionsOf, withSetConditions } from "./cluster-api-conditions.ts";
 import { decideMachineSet } from "./decide.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");

@@ -23,7 +23,7 @@ import { someConditionInputs } from "../testing/judged-machines.ts";
 import type { RunningControllers } from "../testing/running-controllers.ts";
 import { lastly } from "../testing/snapshots.ts";
 import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
-import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
+import { deploymentConditions, withDeploymentConditions } from "./cluster-api-conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import type { SetView } from "./state/set-size.ts";
 import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";

@@ -12,7 +12,7 @@ import {
   inPhase,
   named,
 } from "../testing/builders.ts";
-import { countAutoPreserved, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
+import { countAutoPreserved, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
 
 const { preserve, lastAppliedNodePreserveValue } = annotationKeys;
 /** A Failed machine created on the n-th day. */

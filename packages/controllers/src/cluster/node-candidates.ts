@@ -6,7 +6,7 @@ import {
   matchByProviderId,
   type FoundNode,
   pickNode,
-} from "../model/node-match.ts";
+} from "../model/pick-node.ts";
 import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { Node } from "../model/node-objects.ts";
