@@ -11,7 +11,8 @@ import {
   named,
 } from "../testing/builders.ts";
 import { type SetView } from "./state/set-size.ts";
-import { type DeploymentFacts, machineDeploymentStatus } from "./status.ts";
+import type { DeploymentFacts } from "./mcm-conditions.ts";
+import { machineDeploymentStatus } from "./status.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
 const running = inPhase("Running");

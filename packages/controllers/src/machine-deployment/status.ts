@@ -1,37 +1,10 @@
-import {
-  crdsEstablishedConditionType,
-  type FieldProblem,
-  legacyConditionTypes,
-  legacyReasons,
-  type MachineDeployment,
-  type MachineDeploymentStatus,
-} from "@millwright/core";
-import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { specValidState } from "../conditions/spec-valid.ts";
-import { frozenState } from "../safety/freeze-deployment.ts";
+import type { MachineDeploymentStatus } from "@millwright/core";
 import { countMachines } from "../machine-lists/machine-counts.ts";
-import { type Counters, progressOf } from "./progress.ts";
+import { type DeploymentFacts, mcmConditions, viewsOf } from "./mcm-conditions.ts";
+import type { Counters } from "./progress.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
-import { preservedFailures, countAvailable, type SetView, sum } from "./state/set-size.ts";
-
-/** What the status of a deployment is computed from. */
-export interface DeploymentFacts {
-  readonly deployment: MachineDeployment;
-  readonly newSet: SetView | undefined;
-  /** Oldest first. */
-  readonly oldSets: readonly SetView[];
-  /** Name of the set that this reconcile creates. */
-  readonly createdSet: string | undefined;
-  /** Machines that may be unavailable; `undefined` while the spec is invalid. */
-  readonly maxUnavailable: number | undefined;
-  readonly problems: readonly FieldProblem[];
-  /** What the rollout waits for, a clause each. Default: nothing. */
-  readonly holds?: readonly string[] | undefined;
-}
-
-const viewsOf = ({ newSet, oldSets }: DeploymentFacts): readonly SetView[] =>
-  newSet === undefined ? oldSets : [...oldSets, newSet];
+import { countAvailable, preservedFailures, sum } from "./state/set-size.ts";
 
 const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
@@ -46,72 +19,6 @@ const countersOf = (facts: DeploymentFacts): Counters => {
     unavailableReplicas: Math.max(0, sum(sets.map(({ set }) => set.spec.replicas ?? 0)) - available),
   };
 };
-
-function availableState(
-  { deployment, maxUnavailable }: DeploymentFacts,
-  counters: Counters,
-  preserved: number,
-): ConditionState | undefined {
-  if (maxUnavailable === undefined) return undefined;
-  const needed = Math.max(0, (deployment.spec.replicas ?? 0) - maxUnavailable - preserved);
-  const type = legacyConditionTypes.available;
-  return counters.availableReplicas >= needed
-    ? {
-        type,
-        status: "True",
-        reason: legacyReasons.minimumReplicasAvailable,
-        message: "Deployment has minimum availability.",
-      }
-    : {
-        type,
-        status: "False",
-        reason: legacyReasons.minimumReplicasUnavailable,
-        message: "Deployment does not have minimum availability.",
-      };
-}
-
-/** The failure to create or delete machines that a set reports, the newest set first. */
-function replicaFailureOf({ newSet, oldSets }: DeploymentFacts): ConditionState | undefined {
-  for (const view of newSet === undefined ? oldSets : [newSet, ...oldSets]) {
-    const found = findCondition(view.set.status?.machineSetCondition, legacyConditionTypes.replicaFailure);
-    if (found?.status === "True")
-      return { type: found.type, status: "True", reason: found.reason ?? "", message: found.message ?? "" };
-  }
-  return undefined;
-}
-
-function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: number, now: Date): readonly Condition[] {
-  const { deployment, problems, newSet, createdSet } = facts;
-  let conditions: readonly Condition[] = removeCondition(
-    deployment.status?.conditions ?? [],
-    crdsEstablishedConditionType,
-  );
-  const set = (state: ConditionState | undefined, touch = false): void => {
-    if (state !== undefined) conditions = setCondition(conditions, state, { now, updateTime: true, touch });
-  };
-  set(availableState(facts, counters, preserved));
-  if (problems.length === 0 && deployment.metadata.deletionTimestamp == null) {
-    const progress = progressOf(
-      {
-        deployment,
-        counters,
-        newSet: newSet?.set.metadata.name ?? createdSet,
-        isNewSetCreated: createdSet !== undefined,
-        holds: facts.holds ?? [],
-      },
-      now,
-    );
-    set(progress?.state, progress?.touch);
-  }
-  const failure = replicaFailureOf(facts);
-  set(failure);
-  if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
-  const frozen = frozenState(viewsOf(facts).map((view) => view.set));
-  set(frozen);
-  if (frozen === undefined) conditions = removeCondition(conditions, legacyConditionTypes.frozen);
-  set(specValidState(problems, deployment.metadata.generation));
-  return conditions;
-}
 
 /**
  * Status of a deployment, from the machines and sets that exist. `observedGeneration` is not updated while the spec is invalid:
@@ -132,7 +39,7 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
     ...(problems.length === 0 && deployment.metadata.generation !== undefined
       ? { observedGeneration: deployment.metadata.generation }
       : {}),
-    conditions: conditionsOf(facts, counters, preserved, now),
+    conditions: mcmConditions(facts, counters, preserved, now),
   };
 }
 

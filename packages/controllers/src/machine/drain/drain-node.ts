@@ -3,7 +3,7 @@ import { decideDrain, type DrainProgress, isForceDue } from "../../drain/decide-
 import { type DrainWindow, drainWindow } from "../../drain/drain-window.ts";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isUnreachable, unusableAfter } from "./force-drain.ts";
+import { drainMode, isUnreachable, unusableAfter } from "./force-drain.ts";
 
 /** How the node of a machine is drained. */
 export interface NodeDrain {
@@ -18,7 +18,7 @@ export interface NodeDrain {
 /** A machine whose node is drained. */
 type DrainedMachine = Pick<MachineSnapshot, "machine" | "settings">;
 
-/** The terms of a drain within its window: forced when a user requests it, or when the node has been unusable for too long. */
+/** The terms of a drain within its window. */
 function termsOf(
   { settings }: DrainedMachine,
   node: Node,
@@ -26,9 +26,8 @@ function termsOf(
   { evictUntil, deadline, resumedUntil }: DrainWindow,
   now: Date,
 ): DrainTerms {
-  const isUnusable = now.getTime() > Math.max(unusableAfter(node), resumedUntil);
   return {
-    mode: isDemanded || isUnusable ? "force" : "normal",
+    mode: drainMode(node, { isDemanded, resumedUntil }, now),
     startedAt,
     evictUntil,
     deadline,

@@ -1,5 +1,6 @@
 import { labelKeys, type Machine, type NodeCondition, nodeConditionTypes, trueLabel } from "@millwright/core";
 import { conditionOf } from "../../model/node-condition.ts";
+import type { DrainTerms } from "../../drain/drain-view.ts";
 import type { Node } from "../../model/node-objects.ts";
 
 /** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
@@ -30,3 +31,14 @@ export const unusableAfter = (node: Node): number =>
     sinceOf(conditionOf(node, nodeConditionTypes.ready), "True"),
     sinceOf(conditionOf(node, nodeConditionTypes.readonlyFilesystem), "False"),
   );
+
+/**
+ * Whether a drain is forced from its start, before its deadline: when a user requests it, or when the node has been unusable for too long. After the deadline `isForceDue` of
+ * `drain/decide-drain.ts` applies.
+ */
+export const drainMode = (
+  node: Node,
+  { isDemanded, resumedUntil }: { readonly isDemanded: boolean; readonly resumedUntil: number },
+  now: Date,
+): DrainTerms["mode"] =>
+  isDemanded || now.getTime() > Math.max(unusableAfter(node), resumedUntil) ? "force" : "normal";
