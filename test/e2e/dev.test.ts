@@ -93,10 +93,10 @@ describe("millwright dev, driven by kubectl", () => {
     expect(ids).toEqual(vms);
   });
 
-  it("shows machines with MCM's columns", async () => {
+  it("shows machines with MCM's columns and the reason", async () => {
     const [header, row] = (await kubectl(["get", "mc", "-o", "wide"])).split("\n");
-    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "AGE", "NODE", "PROVIDERID"]);
-    expect(row).toMatch(/^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12}/);
+    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "REASON", "AGE", "NODE", "PROVIDERID"]);
+    expect(row).toMatch(/^example-\S+ +Running +Ready +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12}/);
   });
 
   it("describes a machine with its events", async () => {
