@@ -80,9 +80,15 @@ const stateOf = ({ type, status, reason, message }: DerivedCondition): Condition
 });
 
 /**
+ * Whether a condition that is wrong is worth a write of its own. Others change with the status of the machine, or, as Initialized, shortly before it: they come with its next
+ * write. A machine without a cluster to join has no such write after its initialization.
+ */
+const cannotWait = ({ type }: { readonly type: string }, { hasTarget, areEnabled }: StoredConditionFacts): boolean =>
+  !areEnabled || type === types.upToDate || (!hasTarget && (type === types.initialized || type === types.machineReady));
+
+/**
  * The status with the stored conditions of the machine behind the copies of the node's. They cost no write of their own while the machine is created, joins, fails or is
- * deleted, because they change with its status: they come with the next write, and are corrected by a write of their own only when one of them is wrong. So a fleet that is taken
- * over is not written for them.
+ * deleted. A fleet that is taken over is not written for them: each machine gets them with its next write.
  *
  * @param status the status to be written, which is that of `facts.machine` too; `isWritten`: whether it differs from the stored one
  * @returns the same status when nothing changes
@@ -101,7 +107,9 @@ export function withStoredConditions(
   };
   const gone = Object.values(types).filter((type) => !states.some((state) => state.type === type));
   const areStored = findCondition(before, types.machineReady) !== undefined;
-  const areWrong = states.some(isWrong) || gone.some((type) => findCondition(before, type) !== undefined);
+  const areWrong =
+    states.some((state) => isWrong(state) && cannotWait(state, facts)) ||
+    gone.some((type) => findCondition(before, type) !== undefined && cannotWait({ type }, facts));
   // A deletion writes its status at every stage; after the last one nothing can be written.
   if (!isWritten && (!areStored || !areWrong || isDeleting(facts.machine))) return status;
   const kept = gone.reduce<readonly NodeCondition[]>((list, type) => removeCondition(list, type), before);
