@@ -23,17 +23,17 @@ const sourcesOf = (folder: string): readonly string[] =>
 it("finds packages that are loaded by name, and paths out of the package", () => {
   const source = `import x from "@millwright/kube";
 const root = join(here, "..", "..", "..");
-readFile(new URL("../../../../docs/a.md", import.meta.url));
+readFile(new URL("../../../../docs/README.md", import.meta.url));
 const inside = ["../../README.md", ...rest];`;
   expect(mentionedPackages(source)).toEqual([{ line: 1, text: "@millwright/kube" }]);
   expect(pathsOutside("packages/kube/src/a.ts", "packages/kube", source)).toEqual([
     { line: 2, text: "." },
-    { line: 3, text: "../docs/a.md" },
+    { line: 3, text: "../docs/README.md" },
     { line: 4, text: "packages/README.md" },
   ]);
   expect(pathsOutside("packages/kube/src/b/a.ts", "packages/kube", source)).toEqual([
     { line: 2, text: "packages" },
-    { line: 3, text: "docs/a.md" },
+    { line: 3, text: "docs/README.md" },
   ]);
 });
 
@@ -53,7 +53,7 @@ it("knows what is an input: dependencies at any depth, named packages and files"
   ];
   const packages = new Map([tested, ...others].map((each) => [each.name, each]));
   expect([...inputPackages(tested, packages)]).toEqual(["a", "b", "c", "d"]);
-  expect(["docs/a.md", ".", "README.md"].map((path) => isInput(path, tested))).toEqual([true, true, false]);
+  expect(["docs/README.md", ".", "README.md"].map((path) => isInput(path, tested))).toEqual([true, true, false]);
   expect(isInput(".", { name: "b" })).toBe(false);
 });
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
 import { resourceList, text } from "../schema/fields.ts";
+import { notEmpty } from "../schema/rules.ts";
 import { objectMetaSchema } from "./object-meta.ts";
 import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
 
@@ -36,7 +37,9 @@ export const machineClassSchema = z
     kind: kindField,
     metadata: objectMetaSchema,
     nodeTemplate: nodeTemplateSchema.exactOptional(),
-    provider: text("Name of the driver, compared ignoring case.").exactOptional(),
+    provider: text("Name of the driver, compared ignoring case.")
+      .meta({ "x-kubernetes-validations": [notEmpty] })
+      .exactOptional(),
     providerSpec: z.record(z.string(), z.unknown()).meta({
       description: "Specification of the VMs; its fields are defined by the driver.",
       "x-kubernetes-preserve-unknown-fields": true,

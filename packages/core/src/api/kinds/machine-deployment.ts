@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
-import { flag, int32, int64, intOrPercent, text, timestamp } from "../schema/fields.ts";
+import { count, flag, int32, int64, intOrPercent, text, timestamp } from "../schema/fields.ts";
+import { isOneOf, leavesRoom, namesOrchestration, selectsSomething } from "../schema/rules.ts";
 import { labelSelectorSchema } from "../values/label-selector-schema.ts";
 import { machineTemplateSchema } from "./machine-spec.ts";
 import { objectMetaSchema } from "./object-meta.ts";
@@ -25,30 +26,35 @@ const strategySchema = z
           "Auto: the controller selects the nodes to update. Manual: a user does.",
         ).exactOptional(),
       })
-      .meta({ description: "Settings of the strategy InPlaceUpdate." })
+      .meta({ description: "Settings of the strategy InPlaceUpdate.", "x-kubernetes-validations": [leavesRoom] })
       .exactOptional(),
     rollingUpdate: z
       .object(fenceposts)
-      .meta({ description: "Settings of the strategy RollingUpdate." })
+      .meta({ description: "Settings of the strategy RollingUpdate.", "x-kubernetes-validations": [leavesRoom] })
       .exactOptional(),
-    type: text("RollingUpdate, Recreate or InPlaceUpdate. Default: RollingUpdate.").exactOptional(),
+    type: text("RollingUpdate, Recreate or InPlaceUpdate. Default: RollingUpdate.")
+      .meta({ "x-kubernetes-validations": [isOneOf(["RollingUpdate", "Recreate", "InPlaceUpdate"])] })
+      .exactOptional(),
   })
-  .meta({ description: "How machines of an old template are replaced by machines of the new one." });
+  .meta({
+    description: "How machines of an old template are replaced by machines of the new one.",
+    "x-kubernetes-validations": [namesOrchestration],
+  });
 
 const machineDeploymentSpecSchema = z
   .object({
-    autoPreserveFailedMachineMax: int32(
+    autoPreserveFailedMachineMax: count(
       "Maximum number of Failed machines of each set that are preserved automatically. Default: 0.",
     ).exactOptional(),
-    minReadySeconds: int32(
+    minReadySeconds: count(
       "Seconds for which a new machine must be ready before it counts as available. Default: 0.",
     ).exactOptional(),
     paused: flag("Whether rollouts are paused; scaling and deletion continue. Default: false.").exactOptional(),
-    progressDeadlineSeconds: int32(
+    progressDeadlineSeconds: count(
       "Seconds without progress after which the condition Progressing turns False. Default: no deadline.",
     ).exactOptional(),
-    replicas: int32("Number of machines. Default: 0.").exactOptional(),
-    revisionHistoryLimit: int32("Number of old MachineSets without machines to keep. Default: all.").exactOptional(),
+    replicas: count("Number of machines. Default: 0.").exactOptional(),
+    revisionHistoryLimit: count("Number of old MachineSets without machines to keep. Default: all.").exactOptional(),
     rollbackTo: z
       .object({ revision: int64("Revision to roll back to; 0 is the previous one.").exactOptional() })
       .meta({ description: "Requests a rollback to an earlier template; the controller clears it." })
@@ -59,7 +65,7 @@ const machineDeploymentSpecSchema = z
     strategy: strategySchema.exactOptional(),
     template: machineTemplateSchema,
   })
-  .meta({ description: "Desired state of the deployment." });
+  .meta({ description: "Desired state of the deployment.", "x-kubernetes-validations": [selectsSomething] });
 
 const machineDeploymentConditionSchema = z.object({
   lastTransitionTime: timestamp("When the status last changed.").exactOptional(),

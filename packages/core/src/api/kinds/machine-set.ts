@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
-import { int32, int64, text, timestamp } from "../schema/fields.ts";
+import { count, int32, int64, text, timestamp } from "../schema/fields.ts";
+import { selectsSomething } from "../schema/rules.ts";
 import { labelSelectorSchema } from "../values/label-selector-schema.ts";
 import { classReferenceSchema, machineTemplateSchema } from "./machine-spec.ts";
 import { objectMetaSchema } from "./object-meta.ts";
@@ -9,22 +10,22 @@ import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
 
 const machineSetSpecSchema = z
   .object({
-    autoPreserveFailedMachineMax: int32(
+    autoPreserveFailedMachineMax: count(
       "Maximum number of Failed machines that are preserved automatically. Default: 0.",
     ).exactOptional(),
     machineClass: classReferenceSchema
       .meta({ description: "Read by metrics only; the class of the machines is in the template." })
       .exactOptional(),
-    minReadySeconds: int32(
+    minReadySeconds: count(
       "Seconds for which a new machine must be ready before it counts as available. Default: 0.",
     ).exactOptional(),
-    replicas: int32("Number of machines. Default: 0.").exactOptional(),
+    replicas: count("Number of machines. Default: 0.").exactOptional(),
     selector: labelSelectorSchema(
       "Selects the Machines of the set; must match the labels of the template.",
     ).exactOptional(),
     template: machineTemplateSchema.prefault({}),
   })
-  .meta({ description: "Desired state of the set." });
+  .meta({ description: "Desired state of the set.", "x-kubernetes-validations": [selectsSomething] });
 
 const machineSetConditionSchema = z.object({
   lastTransitionTime: timestamp("When the status last changed.").exactOptional(),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
-import { flag, int32, text } from "../schema/fields.ts";
+import { count, flag, goDuration, text } from "../schema/fields.ts";
+import { namesClass } from "../schema/rules.ts";
 import { nodeTemplateSpecSchema } from "./node-template.ts";
 import { templateMetaSchema } from "./object-meta.ts";
 
@@ -13,7 +14,7 @@ export const classReferenceSchema = z
   })
   .meta({ description: "The MachineClass of the machine: its driver and the specification of the VM." });
 
-const goDuration = "Go duration such as 20m or 1h30m";
+const goDurationText = "Go duration such as 20m or 1h30m";
 
 /** Schema of the id of a VM. */
 export const providerIdField = text("Id of the VM, written once by the machine controller.");
@@ -21,26 +22,31 @@ export const providerIdField = text("Id of the VM, written once by the machine c
 /** Schema of `spec` of a machine. */
 export const machineSpecSchema = z
   .object({
-    class: classReferenceSchema.exactOptional(),
-    creationTimeout: text(
-      `How long VM and Node may take to become ready before the machine is Failed; ${goDuration}. Default: --machine-creation-timeout.`,
+    class: classReferenceSchema
+      .meta({
+        description: "The MachineClass of the machine: its driver and the specification of the VM.",
+        "x-kubernetes-validations": namesClass,
+      })
+      .exactOptional(),
+    creationTimeout: goDuration(
+      `How long VM and Node may take to become ready before the machine is Failed; ${goDurationText}. Default: --machine-creation-timeout.`,
     ).exactOptional(),
     disableHealthTimeout: flag(
       "Whether an unhealthy machine is never remediated instead of becoming Failed. Default: false.",
     ).exactOptional(),
-    drainTimeout: text(
-      `How long the drain may take before it is forced; ${goDuration}. Default: --machine-drain-timeout.`,
+    drainTimeout: goDuration(
+      `How long the drain may take before it is forced; ${goDurationText}. Default: --machine-drain-timeout.`,
     ).exactOptional(),
-    healthTimeout: text(
-      `How long the Node may be unhealthy before the machine is Failed; ${goDuration}. Default: --machine-health-timeout.`,
+    healthTimeout: goDuration(
+      `How long the Node may be unhealthy before the machine is Failed; ${goDurationText}. Default: --machine-health-timeout.`,
     ).exactOptional(),
-    inPlaceUpdateTimeout: text(
-      `How long an in-place update may take; ${goDuration}. Default: --machine-inplace-update-timeout.`,
+    inPlaceUpdateTimeout: goDuration(
+      `How long an in-place update may take; ${goDurationText}. Default: --machine-inplace-update-timeout.`,
     ).exactOptional(),
-    machinePreserveTimeout: text(
-      `How long a machine is preserved; ${goDuration}. Default: --machine-preserve-timeout.`,
+    machinePreserveTimeout: goDuration(
+      `How long a machine is preserved; ${goDurationText}. Default: --machine-preserve-timeout.`,
     ).exactOptional(),
-    maxEvictRetries: int32(
+    maxEvictRetries: count(
       "Number of eviction attempts, every 20 seconds, before the pod is deleted. Default: --machine-max-evict-retries.",
     ).exactOptional(),
     nodeConditions: text(

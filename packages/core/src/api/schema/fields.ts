@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { atLeastZero, isAmountOrPercent, isGoDuration } from "./rules.ts";
 
 /*
  * The building blocks of the schemas. Each takes the field's description, which is what `kubectl explain` prints. Keys of
@@ -14,6 +15,13 @@ export const text = (description: string) => z.string().meta({ description });
 
 /** A whole number of 32 bits. */
 export const int32 = (description: string) => z.int32().meta({ description, format: "int32" });
+
+/** A whole number of 32 bits that a user sets and that is zero or more; the reader takes any, `validate*` and the API server do not. */
+export const count = (description: string) => int32(description).meta({ "x-kubernetes-validations": [atLeastZero] });
+
+/** A duration as Go writes it. */
+export const goDuration = (description: string) =>
+  text(description).meta({ "x-kubernetes-validations": [isGoDuration] });
 
 /** A whole number of 64 bits; beyond 2^53 JSON in JavaScript is not exact, so such numbers are rejected on reading. */
 export const int64 = (description: string) => z.int().meta({ description, format: "int64" });
@@ -46,7 +54,9 @@ export const textMap = (description: string) => z.record(z.string(), z.string())
 
 /** A whole number or a percentage such as `25%`. */
 export const intOrPercent = (description: string) =>
-  z.union([z.int32(), z.string()]).meta({ description, "x-kubernetes-int-or-string": true });
+  z
+    .union([z.int32(), z.string()])
+    .meta({ description, "x-kubernetes-int-or-string": true, "x-kubernetes-validations": [isAmountOrPercent] });
 
 /** The text form of a Kubernetes quantity, such as `500m`, `2` or `1.5Gi`. Source: apimachinery, resource.Quantity. */
 export const quantityPattern =

@@ -70,7 +70,7 @@ function checkRule(
   try {
     const result: unknown = rule.evaluate(context);
     if (result === true) return [];
-    return [causeFor(rule, shownValue(value, schema), messageOf(rule, context), at)];
+    return [causeFor(rule, shownValue(value), messageOf(rule, context), at)];
   } catch (error) {
     return [causeFor(rule, shownType(schema), `${runtimeText(error)} evaluating rule: ${rule.message}`, at)];
   }
@@ -87,16 +87,17 @@ function messageOf(rule: CompiledRule, context: Readonly<Record<string, unknown>
   }
 }
 
-/** Kubernetes shows a plain value as it is, and the type of any other. */
-function shownValue(value: Json, schema: Schema): string {
-  return isObject(value) || isArray(value) ? shownType(schema) : quoted(value);
+/** Kubernetes 1.35 shows a plain value as it is, and no other. */
+function shownValue(value: Json): string | undefined {
+  return isObject(value) || isArray(value) ? undefined : quoted(value);
 }
 
 function shownType(schema: Schema): string {
   return quoted(stringAt(schema, "type") ?? "object");
 }
 
-function causeFor(rule: CompiledRule, value: string, detail: string, path: string): Cause {
+function causeFor(rule: CompiledRule, value: string | undefined, detail: string, path: string): Cause {
+  const shownAfter = value === undefined ? "" : `: ${value}`;
   const text = ((): string => {
     switch (rule.reason) {
       case "FieldValueRequired":
@@ -104,9 +105,9 @@ function causeFor(rule: CompiledRule, value: string, detail: string, path: strin
       case "FieldValueForbidden":
         return `Forbidden: ${detail}`;
       case "FieldValueDuplicate":
-        return `Duplicate value: ${value}`;
+        return `Duplicate value${shownAfter}`;
       default:
-        return `Invalid value: ${value}: ${detail}`;
+        return `Invalid value${shownAfter}: ${detail}`;
     }
   })();
   return { reason: rule.reason, message: text, field: shown(path) };

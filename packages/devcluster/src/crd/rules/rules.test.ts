@@ -58,18 +58,15 @@ test("an object that violates a rule is invalid, with the message of Kubernetes"
   const rejected = await server.call("POST", path, { ...gadget({ min: 3, max: 2 }), metadata: { name: "h" } });
   expect(rejected.code).toBe(422);
   expect(rejected.body["message"]).toBe(
-    'Gadget.example.io "h" is invalid: spec: Invalid value: "object": min must not exceed max',
+    'Gadget.example.io "h" is invalid: spec: Invalid value: min must not exceed max',
   );
   expect(firstCause(rejected)).toMatchObject({ reason: "FieldValueInvalid", field: "spec" });
 });
 
 test.each([
-  [{ rule: "self.min < 3" }, 'spec: Invalid value: "object": failed rule: self.min < 3'],
-  [
-    { rule: "self.min < 3", messageExpression: "'min is ' + string(self.min)" },
-    'spec: Invalid value: "object": min is 3',
-  ],
-  [{ rule: "self.min < 3", message: "m", messageExpression: "self.none" }, 'spec: Invalid value: "object": m'],
+  [{ rule: "self.min < 3" }, "spec: Invalid value: failed rule: self.min < 3"],
+  [{ rule: "self.min < 3", messageExpression: "'min is ' + string(self.min)" }, "spec: Invalid value: min is 3"],
+  [{ rule: "self.min < 3", message: "m", messageExpression: "self.none" }, "spec: Invalid value: m"],
   [{ rule: "self.min < 3", message: "m", reason: "FieldValueForbidden", fieldPath: ".min" }, "spec.min: Forbidden: m"],
   [{ rule: "self.min < 3", message: "m", reason: "FieldValueRequired" }, "spec: Required value: m"],
   [{ rule: "self.none == 1", message: "m" }, 'spec: Invalid value: "object": no such key: none evaluating rule: m'],
