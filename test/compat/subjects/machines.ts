@@ -84,23 +84,25 @@ const conditionalStatus = [
 
 const rolling = (rollingUpdate: object) => ({ strategy: { type: "RollingUpdate", rollingUpdate } });
 
+const named = (specs: readonly (readonly [string, object])[]) => specs;
+
 /** Specs that the rules of the definitions reject: one fault each. */
 const invalidSpecs = [
-  ...[
+  ...named([
     ["a machine without the name of a class", { class: { kind: "MachineClass" } }],
     ["a machine of another kind of class", { class: { kind: "Other", name: "c" } }],
     ["a machine with a timeout that is no duration", { creationTimeout: "20 minutes" }],
     ["a machine with a negative timeout", { drainTimeout: "-1m" }],
     ["a machine with durations in all units", { creationTimeout: "1h30m", drainTimeout: "1.5s", healthTimeout: "0" }],
     ["a machine with negative retries", { maxEvictRetries: -1 }],
-  ].map(([name, spec]) => post(`rule: ${String(name)}`, `${root}/machines`, machine("r", Object(spec)))),
-  ...[
+  ]).map(([name, spec]) => post(`rule: ${name}`, `${root}/machines`, machine("r", spec))),
+  ...named([
     ["a set without selector", { selector: undefined }],
     ["a set with an empty selector", { selector: { matchLabels: {} } }],
     ["a set with a selector of expressions", { selector: { matchExpressions: [{ key: "app", operator: "Exists" }] } }],
     ["a set with a negative size", { replicas: -1 }],
-  ].map(([name, spec]) => post(`rule: ${String(name)}`, `${root}/machinesets`, set("r", Object(spec)))),
-  ...[
+  ]).map(([name, spec]) => post(`rule: ${name}`, `${root}/machinesets`, set("r", spec))),
+  ...named([
     ["a deployment with a strategy that does not exist", { strategy: { type: "Canary" } }],
     ["a deployment without strategy", { strategy: {} }],
     ["a deployment that leaves no room", rolling({ maxSurge: 0, maxUnavailable: "0%" })],
@@ -113,9 +115,7 @@ const invalidSpecs = [
       { strategy: { type: "InPlaceUpdate", inPlaceUpdate: { orchestrationType: "Auto" } } },
     ],
     ["a deployment whose template names no class", { template: { spec: { class: { kind: "MachineClass" } } } }],
-  ].map(([name, spec], index) =>
-    post(`rule: ${String(name)}`, `${root}/machinedeployments`, deployment(`r${index}`, Object(spec))),
-  ),
+  ]).map(([name, spec], index) => post(`rule: ${name}`, `${root}/machinedeployments`, deployment(`r${index}`, spec))),
   post("rule: a class without the name of its driver", `${root}/machineclasses`, {
     ...object("MachineClass", "r", {}),
     provider: "",

@@ -150,8 +150,8 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
     },
     add(order, enqueue) {
       const before = entries.get(order.uid);
-      const hasOldMachines = before !== undefined && before.state.state !== "rejected";
-      if (isClosed || (hasOldMachines && strength[order.kind] <= strength[before.order.kind])) return;
+      const isRequested = before !== undefined && before.state.state !== "rejected";
+      if (isClosed || (isRequested && strength[order.kind] <= strength[before.order.kind])) return;
       const rejected = before?.state.state === "rejected" ? before.state : undefined;
       const rejection = rejected === undefined ? undefined : { message: rejected.message, isBudget: rejected.isBudget };
       const failures = rejection === undefined ? 0 : (before?.failures ?? 0) + 1;

@@ -133,9 +133,9 @@ export function planEvictions(
   const isAnswered = lookups.length === 0 && now.getTime() >= view.volumeIdsUntil;
   if (!isAnswered && withVolumes.length > 0) requeueTimes.push(view.volumeIdsUntil);
   for (const each of withVolumes) {
-    const hasOldMachines = (view.evictions.get(each.uid)?.state ?? "rejected") !== "rejected";
-    if (!hasOldMachines && !isAnswered) blockers.push({ kind: "lookup", pod: each.key });
-    else if (!hasOldMachines && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
+    const isRequested = (view.evictions.get(each.uid)?.state ?? "rejected") !== "rejected";
+    if (!isRequested && !isAnswered) blockers.push({ kind: "lookup", pod: each.key });
+    else if (!isRequested && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
     else if (consider(each)) moves.push(moveOf(each, volumesOf(each), now));
   }
   return { lookups, actions, moves, blockers, requeueTimes };

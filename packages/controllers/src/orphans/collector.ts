@@ -14,7 +14,7 @@ import { decideOrphans, type OrphanTimes, type Sighting } from "./decide-orphans
 import { createOrphanDeleter, type ReportOnClass } from "./delete-orphans.ts";
 import { findDoubt, type MachineListFacts } from "./find-doubt.ts";
 import { createListedVms } from "./listed-vms.ts";
-import { vmsWithoutMachine } from "./machine-claims.ts";
+import { findOrphans } from "./find-orphans.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
 import { formatQuarantine, readQuarantine } from "./quarantine.ts";
 
@@ -84,7 +84,7 @@ export function collectOrphans(
     const vms = list.vms.filter(({ providerId }) => listed.isFirst(name, providerId));
     const decision = decideOrphans(
       {
-        orphans: vmsWithoutMachine(vms, caches.machines.store.list(namespace), namespace),
+        orphans: findOrphans(vms, caches.machines.store.list(namespace), namespace),
         sightings: before?.sightings ?? new Map(),
         quarantine,
         doubt,

@@ -13,7 +13,7 @@ import { isPending, type OperationResult, type PendingOperation } from "../model
 import type { VmList, VmLists } from "../vm-lists/vm-lists.ts";
 import { defaultDeletionRate, mayDelete } from "./deletion-rate.ts";
 import { findDoubt, isMuchShorter, type MachineListFacts } from "./find-doubt.ts";
-import { vmsWithoutMachine } from "./machine-claims.ts";
+import { findOrphans } from "./find-orphans.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
 
 /** Reads machines from the API server, for which the cache may be wrong. */
@@ -44,12 +44,12 @@ function readLiveMachines(
       const machines = items.map((item) => readMachine(item));
       const read = machines.flatMap((result): readonly Machine[] => (result.ok ? [result.value] : []));
       if (read.length < machines.length || isMuchShorter(read.length, countOfCache())) return [];
-      return vmsWithoutMachine(vms, read, namespace);
+      return findOrphans(vms, read, namespace);
     },
     async hasNoMachine(vm, signal) {
       try {
         const found = readMachine(await api.get(machineResource, { namespace, name: vm.machineName }, { signal }));
-        return found.ok && vmsWithoutMachine([vm], [found.value], namespace).length > 0;
+        return found.ok && findOrphans([vm], [found.value], namespace).length > 0;
       } catch (error) {
         if (isNotFound(error)) return true;
         throw error;

@@ -24,7 +24,7 @@ function forgetOnMachine({ machine }: MachineSnapshot): readonly MachineAction[]
 }
 
 /** Whether there is something to undo: the expiry is set, or the node is marked, even if another controller removed the expiry. */
-const hasOldMachines = ({ machine, node }: MachineSnapshot): boolean =>
+const hasTraces = ({ machine, node }: MachineSnapshot): boolean =>
   machine.status?.currentStatus?.preserveExpiryTime != null ||
   isMarkedPreserved(node) ||
   preservedTaint(node) !== undefined;
@@ -36,7 +36,7 @@ const hasOldMachines = ({ machine, node }: MachineSnapshot): boolean =>
 export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   const forgotten = forget ? forgetOnMachine(snapshot) : [];
-  if (!hasOldMachines(snapshot)) return forgotten.length === 0 ? nothing : { actions: forgotten, because: [] };
+  if (!hasTraces(snapshot)) return forgotten.length === 0 ? nothing : { actions: forgotten, because: [] };
   const actions: MachineAction[] = [];
   if (node !== undefined) {
     const requestRemoval = forget ? { [annotationKeys.preserve]: null } : {};

@@ -1,7 +1,7 @@
 import type { ListedMachine, Machine } from "@millwright/core";
 import { describe, expect, test } from "vitest";
 import { aMachine, type Change, inPhase, named, testNamespace } from "../testing/builders.ts";
-import { vmsWithoutMachine } from "./machine-claims.ts";
+import { findOrphans } from "./find-orphans.ts";
 
 const vm: ListedMachine = {
   providerId: "aws:///eu/i-1",
@@ -39,16 +39,16 @@ describe("a VM that a machine owns", () => {
     ["has the name of a machine whose creation fails", {}, [named("m"), inPhase("CrashLoopBackOff")]],
     ["has no UID, as those of MCM", { machineUid: "" }, [named("m"), withId("aws:///eu/i-2"), inPhase("Running")]],
   ])("%s", (_, change, changes) => {
-    expect(vmsWithoutMachine([{ ...vm, ...change }], [aMachine(...changes)], testNamespace)).toEqual([]);
+    expect(findOrphans([{ ...vm, ...change }], [aMachine(...changes)], testNamespace)).toEqual([]);
   });
 
   test("has the name of a machine that cannot be read", () => {
     const broken = { metadata: { name: "m", namespace: testNamespace, uid: "new" }, spec: {}, status: {} };
-    expect(vmsWithoutMachine([vm], [broken], testNamespace)).toEqual([]);
+    expect(findOrphans([vm], [broken], testNamespace)).toEqual([]);
   });
 
   test("is one of another namespace", () => {
-    expect(vmsWithoutMachine([{ ...vm, machineNamespace: "other" }], [], testNamespace)).toEqual([]);
+    expect(findOrphans([{ ...vm, machineNamespace: "other" }], [], testNamespace)).toEqual([]);
   });
 });
 
@@ -64,6 +64,6 @@ describe("a VM that no machine owns", () => {
   ])("%s", (_, change, machines) => {
     const orphan = { ...vm, ...change };
     const tagged = change.machineNamespace === "" ? { providerId: orphan.providerId, machineName: "m" } : orphan;
-    expect(vmsWithoutMachine([tagged], machines, testNamespace)).toEqual([tagged]);
+    expect(findOrphans([tagged], machines, testNamespace)).toEqual([tagged]);
   });
 });

@@ -25,7 +25,7 @@ function ownsByName(machine: Machine, vm: ListedMachine): boolean {
  * The VMs that no machine owns, whatever its phase: none has the UID of the VM, names it as `spec.providerID` or in the intent of its creation, or owns it by name. VMs of other namespaces are left out:
  * other controllers know their machines.
  */
-export function vmsWithoutMachine(
+export function findOrphans(
   vms: readonly ListedMachine[],
   machines: readonly Machine[],
   namespace: string,
