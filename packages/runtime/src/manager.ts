@@ -11,6 +11,7 @@ import {
   createMachineSetController,
   createSecretController,
   createTargetCaches,
+  createUnmanagedNodeController,
   defaultMachineSettings,
   defaultOvershootMargins,
   type MachineSettings,
@@ -186,6 +187,9 @@ export function createManager(options: ManagerOptions): Manager {
     createClassRejectionController(context, driver),
     createSecretController(context, workers),
     vms.controller,
+    ...(context.target === undefined
+      ? []
+      : [createUnmanagedNodeController({ ...context, target: context.target }, settings)]),
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
