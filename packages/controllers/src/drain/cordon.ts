@@ -25,7 +25,8 @@ export function cordonOf(
   return { taint: key, since: Number.isNaN(added) ? startedAt : Math.max(added, startedAt) };
 }
 
-const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? "");
+/** When a pod was created, wall clock in milliseconds. */
+export const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? "");
 
 /** Whether the pod was certainly created after the cordon: times have no fractions. Both come from the control plane of the node's cluster. */
 export const isCreatedAfter = (pod: Pod, cordon: Cordon | undefined): boolean =>

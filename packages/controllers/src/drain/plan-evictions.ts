@@ -1,7 +1,7 @@
 import type { Pod } from "../model/node-objects.ts";
 import { controllerRefOf } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
-import { cordonOf, isCreatedAfter } from "./cordon.ts";
+import { cordonOf, createdAt, isCreatedAfter } from "./cordon.ts";
 import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
@@ -42,7 +42,7 @@ type Verdict = { readonly action: DrainAction } | { readonly blocker: Blocker; r
 
 /** Until when a pod that was created on the cordoned node is left alone, wall clock in milliseconds; 0 for all others. */
 const pauseOf = (pod: Pod, { node }: DrainView, terms: DrainTerms): number =>
-  isCreatedAfter(pod, cordonOf(node, terms)) ? Date.parse(pod.metadata.creationTimestamp ?? "") + RETURN_PAUSE_MS : 0;
+  isCreatedAfter(pod, cordonOf(node, terms)) ? createdAt(pod) + RETURN_PAUSE_MS : 0;
 
 function verdictOn(
   { pod, uid, key }: StayingPod,

@@ -60,8 +60,9 @@ export function decideOrphans(snapshot: OrphanSnapshot, { minAgeMs, quarantineMs
     }),
   );
   const isProven = ({ providerId }: ListedMachine): boolean => {
-    const { sinceMs, count } = sightings.get(providerId) ?? { sinceMs: startedMs, count: 0 };
-    return count >= 2 && (quarantine.vms.has(providerId) || startedMs - sinceMs >= minAgeMs);
+    const seen = sightings.get(providerId);
+    const isSeenTwice = seen !== undefined && seen.count >= 2;
+    return isSeenTwice && (quarantine.vms.has(providerId) || startedMs - seen.sinceMs >= minAgeMs);
   };
   const isRestarted = isMuchShorter(machines, quarantine.machines);
   const vms = new Map<string, QuarantinedVm>();

@@ -95,8 +95,8 @@ export function nodeOfAnotherVm(name: string, providerId: string, nodeName: stri
 }
 
 /** Unknown because neither the list of VMs nor the driver finds the VM, although its node may still be there. */
-export function vmMissing(name: string, providerId: string): string {
-  return `VM ${providerId} of machine ${name} does not exist`;
+export function vmMissing(name: string, providerId: string | undefined): string {
+  return `VM ${String(providerId)} of machine ${name} does not exist`;
 }
 
 /** The VM that the machine names is that of another Machine, which keeps it. */

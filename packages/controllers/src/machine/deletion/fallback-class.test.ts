@@ -45,6 +45,10 @@ describe("the fallback for a deleted class", () => {
     ).toBeUndefined();
     const sameCredentials = { secretRef: { name: "other" }, credentialsSecretRef: { name: "small" } };
     expect(await fallback([[named("a"), place("eu", "eu-a"), sameCredentials]])).toBe("a");
+    // No Secret at all proves nothing.
+    const bare = { ...intent, secretRef: undefined };
+    const ofNone = aMachine(machine, annotated(intentAnnotation(JSON.parse(JSON.stringify(bare)))));
+    expect(await fallback([[named("a"), place("eu", "eu-a"), { secretRef: null }]], ofNone)).toBeUndefined();
   });
 
   it("is of the same zone where there is a choice, and else the first by name", async () => {

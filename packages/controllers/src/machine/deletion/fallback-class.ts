@@ -7,30 +7,19 @@ import { hasId } from "../../model/provisioning.ts";
 import { type CreationIntent, readIntent } from "../../model/creation-intent.ts";
 
 /** Name of the secret that holds the credentials: those of `credentialsSecretRef` win. */
-const credentialsOf = ({
-  secretRef,
-  credentialsSecretRef,
-}: {
-  readonly secretRef?: string;
-  readonly credentialsSecretRef?: string;
-}): string => credentialsSecretRef ?? secretRef ?? "";
-
-const nameOf = (reference: { readonly name?: string } | undefined): { readonly name?: string } => reference ?? {};
+/** The name of the Secret with the credentials; `undefined` for none, which proves nothing. */
+const credentialsOf = (secret: string | undefined, credentials: string | undefined): string | undefined =>
+  credentials ?? secret;
 
 /** Whether a VM of the intent can be deleted through another class: same driver, same region, same credentials. */
 function isFallbackFor(machineClass: MachineClass, intent: CreationIntent): boolean {
   const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
-  const { name: secret } = nameOf(secretRef);
-  const { name: credentials } = nameOf(credentialsSecretRef);
-  const own = credentialsOf({
-    ...(secret === undefined ? {} : { secretRef: secret }),
-    ...(credentials === undefined ? {} : { credentialsSecretRef: credentials }),
-  });
+  const own = credentialsOf(secretRef?.name, credentialsSecretRef?.name);
   return (
     provider.toLowerCase() === intent.provider.toLowerCase() &&
     (nodeTemplate?.region ?? "") === (intent.region ?? "") &&
-    own !== "" &&
-    own === credentialsOf(intent)
+    own !== undefined &&
+    own === credentialsOf(intent.secretRef, intent.credentialsSecretRef)
   );
 }
 

@@ -90,10 +90,11 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
   return requeueAfterMs > 0 ? { next: "stay", happened, state: "Failed", requeueAfterMs } : undefined;
 }
 
+type EndedOperation = Extract<OperationView, { readonly state: "done" | "failed" }>;
+
 /** What follows from a look-up; nothing when it is to be made, or repeated, now. */
-function afterLookUp(snapshot: MachineSnapshot, lookUp: OperationView, now: Date): StageResult | undefined {
+function afterLookUp(snapshot: MachineSnapshot, lookUp: EndedOperation, now: Date): StageResult | undefined {
   if (lookUp.state === "failed") return afterFailedLookUp(snapshot, lookUp, now);
-  if (lookUp.state !== "done") return undefined;
   const { providerId = "", nodeName = "", unreadable } = lookUp.result;
   if (unreadable !== undefined) return withoutAnswer(unreadable);
   if (!canBeLabel(nodeName) && (hasId(snapshot.machine) || providerId === "")) return { next: "Drain" };
@@ -113,7 +114,8 @@ export const getVmStatus: Stage = (snapshot, now) => {
   // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
   if (operation?.state === "running") return { next: "stay" };
-  const result = operation?.kind === "find" ? afterLookUp(snapshot, operation, now) : undefined;
+  const isEnded = operation?.state === "failed" || operation?.state === "done";
+  const result = isEnded && operation.kind === "find" ? afterLookUp(snapshot, operation, now) : undefined;
   return result ?? { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
 };
 

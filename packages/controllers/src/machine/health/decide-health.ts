@@ -99,7 +99,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   }
   if (phase !== "Running") return undefined;
   if (snapshot.isVmMissing === true)
-    return toUnknown(vmMissing(name, machine.spec.providerID ?? ""), machineEventReasons.vmMissing);
+    return toUnknown(vmMissing(name, machine.spec.providerID), machineEventReasons.vmMissing);
   if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);
   // A machine that never had a node is not missing one.
   if (!(machine.status?.conditions ?? []).some(({ type }) => isNodeConditionType(type))) return undefined;
