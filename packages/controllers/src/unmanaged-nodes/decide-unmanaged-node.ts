@@ -42,7 +42,7 @@ const hasFinalizer = ({ metadata }: Node): boolean => metadata.finalizers?.inclu
 /** A patch applies only to the version that was read: other clients write Nodes, too. */
 const markPatch = ({ metadata }: Node, mark: string | null): object => ({
   metadata: {
-    ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
+    resourceVersion: metadata.resourceVersion,
     annotations: { [annotationKeys.notManaged]: mark },
   },
 });
@@ -67,8 +67,9 @@ export function decideUnmanagedNode(snapshot: NodeSnapshot, now: Date): Decision
   if (machines === 1 && isMarked(node))
     return { actions: [{ kind: "PatchNode", patch: markPatch(node, null), marks: false }], because: [] };
   if (machines > 0 || isMarkedByUs || (isMarked(node) && !hasFinalizer(node))) return nothing;
-  const ageMs = now.getTime() - Date.parse(node.metadata.creationTimestamp ?? "");
-  const waitMs = Math.max(creationTimeoutMs - (Number.isNaN(ageMs) ? 0 : ageMs), missingForMs - withoutForMs);
+  // A Node that an API server stores always has the time.
+  const ageMs = now.getTime() - Date.parse(String(node.metadata.creationTimestamp));
+  const waitMs = Math.max(creationTimeoutMs - ageMs, missingForMs - withoutForMs);
   if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
   if (doubt !== undefined) return { ...nothing, requeueAfterMs: DOUBT_CHECK_MS };
   return { actions: [{ kind: "PatchNode", patch: patchOf(node), marks: true }], because: [] };
