@@ -47,7 +47,7 @@ const markPatch = ({ metadata }: Node, mark: string | null): object => ({
   },
 });
 
-/** The patch of a Node without Machine: the finalizer would keep it for ever when somebody deletes it. */
+/** The patch of a Node without Machine: the finalizer would keep it for ever once it is deleted. */
 function patchOf(node: Node): object {
   const marked = markPatch(node, MARK);
   if (!hasFinalizer(node)) return marked;
