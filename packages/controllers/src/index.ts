@@ -33,7 +33,7 @@ export type {
   VmCall,
   VmListDriver,
 } from "./model/driver-port.ts";
-export { createUnmanagedNodeController } from "./unmanaged-nodes/controller.ts";
+export { unmanagedNodeControllers } from "./unmanaged-nodes/controller.ts";
 export { collectOrphans } from "./orphans/collector.ts";
 export { readQuarantine } from "./orphans/quarantine.ts";
 export type { OrphanMode, OrphanOptions } from "./orphans/collector.ts";

@@ -11,11 +11,11 @@ import {
   createMachineSetController,
   createSecretController,
   createTargetCaches,
-  createUnmanagedNodeController,
   defaultMachineSettings,
   defaultOvershootMargins,
   type MachineSettings,
   type OvershootMargins,
+  unmanagedNodeControllers,
 } from "@millwright/controllers";
 import { type Clock, type Driver, type Random, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
@@ -187,9 +187,7 @@ export function createManager(options: ManagerOptions): Manager {
     createClassRejectionController(context, driver),
     createSecretController(context, workers),
     vms.controller,
-    ...(context.target === undefined
-      ? []
-      : [createUnmanagedNodeController({ ...context, target: context.target }, settings)]),
+    ...unmanagedNodeControllers(context, settings),
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);

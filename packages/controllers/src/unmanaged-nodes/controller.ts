@@ -89,3 +89,12 @@ export function createUnmanagedNodeController(
   });
   return controller;
 }
+
+/** The controller of Nodes without Machine; none without a cluster that machines join. */
+export const unmanagedNodeControllers = (
+  context: ControllerContext,
+  settings: Pick<MachineSettings, "creationTimeoutMs">,
+): readonly Controller[] => {
+  const { target } = context;
+  return target === undefined ? [] : [createUnmanagedNodeController({ ...context, target }, settings)];
+};
