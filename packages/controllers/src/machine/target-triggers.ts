@@ -39,7 +39,7 @@ const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): bool
 export function wireTargetCluster(
   context: Pick<ControllerContext, "caches" | "namespace">,
   target: TargetCaches,
-  controller: Controller,
+  controller: Pick<Controller, "enqueue">,
   { interests, evictions, volumeIds }: DrainMemory,
 ): void {
   const { machines } = context.caches;
