@@ -24,7 +24,12 @@ describe("restore of etcd from a backup on a real kube-apiserver", () => {
   beforeAll(async () => {
     fleet = await startRealFleet();
     await fleet.api.create(machineClassResource, machineClass("small"));
-    millwright = fleet.runAlone();
+    // Its leases show a restore within seconds; without them an idle process may not notice one before its watches end. They outlast the restore.
+    millwright = fleet.runAlone(
+      "--leader-elect=true",
+      "--leader-elect-lease-duration=90s",
+      "--leader-elect-renew-deadline=80s",
+    );
   }, REAL_FLEET_MS);
 
   afterAll(() => fleet.close(), 60_000);
