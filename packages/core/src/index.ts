@@ -26,7 +26,12 @@ export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
 export type { DriverDefinition } from "./driver/define-driver.ts";
 export type { ApiCall } from "./driver/api-call.ts";
 export type { CloudExchange } from "./driver/cloud-exchange.ts";
-export { driverContractVersion } from "./driver/driver.ts";
+export {
+  driverContractVersion,
+  negotiateContractVersion,
+  supportedContractVersions,
+} from "./driver/contract-version.ts";
+export type { ContractVersionRange, DeclaredContractVersion } from "./driver/contract-version.ts";
 export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
 export { isMachineErrorCode, machineErrorCodes, rejectionCodes, retryClassOf } from "./driver/machine-error-code.ts";
 export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";

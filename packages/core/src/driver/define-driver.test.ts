@@ -89,6 +89,13 @@ describe("defineDriver", () => {
     expect(again.name).toBe("example");
   });
 
+  it("keeps the range of contract versions that a driver declares, for hosts of other versions", () => {
+    const contractVersion = { min: 1, max: 3 };
+    const driver = defineDriver(definition({ contractVersion }));
+    expect(defineDriver(driver).contractVersion).toEqual(contractVersion);
+    expect(defineDriver(definition()).contractVersion).toBe(1);
+  });
+
   it("freezes what it returns", () => {
     const driver = defineDriver(definition());
     expect(Object.isFrozen(driver)).toBe(true);
@@ -119,7 +126,7 @@ describe("defineDriver", () => {
     [
       "another contract",
       { ...definition(), contractVersion: 2 },
-      /driver "example" implements driver contract 2; this version of Millwright supports contract 1/,
+      /driver "example" implements driver contract 2; this version of Millwright supports contract 1: update Millwright/,
     ],
   ])("refuses a definition with %s", (_what, broken, message) => {
     const define: (definition: never) => unknown = defineDriver;

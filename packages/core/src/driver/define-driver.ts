@@ -1,10 +1,11 @@
 import { ConfigError } from "@millwright/base";
-import { type Driver, driverContractVersion } from "./driver.ts";
+import { type DeclaredContractVersion, driverContractVersion, negotiateContractVersion } from "./contract-version.ts";
+import type { Driver } from "./driver.ts";
 
 /** What {@link defineDriver} takes: a driver without the parts that it fills in. */
 export type DriverDefinition<Spec> = Omit<Driver<Spec>, "contractVersion" | "capabilities" | "getVolumeIds"> & {
-  /** The contract that the driver was written for; the current one by default. */
-  readonly contractVersion?: number;
+  /** The version of the contract that the driver was written for, or the range of those that it can be called by; the current one by default. */
+  readonly contractVersion?: DeclaredContractVersion;
   /** Omitted by drivers whose infrastructure has no volumes: no volume is then theirs. */
   readonly getVolumeIds?: Driver<Spec>["getVolumeIds"];
 };
@@ -38,16 +39,13 @@ const optionalMethods = [
 export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<Spec> {
   const subject = checkDefinition(definition);
   const { contractVersion = driverContractVersion } = definition;
-  if (contractVersion !== driverContractVersion) {
-    throw new ConfigError(
-      `${subject} implements driver contract ${String(contractVersion)}; this version of Millwright supports contract ${driverContractVersion}`,
-    );
-  }
+  negotiateContractVersion(contractVersion, subject);
   const { matchNode, listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate, checkClass } =
     definition;
   return Object.freeze({
     name: definition.name,
-    contractVersion: driverContractVersion,
+    // As declared, for a host with another copy of this package.
+    contractVersion,
     capabilities: Object.freeze({
       listMachines: listMachines !== undefined,
       initializeMachine: initializeMachine !== undefined,

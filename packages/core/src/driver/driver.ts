@@ -1,6 +1,7 @@
 import type { Clock } from "@millwright/base";
 import type { ApiCall } from "./api-call.ts";
 import type { CloudExchange } from "./cloud-exchange.ts";
+import type { DeclaredContractVersion } from "./contract-version.ts";
 import type {
   CheckClassRequest,
   CheckClassResponse,
@@ -21,9 +22,6 @@ import type {
 } from "./messages.ts";
 import type { NodeIdentity, NodeMatch, VmIdentity } from "./node-match.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
-
-/** The version of the driver contract that this package describes. A host rejects drivers of another version. */
-export const driverContractVersion = 1;
 
 /** How much a log line matters. */
 export type DriverLogLevel = "debug" | "info" | "warn" | "error";
@@ -95,7 +93,8 @@ export interface DriverCapabilities {
 export interface Driver<Spec = unknown> {
   /** The name that `MachineClass.provider` selects it by, ignoring case. For example `mock`. */
   readonly name: string;
-  readonly contractVersion: typeof driverContractVersion;
+  /** The versions of this contract that the driver can be called by. A host rejects a driver that shares none with it (`negotiateContractVersion`). */
+  readonly contractVersion: DeclaredContractVersion;
   readonly capabilities: DriverCapabilities;
   /** Reads `MachineClass.providerSpec`: rejects invalid fields with their path and fills in defaults. Makes no calls. */
   readonly spec: StandardSchemaV1<unknown, Spec>;
