@@ -23,6 +23,14 @@ const xmlEntities: Readonly<Record<string, string>> = {
 
 const jsonEscaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
+const formEncoded = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
+
+/** A text as it is in a URL: in its path or a form, and in a URL within a URL. */
+export function urlForms(text: string): readonly string[] {
+  const [inPath, inForm] = [encodeURIComponent(text), formEncoded(text)];
+  return [inPath, inForm, ...[inPath, inForm].flatMap((once) => [encodeURIComponent(once), formEncoded(once)])];
+}
+
 /** The texts under which a value may be found in a request or an answer: as it is, and in every encoding that clouds use, also as a part of something larger. */
 export function encodedForms(bytes: Uint8Array): readonly string[] {
   const buffer = Buffer.from(bytes);
@@ -30,14 +38,12 @@ export function encodedForms(bytes: Uint8Array): readonly string[] {
   const isText = Buffer.from(plain, "utf8").equals(buffer);
   const base64 = buffer.toString("base64");
   const encoded = [base64, base64.replace(/=+$/, ""), ...base64Pieces(buffer)];
-  const forms = new Set([...encoded, ...encoded.map(toUrlAlphabet), ...encoded.map(encodeURIComponent)]);
+  const forms = new Set([...encoded, ...encoded.map(toUrlAlphabet), ...encoded.flatMap(urlForms)]);
   forms.add(buffer.toString("hex"));
   if (isText) {
     const escaped = jsonEscaped(plain);
-    for (const text of [plain, plain.trim(), escaped, jsonEscaped(escaped)]) {
-      forms.add(text).add(encodeURIComponent(text));
-      forms.add(new URLSearchParams({ "": text }).toString().slice(1));
-    }
+    for (const text of [plain, plain.trim(), escaped, jsonEscaped(escaped)])
+      for (const form of [text, ...urlForms(text)]) forms.add(form);
     forms.add(plain.replaceAll(/[&<>"']/g, (character) => xmlEntities[character] ?? character));
   }
   return [...forms].filter((form) => form !== "");

@@ -36,6 +36,9 @@ describe("redactSecrets", () => {
     ["JSON", JSON.stringify({ value })],
     ["JSON within JSON", JSON.stringify(JSON.stringify({ value }))],
     ["a form", new URLSearchParams({ value }).toString()],
+    ["a URL within a URL", encodeURIComponent(encodeURIComponent(value))],
+    ["a form within a URL", encodeURIComponent(new URLSearchParams({ value }).toString())],
+    ["a URL within a form", new URLSearchParams({ url: encodeURIComponent(value) }).toString()],
     ["base64url", Buffer.from(value).toString("base64url")],
     ["base64 of something larger", Buffer.from(`x: ${value}, y: 1`).toString("base64")],
     ["hexadecimal", Buffer.from(value).toString("hex")],
@@ -93,7 +96,13 @@ describe("redactSecrets", () => {
     const lines = ["aaaa-bbbb-cccc-dddd", 'print "hello" & <goodbye>', "größe: ünïcödé ✓ ✓ ✓ ✓"];
     const userData = Secret.of(`${"x: 1\n".repeat(100)}${lines.join("\n")}\n${"y: 2\n".repeat(100)}`);
     for (const line of lines)
-      for (const form of [line, JSON.stringify(line), encodeURIComponent(line), Buffer.from(line).toString("base64")])
+      for (const form of [
+        line,
+        JSON.stringify(line),
+        encodeURIComponent(line),
+        encodeURIComponent(encodeURIComponent(line)),
+        Buffer.from(line).toString("base64"),
+      ])
         expect(redactSecrets(`got ${form}!`, { userData })).toMatch(/^got "?\[redacted\]"?!$/);
   });
 

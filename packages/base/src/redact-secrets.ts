@@ -1,4 +1,4 @@
-import { encodedForms } from "./encoded-forms.ts";
+import { encodedForms, urlForms } from "./encoded-forms.ts";
 import { isRecord } from "./is-record.ts";
 import { toPrintable } from "./printable.ts";
 import { queryEscape } from "./query-escape.ts";
@@ -123,6 +123,6 @@ function startsOfLine(line: string): readonly string[] {
   const base64 = Buffer.from(start).toString("base64");
   const forms = /^[\w.-]*$/.test(start)
     ? [start, base64]
-    : [start, base64, JSON.stringify(start).slice(1), encodeURIComponent(start), queryEscape(start)];
+    : [start, base64, JSON.stringify(start).slice(1), ...urlForms(start), queryEscape(start)];
   return forms.map((form) => form.slice(0, lineLength));
 }
