@@ -1,6 +1,7 @@
 import { apiTime } from "@millwright/kube";
 import type { LastOperation } from "@millwright/core";
 import type { FailedOperation } from "./operation.ts";
+import { findSameFailure } from "./same-failure.ts";
 
 /** The end of a text about a failure that repeats, with its attempts. */
 const note = / \(attempt \d+ failed at [^ ;]+, the first at [^ ;]+; next attempt at [^ ;)]+\)/;
@@ -20,9 +21,8 @@ function isDue({ failures, isAcknowledged }: FailedOperation, last: LastOperatio
 
 /**
  * The text about a failed call, with the number of attempts of this process and their times when the same failure was reported before. Between two reports
- * the text stays the same, so that not every attempt is written.
+ * the text stays the same, so that not every attempt is written; it keeps the request ids of the first one.
  *
- * @param text the same for every attempt
  * @param last the last operation in the status
  */
 export function withAttempts(
@@ -35,10 +35,11 @@ export function withAttempts(
   }: { readonly last: LastOperation | undefined; readonly requeueAfterMs: number; readonly now: Date },
 ): string {
   const stored = last?.description ?? "";
-  if (last === undefined || !withoutAttempts(stored).includes(text)) return text;
-  if (!isDue(failed, last, now)) return `${text}${note.exec(stored)?.[0] ?? ""}`;
+  const reported = findSameFailure(withoutAttempts(stored), text);
+  if (last === undefined || reported === undefined) return text;
+  if (!isDue(failed, last, now)) return `${reported}${note.exec(stored)?.[0] ?? ""}`;
   const [at, first, next] = [failed.endedAt, failed.firstFailedAt, now.getTime() + requeueAfterMs].map((ms) =>
     apiTime(new Date(ms)),
   );
-  return `${text} (attempt ${failed.failures} failed at ${at}, the first at ${first}; next attempt at ${next})`;
+  return `${reported} (attempt ${failed.failures} failed at ${at}, the first at ${first}; next attempt at ${next})`;
 }

@@ -4,7 +4,8 @@ import type { PendingView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs } from "../../model/timeouts.ts";
-import { bounded, failingPhase, isSameFailure, withFailure } from "./record-failure.ts";
+import { isSameFailure } from "../../model/same-failure.ts";
+import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 import { beginCreation } from "./start-creation.ts";
 
 /**

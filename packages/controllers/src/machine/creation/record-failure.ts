@@ -12,6 +12,7 @@ import type { MachineDecision } from "../state/decision.ts";
 import type { FailedOperation } from "../../model/operation.ts";
 import { withAttempts, withoutAttempts } from "../../model/failed-attempts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
+import { isSameFailure } from "../../model/same-failure.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
@@ -22,13 +23,6 @@ const MAX_MESSAGE = 1000;
 
 export const bounded = (message: string): string =>
   message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-
-/** Parts that differ between attempts although the failure is the same: request ids, times. */
-const fleeting =
-  /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\dZ]*/gi;
-
-/** Whether two messages describe the same failure. */
-export const isSameFailure = (a: string, b: string): boolean => a.replace(fleeting, "#") === b.replace(fleeting, "#");
 
 /** The driver's state of the last call: the new one, else the previous one unless the failure is permanent (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState(status: MachineStatus, { kind, code, lastKnownState }: FailedOperation): MachineStatus {

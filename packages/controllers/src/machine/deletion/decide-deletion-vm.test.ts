@@ -33,6 +33,28 @@ describe("deleting the VM", () => {
     expect(stateAfter(running("delete"))).toBe("op-1");
   });
 
+  test.each([
+    ["the look-up", "find", aMachine(beingDeleted("2026-01-01T00:10:00Z"))],
+    ["the deletion", "delete", at(marker.vm)],
+  ] as const)(
+    "reports a failure of %s at growing intervals, although each attempt has another request id",
+    (_, kind, first) => {
+      let current: Machine = first;
+      const writes: number[] = [];
+      for (let failures = 1; failures <= 20; failures++) {
+        const id = `${String(failures).padStart(8, "0")}-1111-2222-3333-444444444444`;
+        const attempt = { failures, message: `denied (request ${id})`, endedAt: later(failures * 60_000).getTime() };
+        const operation = failed(kind, "Internal", attempt);
+        const decision = decide({ machine: current, operation }, later(failures * 60_000));
+        if (decision.status?.lastOperation?.description !== current.status?.lastOperation?.description)
+          writes.push(failures);
+        current = machineAfter(aSnapshot({ machine: current }), decision);
+      }
+      expect(writes).toEqual([1, 2, 4, 8, 16]);
+      expect(current.status?.lastOperation?.description).toContain("(request 00000001-1111-2222-3333-444444444444)");
+    },
+  );
+
   it("waits for a pending deletion, with the driver's message, and calls again when it is due", () => {
     const operation = pending("delete");
     const first = decide({ machine, node: itsNode(), operation });
@@ -54,6 +76,9 @@ describe("deleting the VM", () => {
     const words = decide({ machine: waiting, node: itsNode(), operation: pending("delete", "resetting the BMC") });
     expect(words.status?.lastOperation?.description).toContain("resetting the BMC");
     expect(words.because).toEqual([]);
+    const [id, another] = ["0123456789abcdef", "fedcba9876543210"].map((each) => pending("delete", `job ${each}`));
+    const named = machineAfter(aSnapshot({ machine }), decide({ machine, operation: id }));
+    expect(decide({ machine: named, operation: another }, later(1)).status).toEqual(named.status);
     const again = decide({ machine: waiting, node: itsNode(), operation }, later(60_000));
     expect(again).toMatchObject({ actions: [{ kind: "StartOperation", operation: "delete" }], because: [] });
     expect(again.status).toEqual(waiting.status);

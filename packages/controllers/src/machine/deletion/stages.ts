@@ -28,6 +28,7 @@ import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
 import { withAttempts } from "../../model/failed-attempts.ts";
+import { findSameFailure } from "../../model/same-failure.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { Reason } from "../../model/decision.ts";
 
@@ -198,10 +199,11 @@ const vmDeletion: Stage = (snapshot, now) => {
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
-    const happened = deletionEvents.vmDeletionPending(bounded(operation.message));
+    const message = deletionEvents.vmDeletionPending(bounded(operation.message));
+    const stored = machine.status?.lastOperation?.description ?? "";
+    const happened = findSameFailure(stored, message) ?? message;
     const requeueAfterMs = operation.checkAt - now.getTime();
-    const isReported =
-      machine.status?.lastOperation?.description?.startsWith(deletionEvents.vmDeletionPending("")) === true;
+    const isReported = stored.startsWith(deletionEvents.vmDeletionPending(""));
     const because = isReported ? { because: [] } : {};
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
