@@ -14,6 +14,8 @@ const leakOf = (value: string): string =>
     JSON.stringify({ value: JSON.stringify({ value }) }),
     new URLSearchParams({ value }),
     encodeURIComponent(value),
+    encodeURIComponent(encodeURIComponent(value)),
+    encodeURIComponent(new URLSearchParams({ value }).toString()),
     Buffer.from(value).toString("base64"),
     Buffer.from(`before ${value} after`).toString("base64url"),
     Buffer.from(value).toString("hex"),

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { SecretData } from "@millwright/core";
+import { type Clock, type SecretData, systemClock } from "@millwright/core";
 import type { Log } from "@millwright/kube";
+import { createLineLimiter, type LineLimit } from "../logging/line-limit.ts";
 import { cleanFields } from "./driver-failure.ts";
 
 /** Whose code runs. */
@@ -32,23 +33,31 @@ export interface ProcessSupervision {
   readonly log: Log;
   /** Called with an exception or a rejection that nothing handled, and that is no driver's. */
   readonly onOwnError: (error: unknown) => void;
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, "monotonicMs">;
 }
 
+/** The log lines about each driver. */
+const lineLimit: LineLimit = { burst: 10, periodMs: 60_000 };
+
 /**
- * Keeps errors of drivers outside of their calls from ending the process: each is logged and counted.
+ * Keeps errors of drivers outside of their calls from ending the process. Each is counted; per driver, ten are logged at once and then one a minute.
  *
  * @returns ends the supervision
  */
-export function superviseProcess({ log, onOwnError }: ProcessSupervision): () => void {
+export function superviseProcess({ log, onOwnError, clock = systemClock }: ProcessSupervision): () => void {
+  const lines = createLineLimiter(lineLimit, clock);
   const handle = (error: unknown): void => {
     const scope = scopes.getStore();
     if (scope === undefined) return onOwnError(error);
     const { driver, confidential } = scope;
     counts.set(driver, (counts.get(driver) ?? 0) + 1);
+    const leftOut = lines.admit(driver);
+    if (leftOut === undefined) return;
+    const missing = leftOut === 0 ? {} : { leftOut };
+    const fields = { ...cleanFields({ error }, confidential), driver, ...missing };
     // Outside of the scope: what logging starts is ours.
-    scopes.exit(() =>
-      log("error", "A driver failed outside of its calls", { ...cleanFields({ error }, confidential), driver }),
-    );
+    scopes.exit(() => log("error", "A driver failed outside of its calls", fields));
   };
   process.on("uncaughtException", handle);
   process.on("unhandledRejection", handle);
