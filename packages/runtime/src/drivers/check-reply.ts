@@ -15,6 +15,7 @@ import {
   readMachineClass,
   redactSecrets,
   type SecretData,
+  toPrintable,
   validateMachineClass,
   type VmDifference,
 } from "@millwright/core";
@@ -39,22 +40,45 @@ const bad = (method: string, what: string): MachineError =>
   new MachineError("Internal", `${method} of the driver answered ${what}`);
 
 /** More addresses than a VM has: a status that is too large is not stored. */
+/** Whether a text is seen as it is, in one line. */
+const isPrintable = (text: string): boolean => !/\p{Cc}/u.test(text) && toPrintable(text) === text;
+
 const maxAddresses = 64;
 const maxAddressText = 256;
 
-/** The addresses in the answer of a driver; what has another form, or would fill a status, is left out, for nothing depends on it. */
-function readAddresses(value: unknown): readonly NodeAddress[] | undefined {
+/** Receives how many addresses of an answer were left out. */
+export type OnLeftOut = (addresses: number) => void;
+
+const ignore: OnLeftOut = () => undefined;
+
+const isAddressText = (value: unknown): value is string =>
+  isText(value) && value.length <= maxAddressText && isPrintable(value);
+
+/**
+ * The addresses in the answer of a driver; what has another form, would fill a status, or would be seen as something else is left out, for nothing depends
+ * on it.
+ */
+function readAddresses(value: unknown, onLeftOut: OnLeftOut): readonly NodeAddress[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  const addresses = value.slice(0, maxAddresses).flatMap((each: unknown) => {
+  const considered = value.slice(0, maxAddresses);
+  const addresses = considered.flatMap((each: unknown) => {
     const [type, address] = [fieldOf(each, "type"), fieldOf(each, "address")];
-    const isShort = isText(type) && isText(address) && Math.max(type.length, address.length) <= maxAddressText;
-    return isShort ? [{ type, address }] : [];
+    return isAddressText(type) && isAddressText(address) ? [{ type, address }] : [];
   });
+  if (addresses.length < considered.length) onLeftOut(considered.length - addresses.length);
   return addresses.length === 0 ? undefined : addresses;
 }
 
-/** Whether an id comes back from the API server as it was stored: one with half of a surrogate pair would become that of another VM. */
-const isStorable = (text: string): boolean => text.length <= MAX_TEXT && text.isWellFormed() && !/\p{Cc}/u.test(text);
+/**
+ * The id of a VM: kept as it is, or refused. One with half of a surrogate pair would come back from the API server as that of another VM, and
+ * one with characters that are not seen would look like that of another VM.
+ */
+function readProviderId(method: string, providerId: unknown): string {
+  if (typeof providerId !== "string" || providerId === "") throw bad(method, "without a providerId");
+  if (providerId.length > MAX_TEXT) throw bad(method, `a providerId that is longer than ${MAX_TEXT} characters`);
+  if (!isPrintable(providerId)) throw bad(method, "a providerId with control, bidirectional or invisible characters");
+  return providerId;
+}
 
 /**
  * Reads the reply of a driver about a VM: drivers are not trusted, and their replies are stored in the API. Only the id is required: whatever else a driver answers, the VM exists, and its id must be stored.
@@ -64,15 +88,13 @@ const isStorable = (text: string): boolean => text.length <= MAX_TEXT && text.is
 export function readVmReply(
   method: string,
   reply: unknown,
+  onLeftOut: OnLeftOut = ignore,
 ): OperationResult & { readonly nodeName: string; readonly isInitialized: boolean } {
   if (!isRecord(reply)) throw bad(method, "nothing; expected providerId and nodeName");
-  const providerId = fieldOf(reply, "providerId");
+  const providerId = readProviderId(method, fieldOf(reply, "providerId"));
   const nodeName = fieldOf(reply, "nodeName");
-  const addresses = readAddresses(fieldOf(reply, "addresses"));
+  const addresses = readAddresses(fieldOf(reply, "addresses"), onLeftOut);
   const lastKnownState = fieldOf(reply, "lastKnownState");
-  if (typeof providerId !== "string" || providerId === "") throw bad(method, "without a providerId");
-  if (!isStorable(providerId))
-    throw bad(method, `a providerId that is longer than ${MAX_TEXT} characters or has control characters`);
   return {
     providerId,
     nodeName: isText(nodeName) ? nodeName : "",
@@ -83,9 +105,9 @@ export function readVmReply(
 }
 
 /** The same for a look-up before an initialization or a deletion. Neither waits for a driver that answers without an id: both find the VM themselves. */
-export function readFoundVm(reply: unknown): Partial<ReturnType<typeof readVmReply>> {
+export function readFoundVm(reply: unknown, onLeftOut?: OnLeftOut): Partial<ReturnType<typeof readVmReply>> {
   try {
-    return readVmReply("getMachineStatus", reply);
+    return readVmReply("getMachineStatus", reply, onLeftOut);
   } catch (error) {
     return { unreadable: error instanceof Error ? error.message : "", isInitialized: false };
   }
@@ -117,9 +139,9 @@ export function readPendingReply(
 }
 
 /** Reads what a driver answered to an initialization: what does not keep the contract is left out, for nothing depends on it. */
-export const readInitializationReply = (reply: unknown): OperationResult => {
+export const readInitializationReply = (reply: unknown, onLeftOut: OnLeftOut = ignore): OperationResult => {
   const nodeName = fieldOf(reply, "nodeName");
-  const addresses = readAddresses(fieldOf(reply, "addresses"));
+  const addresses = readAddresses(fieldOf(reply, "addresses"), onLeftOut);
   return {
     ...(isText(nodeName) && nodeName !== "" ? { nodeName } : {}),
     ...(addresses === undefined ? {} : { addresses }),
@@ -163,10 +185,10 @@ export function readListReply(reply: unknown): readonly ListedMachine[] {
   const vms: unknown = isRecord(reply) ? reply["machines"] : undefined;
   if (!Array.isArray(vms)) throw bad("listMachines", "without machines");
   return vms.map((vm: unknown) => {
-    const { providerId, machineName, machineUid, machineNamespace }: Readonly<Record<string, unknown>> = isRecord(vm)
+    const { machineName, machineUid, machineNamespace, ...rest }: Readonly<Record<string, unknown>> = isRecord(vm)
       ? vm
       : {};
-    if (!isText(providerId) || providerId === "") throw bad("listMachines", "a VM without a providerId");
+    const providerId = readProviderId("listMachines", rest["providerId"]);
     if (!isText(machineName) || machineName === "")
       throw bad("listMachines", `without the name of the machine of ${providerId}`);
     return {
@@ -187,8 +209,8 @@ const maxDifferences = 200;
  * @throws MachineError Internal for an answer that does not keep the contract: it would be taken for a VM that is as it should be
  */
 export function readDriftReply(reply: unknown, confidential: SecretData): FindDriftResponse {
-  const { providerId, differences }: Readonly<Record<string, unknown>> = isRecord(reply) ? reply : {};
-  if (!isText(providerId) || providerId === "") throw bad("findDrift", "without a providerId");
+  const { differences, ...rest }: Readonly<Record<string, unknown>> = isRecord(reply) ? reply : {};
+  const providerId = readProviderId("findDrift", rest["providerId"]);
   if (!Array.isArray(differences)) throw bad("findDrift", `without a list of differences of ${providerId}`);
   return {
     providerId,

@@ -13,6 +13,8 @@ describe("a driver that answers garbage", () => {
     ["an empty id", { providerId: "", nodeName: "n" }],
     ["an id that is a number", { providerId: 1, nodeName: "n" }],
     ["an id with control characters", { providerId: "vm-1\n", nodeName: "n" }],
+    ["an id that is shown in another order", { providerId: "vm-\u202e1", nodeName: "n" }],
+    ["an id with an invisible character", { providerId: "vm-1\u200b", nodeName: "n" }],
     ["an id with half of a character", { providerId: "vm-\ud800", nodeName: "n" }],
     ["an id as long as a book", { providerId: "x".repeat(4097), nodeName: "n" }],
   ])("has failed: %s", async (_, answer) => {
@@ -71,6 +73,45 @@ describe("a driver that answers garbage", () => {
       const isAdopted = "getMachineStatus" in change;
       expect(outcome).toEqual({ ok: true, value: { providerId: "vm-1", ...rest, isAdopted } });
     }
+  });
+
+  it("is told which field of a list or a comparison has an id that would be shown as another one", async () => {
+    const call = aCall();
+    const vm = { providerId: "vm-\u20661", machineName: "m" };
+    expect(await host({ listMachines: wild({ machines: [vm] }) }).listVms(call, unaborted)).toMatchObject({
+      error: {
+        code: "Internal",
+        message: expect.stringContaining("listMachines of the driver answered a providerId with"),
+      },
+    });
+    const findDrift = wild({ providerId: "vm-\u20661", differences: [] });
+    expect(await host({ findDrift }).findDrift(call, unaborted)).toMatchObject({
+      error: {
+        code: "Internal",
+        message: expect.stringContaining("findDrift of the driver answered a providerId with"),
+      },
+    });
+  });
+
+  it("has addresses left out that would be shown as others, with a log line about each answer", async () => {
+    const odd = ["10.0.0.\u202e1", "10.0.0.1\n", "10.0.0.1\u200b"].map((text) => ({ ...address, address: text }));
+    const reply = { providerId: "vm-1", nodeName: "n", addresses: [...odd, address] };
+    const value = expect.objectContaining({ addresses: [address] });
+    const lines = "Addresses of a VM that cannot be shown as they are were left out";
+    for (const change of [{ createMachine: wild(reply) }, { getMachineStatus: wild(reply) }]) {
+      const { ensureVm, log } = host(change);
+      expect(await ensureVm(aCall(), unaborted)).toEqual({ ok: true, value });
+      expect(log.mock.calls).toEqual([["warn", lines, { driver: "mock", machine: "m-1", count: 3 }]]);
+    }
+    const { findVm, log } = host({ getMachineStatus: wild(reply) });
+    expect(await findVm(aCall(), unaborted)).toEqual({ ok: true, value });
+    expect(log).toHaveBeenCalledTimes(1);
+    const initialized = host({ initializeMachine: wild({ addresses: [...odd, address] }) });
+    expect(await initialized.initializeVm(aCall(), unaborted)).toEqual({ ok: true, value });
+    expect(initialized.log).toHaveBeenCalledTimes(1);
+    const plain = host({ createMachine: wild({ ...reply, addresses: [address] }) });
+    await plain.ensureVm(aCall(), unaborted);
+    expect(plain.log).not.toHaveBeenCalled();
   });
 
   it("has failed when a look-up finds a VM without an id, which is a value for a deletion", async () => {

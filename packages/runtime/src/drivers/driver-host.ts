@@ -32,6 +32,7 @@ import { createDriverCaller } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
 import {
   type DeletionReply,
+  type OnLeftOut,
   readChecksReply,
   readDeletionReply,
   readDriftReply,
@@ -119,6 +120,16 @@ type VmMethodCall = <Request>(
   invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
   signal: AbortSignal,
 ) => Promise<unknown>;
+
+/** Logs that addresses in a reply were left out. */
+const leftOutOf =
+  ({ driver, request }: Prepared, log: Log): OnLeftOut =>
+  (count) =>
+    log("warn", "Addresses of a VM that cannot be shown as they are were left out", {
+      driver: driver.name,
+      machine: request.machine.name,
+      count,
+    });
 
 /** Deletes a VM, as the driver replies. */
 async function remove(
@@ -217,16 +228,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     run: (prepared: Prepared) => Promise<Result>,
   ): Promise<DriverOutcome<Result>> => toOutcome(vmCall, signal, run, "readForVm");
 
-  const status = (prepared: Prepared, signal: AbortSignal): Promise<unknown> => {
-    const { driver, request } = prepared;
-    return call(
+  const status = (prepared: Prepared, signal: AbortSignal): Promise<unknown> =>
+    call(
       prepared,
       "getMachineStatus",
-      request,
-      (argument, context) => driver.getMachineStatus(argument, context),
+      prepared.request,
+      (argument, context) => prepared.driver.getMachineStatus(argument, context),
       signal,
     );
-  };
 
   /** The VM of an earlier attempt, or nothing; every other failure is the caller's. */
   const existing = async (
@@ -234,7 +243,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readVmReply> | undefined> => {
     try {
-      return readVmReply("getMachineStatus", await status(prepared, signal));
+      return readVmReply("getMachineStatus", await status(prepared, signal), leftOutOf(prepared, log));
     } catch (error) {
       if (isMachineError(error) && (error.code === "NotFound" || error.code === "Unimplemented")) return undefined;
       throw error;
@@ -267,7 +276,10 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         (message, context) => driver.createMachine(message, context),
         signal,
       );
-      return readPendingReply("createMachine", reply, prepared.confidential) ?? readVmReply("createMachine", reply);
+      return (
+        readPendingReply("createMachine", reply, prepared.confidential) ??
+        readVmReply("createMachine", reply, leftOutOf(prepared, log))
+      );
     } catch (thrown) {
       // A driver that threw anything else may have made the VM: its token stays.
       throw isMachineError(thrown) && rejectionCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
@@ -281,6 +293,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     try {
       return readInitializationReply(
         await call(prepared, "initializeMachine", request, (argument, context) => method(argument, context), signal),
+        leftOutOf(prepared, log),
       );
     } catch (error) {
       if (isMachineError(error) && error.code === "Unimplemented") return {};
@@ -310,7 +323,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, async (prepared) => {
-        const { isInitialized = false, ...vm } = readFoundVm(await status(prepared, signal));
+        const { isInitialized = false, ...vm } = readFoundVm(await status(prepared, signal), leftOutOf(prepared, log));
         return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
