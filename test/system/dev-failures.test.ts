@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const bin = fileURLToPath(new URL("../../packages/cli/src/bin.ts", import.meta.url));
@@ -20,6 +21,22 @@ async function dev(args: readonly string[], maxFileKib = "unlimited") {
   const status = await new Promise<number | null>((resolve) => child.once("close", resolve));
   clearTimeout(timer);
   return { status, errors };
+}
+
+const run = promisify(execFile);
+
+/** Why no file system can be mounted here; `undefined` when one can. */
+async function whyNoMount(): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-mount-"));
+  try {
+    await run("mount", ["-t", "tmpfs", "tmpfs", folder]);
+    await run("umount", [folder]);
+    return undefined;
+  } catch (error) {
+    return `mounting is not permitted: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** One line that names the command and the cause, and no stack. */
@@ -54,6 +71,24 @@ describe("millwright dev that cannot run", () => {
   it("ends with one line when a file is in the place of its data", async () => {
     await writeFile(join(folder, "cluster"), "");
     expect(await dev(["--data", folder])).toEqual(oneLine(/cannot be created/));
+  });
+
+  it("ends with one line when the file system of its data is read-only, with data and without", async (context) => {
+    const reason = await whyNoMount();
+    context.skip(reason !== undefined, reason);
+    await run("mount", ["-t", "tmpfs", "tmpfs", folder]);
+    try {
+      const remount = (mode: "ro" | "rw") => run("mount", ["-o", `remount,${mode}`, folder]);
+      await remount("ro");
+      expect(await dev(["--data", folder])).toEqual(oneLine(/cluster: cannot be created \(EROFS/));
+      expect(await dev(["--data", join(folder, "new", "data")])).toEqual(oneLine(/cannot create the folder: EROFS/));
+      await remount("rw");
+      expect(await dev(["--data", folder, "--exit-when-ready"])).toEqual({ status: 0, errors: "" });
+      await remount("ro");
+      expect(await dev(["--data", folder])).toEqual(oneLine(/cluster: cannot be written \(EROFS/));
+    } finally {
+      await run("umount", [folder]);
+    }
   });
 
   it("ends with one line when its data is damaged", async () => {

@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "@millwright/base";
 import { isStoredObject } from "../objects/stored-object.ts";
 import { field, isObject, type Json, jsonText, stringAt } from "../json/json.ts";
@@ -198,9 +198,16 @@ function damaged(path: string, line: number): ConfigError {
   );
 }
 
+/** Creates a folder and those above it. Not by `recursive`, which on a file system that is read-only fails as if a folder did not exist. */
+function createFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (dirname(path) !== path) createFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
 function prepareDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    createFolder(resolve(directory));
   } catch (error) {
     throw new ConfigError(
       `data directory ${directory}: cannot be created (${reasonOf(error)}); choose one that is writable`,
