@@ -15,7 +15,7 @@ describe("a failure with parts that change", () => {
     expect(isSameFailure(text, failure(now))).toBe(false);
   });
 
-  it("is another one when anything else differs", () => {
+  it("is not found when anything else differs", () => {
     const [id, other] = ["0123456789abcdef", "fedcba9876543210"];
     expect(findSameFailure(failure(id), failure(other).replace("cpu", "gpu"))).toBeUndefined();
     // No character of it is a pattern.

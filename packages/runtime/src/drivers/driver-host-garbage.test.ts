@@ -75,7 +75,7 @@ describe("a driver that answers garbage", () => {
     }
   });
 
-  it("is told which field of a list or a comparison has an id that would be shown as another one", async () => {
+  it("learns which field of a list or a comparison has an id that would be shown as another one", async () => {
     const call = aCall();
     const vm = { providerId: "vm-\u20661", machineName: "m" };
     expect(await host({ listMachines: wild({ machines: [vm] }) }).listVms(call, unaborted)).toMatchObject({
