@@ -13,6 +13,7 @@ import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
+import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
 export function createProgram(setStatus: (status: number) => void): Command {
@@ -37,7 +38,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   const runCommand = program.command("run").description("run the controllers against a cluster");
-  addIneffectiveFlags(addRunFlags(runCommand)).action(async (flags: RunFlags, command: Command) => {
+  addIneffectiveFlags(addWatchdogFlags(addRunFlags(runCommand))).action(async (flags: RunFlags, command: Command) => {
     const { run } = await import("./commands/run.ts");
     setStatus(await run(flags, givenWithoutEffect(command)));
   });

@@ -95,6 +95,7 @@ export type { Expectations, ExpectationsOptions, FulfilOptions, Outstanding } fr
 export { compareResourceVersions, isNewer } from "./objects/resource-version.ts";
 
 // Work
+export type { KeyInProgress } from "./controller/queue-meter.ts";
 export { createQueue } from "./controller/queue.ts";
 export type { Queue, QueueCounts, QueueOptions } from "./controller/queue.ts";
 export type { QueueObserver, QueueTimes } from "./controller/queue-meter.ts";

@@ -1,3 +1,4 @@
+import { systemClock } from "@millwright/core";
 import { afterEach, expect, it } from "vitest";
 import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
 
@@ -9,6 +10,8 @@ const serve = async (options: Partial<EndpointOptions> = {}): Promise<Endpoints 
     address: "127.0.0.1",
     port: 0,
     metrics: async () => "mcm_machine_items_total 3\n",
+    stallMs: 0,
+    clock: systemClock,
     log: () => undefined,
     ...options,
   });
@@ -49,6 +52,19 @@ it("reports that metrics cannot be read, without the reason, and goes on", async
   expect([response.status, await response.text()]).toEqual([500, "the metrics cannot be read: see the log\n"]);
   expect(errors).toEqual([new Error("a value with a secret")]);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+it("is ready when the last report names no problem, and lists them else", async () => {
+  const { url, report } = await serve();
+  const ready = async (): Promise<string> => {
+    const response = await fetch(`${url}/readyz`);
+    return `${response.status} ${await response.text()}`;
+  };
+  expect(await ready()).toBe("503 the process is starting\n");
+  report({ problems: [], running: [] });
+  await expect.poll(ready).toBe("200 OK");
+  report({ problems: ["waiting for the first list of nodes", "another"], running: [] });
+  await expect.poll(ready).toBe("503 waiting for the first list of nodes\nanother\n");
 });
 
 it("names the flag when the port or the address cannot be used", async () => {

@@ -1,82 +1,106 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { ConfigError } from "@millwright/core";
-import type { Log } from "@millwright/kube";
+import { Worker } from "node:worker_threads";
+import { type Clock, ConfigError, type Timer } from "@millwright/core";
+import { type Log, messageOf } from "@millwright/kube";
+import type { FromHealthThread, HealthReport, HealthThreadData, ToHealthThread } from "./watchdog/health-messages.ts";
 
 /** Where the endpoints are served, and what they show. */
 export interface EndpointOptions {
   /** An IP address of this machine; `0.0.0.0` is all of them. */
   readonly address: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+  /** 0 takes a free one; absent: nothing is served, and the thread only watches the event loop. */
+  readonly port?: number | undefined;
+  /** The process is killed when its event loop was blocked for so long, and 10 s more in which leases are released; milliseconds. 0: never. */
+  readonly stallMs: number;
   /** The metrics, in Prometheus' text format. */
   metrics(): Promise<string>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Endpoints that are being served. */
 export interface Endpoints {
   readonly port: number;
+  /** What `/readyz` shows from now on; it is not ready before. */
+  report(report: HealthReport): void;
+  /** A call of a driver begins. If it blocks the event loop, the log names it. */
+  callBegins(what: string): void;
   close(): Promise<void>;
 }
 
-const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+/** Interval of the heartbeat of the main thread, milliseconds. */
+const BEAT_MS = 500;
 
 /**
- * Serves `/healthz` and `/metrics` over plain HTTP, without authentication, as both of MCM's programs do, so that its probes and scrape configurations work
- * (MCM, `pkg/util/provider/app/app.go`, `startHTTP`). A process is healthy while it serves, whether it leads or not: a probe must not restart a standby.
+ * Serves `/healthz`, `/readyz` and `/metrics` over plain HTTP, without authentication, as both of MCM's programs do, so that its probes and scrape configurations work
+ * (MCM, `pkg/util/provider/app/app.go`, `startHTTP`). A process is healthy while it serves, whether it leads or not: a probe must not restart a standby. They are served by a thread that watches the event
+ * loop of this one: it responds while the loop is blocked, and kills a process whose loop stays blocked.
  *
  * @throws ConfigError when the port cannot be used
  */
 export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
-  const respond = createResponder(options);
-  const server = createServer({ maxHeaderSize: 16 * 1024 }, (request, response) => {
-    void respond(request, response);
-  });
+  const { address, port, stallMs, clock, log } = options;
+  const memory = new SharedArrayBuffer(8);
+  const beats = new BigInt64Array(memory);
+  let timer: Timer | undefined;
+  const beat = (): void => {
+    Atomics.add(beats, 0, 1n);
+    timer = clock.setTimer(BEAT_MS, beat);
+  };
+  const worker = startThread({ memory, stallMs, endpoints: port === undefined ? undefined : { address, port } });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  const post = (message: ToHealthThread): void => worker.postMessage(message);
+  const sendMetrics = async (id: number): Promise<void> => {
+    try {
+      post({ kind: "metrics", id, text: await options.metrics() });
+    } catch (error) {
+      log("error", "The metrics cannot be read", { error });
+      post({ kind: "metrics", id, text: undefined });
+    }
+  };
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, options)));
-    server.listen({ port: options.port, host: options.address }, () => {
-      server.removeAllListeners("error");
-      const bound = server.address();
+    const close = async (): Promise<void> => {
+      timer?.cancel();
+      await worker.terminate();
+    };
+    const fail = (error: Error): void => {
+      log("error", "The health thread failed", { error: messageOf(error) });
+      void close();
+      reject(error);
+    };
+    worker.on("error", fail);
+    worker.on("message", (message: FromHealthThread) => {
+      if (message.kind === "metrics") return void sendMetrics(message.id);
+      if (message.kind === "failed") {
+        void close();
+        return reject(listenError(message, options));
+      }
+      // Nothing is left to do for a process of which only this thread remains.
+      worker.unref();
+      beat();
       resolve({
-        port: typeof bound === "object" && bound !== null ? bound.port : options.port,
-        close: () => close(server),
+        port: message.port,
+        report: (report) => post({ kind: "report", ...report }),
+        callBegins: (what) => post({ kind: "call", what }),
+        close,
       });
     });
   });
 }
 
-function createResponder({ metrics, log }: EndpointOptions) {
-  return async ({ method, url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const send = (status: number, text: string, type = "text/plain; charset=utf-8"): void => {
-      response.writeHead(status, { "content-type": type }).end(method === "HEAD" ? undefined : text);
-    };
-    if (method !== "GET" && method !== "HEAD") return send(405, "Method Not Allowed\n");
-    const [path] = url.split("?");
-    if (path === "/healthz") return send(200, "OK");
-    if (path !== "/metrics") return send(404, "Not Found\n");
-    try {
-      send(200, await metrics(), METRICS_TYPE);
-    } catch (error) {
-      log("error", "The metrics cannot be read", { error });
-      send(500, "the metrics cannot be read: see the log\n");
-    }
-  };
+/** Starts the thread from the sources or from the build, wherever this file is. */
+function startThread(data: HealthThreadData): Worker {
+  const isSource = import.meta.url.endsWith(".ts");
+  const source = new URL("./watchdog/health-thread.ts", import.meta.url);
+  const file = isSource ? source : new URL("./watchdog/health-thread.js", import.meta.url);
+  return new Worker(file, { workerData: data, execArgv: [] });
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-}
-
-function listenError(error: Error, { address, port }: EndpointOptions): Error {
-  const code = "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE")
-    return new ConfigError(`--port: ${port} of ${address} is in use; choose another port`, { cause: error });
-  if (code === "EACCES")
-    return new ConfigError(`--port: this user may not listen on ${port}; choose a port from 1024`, { cause: error });
-  if (code === "EADDRNOTAVAIL")
-    return new ConfigError(`--address: ${address} is not an address of this machine`, { cause: error });
-  return error;
+function listenError(
+  { code, message }: { readonly code: string; readonly message: string },
+  { address, port }: EndpointOptions,
+): Error {
+  if (code === "EADDRINUSE") return new ConfigError(`--port: ${port} of ${address} is in use; choose another port`);
+  if (code === "EACCES") return new ConfigError(`--port: this user may not listen on ${port}; choose a port from 1024`);
+  if (code === "EADDRNOTAVAIL") return new ConfigError(`--address: ${address} is not an address of this machine`);
+  return new Error(message);
 }

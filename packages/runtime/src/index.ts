@@ -33,3 +33,6 @@ export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-reco
 export { planUninstall, uninstall } from "./uninstall/uninstall.ts";
 export type { UninstallOptions, UninstallReport } from "./uninstall/uninstall.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";
+export { startWatchdog } from "./watchdog/watchdog.ts";
+export type { ManagerVitals, Watchdog, WatchdogOptions } from "./watchdog/watchdog.ts";
+export type { WatchdogLimits } from "./watchdog/decide-watchdog.ts";

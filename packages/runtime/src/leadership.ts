@@ -18,6 +18,8 @@ export const leaseNames = ["machine-controller-manager", "machine-controller"] a
 
 /** How to stand for election. */
 export interface ManagerElectionOptions extends ElectionTimes {
+  /** The Leases are released when the event loop was blocked for so long, milliseconds. Default 60 s. */
+  readonly stalledAfterMs?: number | undefined;
   readonly cluster: ElectionCluster;
   /** Namespace of the Leases: that of the machines. */
   readonly namespace: string;
@@ -27,7 +29,10 @@ export interface ManagerElectionOptions extends ElectionTimes {
 }
 
 /** Leadership over one namespace of machines. */
-export type ManagerLeadership = Pick<Leadership, "acquired" | "fence" | "lost" | "stop">;
+export interface ManagerLeadership extends Pick<Leadership, "acquired" | "fence" | "lost" | "stop"> {
+  /** Whether it is known which process leads, this one or another. */
+  isLeaderKnown(): boolean;
+}
 
 /** Makes a candidate. It stands for election when {@link ManagerLeadership.acquired} is called, once. */
 export function createManagerLeadership({
@@ -60,6 +65,7 @@ export function createManagerLeadership({
       if (election === undefined) throw new LeadershipLostError("this process does not lead yet");
       election.fence();
     },
+    isLeaderKnown: () => election !== undefined && (election.isLeader() || election.holder() !== ""),
     stop: async () => election?.stop(),
   };
 }

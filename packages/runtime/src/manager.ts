@@ -30,6 +30,7 @@ import {
 import { Registry } from "prom-client";
 import { createMatchVm } from "./drivers/match-vm.ts";
 import { createDriverHost } from "./drivers/driver-host.ts";
+import { createRunningCalls } from "./drivers/running-calls.ts";
 import { strayErrorCounts } from "./drivers/stray-errors.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
@@ -39,6 +40,8 @@ import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
+import { readManagerVitals } from "./manager-vitals.ts";
+import type { ManagerVitals } from "./watchdog/watchdog.ts";
 
 /** How a manager runs. */
 export interface ManagerOptions extends FollowVmsOptions {
@@ -61,6 +64,8 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly overshootMargins?: Partial<OvershootMargins>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
+  /** Called before each call of a driver, with its name: the call may block the event loop. Default: nothing is called. */
+  readonly onDriverCall?: (what: string) => void;
   /** Concurrent reconciles of one kind. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -80,6 +85,8 @@ export interface Manager {
   start(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches have their first list and controllers start. */
   ready(signal: AbortSignal): Promise<void>;
+  /** What runs, and how the caches are, for the watchdog. */
+  vitals(): ManagerVitals;
   /** The metrics, in Prometheus' text format. Only the leader has metrics of objects. */
   metrics(): Promise<string>;
 }
@@ -139,8 +146,10 @@ export function createManager(options: ManagerOptions): Manager {
   const serverTimes = { control: control.serverTime, ...(hasOwnTarget ? { target: target?.serverTime } : {}) };
   const registry = new Registry();
   measureClockSkew(registry, serverTimes);
+  const running = createRunningCalls(localClock, options.onDriverCall);
   const driver = createDriverHost({
     drivers: options.drivers,
+    running,
     metrics: createDriverMetrics(registry, strayErrorCounts),
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
     clock: localClock,
@@ -191,6 +200,8 @@ export function createManager(options: ManagerOptions): Manager {
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
+  const readVitals = (): ManagerVitals =>
+    readManagerVitals({ caches: named, crdGuard, controllers: [...owners, ...others], running });
 
   const flushEvents = async (): Promise<void> => {
     const late = new AbortController();
@@ -231,6 +242,7 @@ export function createManager(options: ManagerOptions): Manager {
   let leaderMetrics: LeaderMetrics | undefined;
 
   return {
+    vitals: readVitals,
     metrics: async () => `${await registry.metrics()}${(await leaderMetrics?.text()) ?? ""}`,
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));

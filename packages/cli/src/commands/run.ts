@@ -61,6 +61,11 @@ export interface RunFlags extends TargetFlags {
   /** An IP address. */
   readonly address: string;
   readonly concurrentSyncs: number;
+  /** Milliseconds; 0: never. */
+  readonly watchdogStallTimeout: number;
+  readonly watchdogStuckTimeout: number;
+  /** 0 to 1; 0: no limit. */
+  readonly watchdogMemoryLimit: number;
 }
 
 /** A flag that changes nothing, and why. */
@@ -108,31 +113,68 @@ const machineSettings = (flags: RunFlags): NonNullable<ManagerOptions["settings"
   preserveTimeoutMs: flags.machinePreserveTimeout,
 });
 
-/** How long the process may take to stop after an unexpected error, milliseconds: what should stop may be what is broken. */
+/** What the flags set of the manager. */
+const managerSettings = (flags: RunFlags) => ({
+  workers: flags.concurrentSyncs,
+  clusterApiConditions: flags.clusterApiConditions,
+  orphanVms: flags.machineSafetyOrphanVms,
+  vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
+  overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
+  disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
+  settings: machineSettings(flags),
+});
+
+/** Starts the thread that watches the event loop and serves the endpoints, unless neither is wanted. */
+async function startEndpoints(
+  { serveEndpoints }: Pick<typeof Runtime, "serveEndpoints">,
+  { address, port, watchdogStallTimeout: stallMs }: RunFlags,
+  metrics: () => Promise<string>,
+  log: Log,
+): Promise<Runtime.Endpoints | undefined> {
+  if (port === 0 && stallMs === 0) return undefined;
+  const served = port === 0 ? undefined : port;
+  return serveEndpoints({ address, port: served, stallMs, metrics, clock: systemClock, log });
+}
+
+/** How long the process may take to stop after an unexpected error, or for a restart, milliseconds: what should stop may be what is broken. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** A signal that aborts when our own code fails where nothing handles it. Errors of drivers are logged and counted, and stop nothing. */
-function untilUnexpectedError(
-  { superviseProcess }: Pick<typeof Runtime, "superviseProcess">,
-  log: Log,
-): { readonly signal: AbortSignal; end(): void } {
+/** How long the process may take to end when all has stopped, milliseconds: a driver that hangs may keep it. */
+const EXIT_TIMEOUT_MS = 2_000;
+
+/** A signal that aborts when the process must end with status 1. */
+interface ProcessFailure {
+  readonly signal: AbortSignal;
+  fail(reason: unknown): void;
+  end(): void;
+}
+
+/** A signal that aborts when our own code fails where nothing handles it, or `fail` is called. Errors of drivers are logged and counted, and stop nothing. */
+function untilFailure({ superviseProcess }: Pick<typeof Runtime, "superviseProcess">, log: Log): ProcessFailure {
   const failed = new AbortController();
   let deadline: Timer | undefined;
+  const exit = (): never => process.exit(1);
+  const fail = (reason: unknown): void => {
+    if (failed.signal.aborted) return;
+    process.exitCode = 1;
+    failed.abort(reason);
+    deadline = systemClock.setTimer(STOP_TIMEOUT_MS, exit);
+  };
   const endSupervision = superviseProcess({
     log,
     onOwnError(error) {
-      if (failed.signal.aborted) return;
-      log("error", "Unexpected error; stopping", { error });
-      process.exitCode = 1;
-      failed.abort(error);
-      deadline = systemClock.setTimer(STOP_TIMEOUT_MS, () => process.exit(1));
+      if (!failed.signal.aborted) log("error", "Unexpected error; stopping", { error });
+      fail(error);
     },
   });
   return {
     signal: failed.signal,
+    fail,
     end() {
       deadline?.cancel();
       endSupervision();
+      // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process
+      if (failed.signal.aborted) setTimeout(exit, EXIT_TIMEOUT_MS).unref();
     },
   };
 }
@@ -142,11 +184,10 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
   const runtime = await import("@millwright/runtime");
-  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder, serveEndpoints } =
-    runtime;
+  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder } = runtime;
   const log = createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
   for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
-  const unexpected = untilUnexpectedError(runtime, log);
+  const failure = untilFailure(runtime, log);
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
   const kubeConfig = controlCluster(flags);
   const config = await loadKubeConfig(kubeConfig);
@@ -168,6 +209,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
         namespace,
         history: control.history,
         log,
+        ...(flags.watchdogStallTimeout === 0 ? {} : { stalledAfterMs: flags.watchdogStallTimeout }),
         ...electionTimes(flags),
       })
     : undefined;
@@ -175,32 +217,36 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   const recorder = file === undefined ? undefined : await openCloudRecorder({ file, clock: systemClock, log });
   // Before there is a manager, whose timers would keep the process when the port cannot be used.
   let manager: Manager | undefined;
-  const endpoints =
-    flags.port === 0
-      ? undefined
-      : await serveEndpoints({ ...flags, log, metrics: async () => (await manager?.metrics()) ?? "" });
+  let watchdog: Runtime.Watchdog | undefined;
+  const readMetrics = async (): Promise<string> =>
+    `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}`;
+  const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
   manager = createManager({
     ...(recorder === undefined ? {} : { recorder }),
     ...(leadership === undefined ? {} : { leadership }),
+    ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
     control,
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
     namespace,
     drivers,
-    workers: flags.concurrentSyncs,
-    clusterApiConditions: flags.clusterApiConditions,
-    orphanVms: flags.machineSafetyOrphanVms,
-    vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
-    overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
-    disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
-    settings: machineSettings(flags),
+    ...managerSettings(flags),
     log,
   });
-  const signal = AbortSignal.any([untilStopSignal(), unexpected.signal]);
+  const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
   log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
+  watchdog = runtime.startWatchdog({
+    vitals: manager.vitals,
+    isLeaderKnown: () => leadership?.isLeaderKnown() ?? true,
+    limits: { stuckMs: flags.watchdogStuckTimeout, memoryShare: flags.watchdogMemoryLimit },
+    report: (report) => endpoints?.report(report),
+    onRestart: (because) => failure.fail(new Error(because)),
+    clock: systemClock,
+    log,
+  });
   try {
     await manager.start(signal);
     log("info", "Stopped", {});
-    return unexpected.signal.aborted ? 1 : 0;
+    return failure.signal.aborted ? 1 : 0;
   } catch (error) {
     if (!isLeadershipLost(error)) throw error;
     log("error", "Leadership lost; restart to join the election again", { because: error.message });
@@ -208,9 +254,10 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   } finally {
     // Nothing runs any more: the next leader need not wait for the expiry of the leases.
     await leadership?.stop();
+    watchdog.stop();
     await endpoints?.close();
     await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
-    unexpected.end();
+    failure.end();
   }
 }

@@ -134,4 +134,12 @@ export const ownMetricNames = {
   apiServerRewinds: "millwright_api_server_rewinds_total",
   /** Counter: errors of a driver outside of its calls, since the process started: promises that nothing waited for, timers, event emitters; label `provider`. Alert on any increase: it is a bug of the driver. */
   driverStrayErrors: "millwright_driver_stray_errors_total",
+  /** Histogram: how long the event loop of the process was blocked, seconds; stalls of more than a second. Alert on any increase: a driver computes, or waits synchronously. */
+  eventLoopStalls: "millwright_event_loop_stall_seconds",
+  /** Gauge: what the watchdog finds wrong; label `kind`: `operation`, `cache` or `memory`. Alert on any value above 0. */
+  watchdogProblems: "millwright_watchdog_problems",
+  /** Gauge: share of memory in use, from 0 to 1; label `of`: `heap`, and `container` where that has a limit. */
+  memoryShare: "millwright_memory_used_share",
+  /** Gauge: for how many seconds the operation that runs for longest has run; label `kind`: `driver call` or `reconcile`. */
+  longestOperation: "millwright_longest_operation_seconds",
 } as const;

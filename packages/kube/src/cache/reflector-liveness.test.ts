@@ -43,6 +43,8 @@ test("replaces a watch on which nothing arrives within 60 s, without a list and 
   expect(opened.map(({ path }) => path)).toEqual(["/nodes?rv=5", "/nodes?rv=7"]);
   expect(opened[1]?.atMs).toBeLessThanOrEqual(55_000);
   expect(run.reflector.counts()).toMatchObject({ lists: 1, silences: 1, failures: 0 });
+  // Since the new watch.
+  expect(run.reflector.silentForMs()).toBe(60_000 - (opened[1]?.atMs ?? 0));
   await run.end();
 });
 

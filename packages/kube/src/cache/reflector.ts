@@ -94,6 +94,8 @@ export interface Reflector {
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
+  /** For how long there was no event, bookmark, response, or attempt, milliseconds. More than minutes: the reflector hangs, for each attempt has a deadline. */
+  silentForMs(): number;
   /** Whether the store is up to date, and since when it is not. */
   readonly connectivity: Connectivity;
 }
@@ -149,6 +151,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let fruitless = 0;
   /** Whether the server was unreachable in the last of them. */
   let isUnreachable = false;
+  /** Of the last event, bookmark, response or attempt; monotonic clock. */
+  let activeMs = clock.monotonicMs();
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -205,6 +209,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   function applyEvent({ type: kind, object }: WatchEvent): void {
     counts.events++;
+    activeMs = clock.monotonicMs();
     if (isNewer(version, object.metadata.resourceVersion)) {
       reportRewind(`a ${kind} event at version ${object.metadata.resourceVersion} after version ${version}`);
       throw new Error("the API server went back to an earlier state");
@@ -309,10 +314,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     if (history.isOutdated()) version = undefined;
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
+    activeMs = startedMs;
     isUnreachable = false;
     let isAnswered = isList;
     const onAnswer = (): void => {
       isAnswered = true;
+      activeMs = clock.monotonicMs();
       connectivity.answered();
     };
     try {
@@ -374,6 +381,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),
+    silentForMs: () => clock.monotonicMs() - activeMs,
     connectivity,
   };
 }

@@ -252,3 +252,26 @@ test("enqueues both owners when an object moves from one to the other", async ()
   expect(keys).toEqual(["a", "a", "b", "b"]);
   await run.end();
 });
+
+test("shows which keys are in progress, and for how long", async () => {
+  const release = Promise.withResolvers<void>();
+  const run = setUp(
+    async (key) => {
+      if (key !== "a/c") await release.promise;
+      return done;
+    },
+    { timeoutMs: 60_000 },
+  );
+  run.controller.enqueue("a/b");
+  await run.clock.advance(500);
+  for (const key of ["a/c", "a/d"]) run.controller.enqueue(key);
+  await run.clock.advance(1_000);
+  expect(run.controller.queue.inProgress()).toEqual([
+    { key: "a/b", ms: 1_500 },
+    { key: "a/d", ms: 1_000 },
+  ]);
+  expect(run.controller.timeoutMs).toBe(60_000);
+  release.resolve();
+  await run.end();
+  expect(run.controller.queue.inProgress()).toEqual([]);
+});

@@ -78,6 +78,8 @@ export interface ControllerCounts {
 export interface Controller {
   readonly name: string;
   readonly queue: Queue;
+  /** Deadline of one reconcile, milliseconds. */
+  readonly timeoutMs: number;
   /** Enqueues a key. Default priority: `change`. */
   enqueue(key: string, priority?: Priority): void;
   /**
@@ -189,7 +191,7 @@ export function createController(options: ControllerOptions): Controller {
     void queue.shutDown();
   }
 
-  return { name, queue, enqueue: queue.add, start, counts: () => ({ ...counts }) };
+  return { name, queue, timeoutMs, enqueue: queue.add, start, counts: () => ({ ...counts }) };
 }
 
 /** How often a worker looks whether caches are current again, after the API server was unreachable or restored. */

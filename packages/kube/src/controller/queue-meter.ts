@@ -16,6 +16,13 @@ export interface QueueTimes {
   readonly longestWorkMs: number;
 }
 
+/** A key that is with a worker. */
+export interface KeyInProgress {
+  readonly key: string;
+  /** For how long, milliseconds. */
+  readonly ms: number;
+}
+
 /** Observes each duration, milliseconds, for histograms. Must not throw. */
 export interface QueueObserver {
   /** A key was taken this long after it became ready. */
@@ -30,6 +37,8 @@ export interface QueueMeter {
   wasTaken(key: string): void;
   wasDone(key: string): void;
   times(): QueueTimes;
+  /** The keys that are with a worker, the longest first. */
+  inProgress(): readonly KeyInProgress[];
 }
 
 /** Makes a meter for a queue that nothing has happened in yet. */
@@ -61,6 +70,7 @@ export function createQueueMeter(clock: Clock, observer: QueueObserver = {}): Qu
       totals.workedMs += ms;
       observer.worked?.(ms);
     },
+    inProgress: () => [...takenSince].map(([key, startMs]) => ({ key, ms: since(startMs) })),
     times: () => ({ ...totals, longestWaitMs: longest(readySince), longestWorkMs: longest(takenSince) }),
   };
 }

@@ -2,7 +2,7 @@ import type { Clock, Random, Timer } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { BackoffOptions } from "../backoff.ts";
 import { createQueueMeter } from "./queue-meter.ts";
-import type { QueueObserver, QueueTimes } from "./queue-meter.ts";
+import type { KeyInProgress, QueueObserver, QueueTimes } from "./queue-meter.ts";
 import { createReadyLine } from "./ready-line.ts";
 import type { Priority } from "./ready-line.ts";
 
@@ -72,6 +72,8 @@ export interface Queue {
   /** Keys that are ready. */
   readonly length: number;
   counts(): QueueCounts;
+  /** The keys that workers have, the longest first. */
+  inProgress(): readonly KeyInProgress[];
 }
 
 interface Waiter {
@@ -197,6 +199,7 @@ export function createQueue(options: QueueOptions): Queue {
       endWhenDrained();
       return drained.promise;
     },
+    inProgress: meter.inProgress,
     get length() {
       return ready.size;
     },

@@ -11,6 +11,7 @@ import {
 } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { cleanFields, cleanText, textOf } from "./driver-failure.ts";
 import { type DriverScope, runInDriverScope } from "./stray-errors.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
@@ -26,6 +27,8 @@ export interface DriverCallerOptions {
   readonly metrics?: DriverMetrics | undefined;
   /** Records what drivers send to their clouds. Absent: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record"> | undefined;
+  /** Follows each call until it ends, also one that was abandoned. Absent: none is followed. */
+  readonly running?: Pick<RunningCalls, "begin"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -69,7 +72,7 @@ async function invokeInScope(
 
 /** Makes the caller of some drivers. */
 export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
-  const { drivers, limit, fence, metrics, recorder, clock, log } = options;
+  const { drivers, limit, fence, metrics, recorder, clock, log, running } = options;
   /** One function for all calls of a driver, so that it may keep it. */
   const reporters = new Map(
     metrics === undefined
@@ -119,7 +122,10 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       throwWhenFenced();
       recorder?.protect(confidential);
       startMs = clock.monotonicMs();
-      return invokeInScope({ driver: driver.name, confidential }, context, invoke);
+      const end = running?.begin(`${what} for ${Object.values(subject).join(" ")}`);
+      const reply = invokeInScope({ driver: driver.name, confidential }, context, invoke);
+      if (end !== undefined) reply.then(end, end);
+      return reply;
     };
     try {
       const reply = await limit(

@@ -50,6 +50,7 @@ import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { type ClassReader, createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createAbandonedCalls } from "./abandoned-calls.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
 
 /** How drivers are hosted. */
@@ -63,11 +64,14 @@ export interface DriverHostOptions {
   readonly metrics?: DriverMetrics;
   /** Absent: nothing that drivers send to their clouds is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
+  /** Absent: calls of drivers are not followed. */
+  readonly running?: Pick<RunningCalls, "begin">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
+/** Longest time for one call of a driver, milliseconds. */
+export const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
 
 /** Longest time for reading a class before a machine is created; a schema that takes longer is left to the call. A reconcile waits for it. */
 const READ_TIMEOUT_MS = 5_000;
@@ -145,13 +149,13 @@ async function remove(
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
-  const { drivers, fence, metrics, recorder, clock, log } = options;
+  const { drivers, fence, metrics, recorder, clock, log, running } = options;
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
-  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, clock, log });
+  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, running, clock, log });
 
   const call: VmMethodCall = ({ driver, request, confidential }, method, argument, invoke, signal) =>
     makeCall({

@@ -21,7 +21,7 @@ const counts = new Map<string, number>();
  *
  * Everything that the code starts, directly or not, belongs to the scope: Node follows promises, timers, handles of sockets and child
  * processes, and threads. An error is not recognized where the driver is called back from elsewhere, such as from a queue of another driver or a native add-on, and with Node 22
- * in `queueMicrotask`. It counts as our own then, and ends the process in order. Nothing helps against a driver that blocks the process or exits it.
+ * in `queueMicrotask`. It counts as our own then, and ends the process in order. Nothing helps against a driver that exits the process; the watchdog notices one that blocks it.
  */
 export const runInDriverScope = <Result>(scope: DriverScope, run: () => Result): Result => scopes.run(scope, run);
 

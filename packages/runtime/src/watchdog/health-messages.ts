@@ -1,0 +1,33 @@
+/** What the health thread is started with. */
+export interface HealthThreadData {
+  /** One BigInt64: the heartbeat of the main thread, which changes while its event loop runs. */
+  readonly memory: SharedArrayBuffer;
+  /** Absent: no HTTP is served. */
+  readonly endpoints?: { readonly address: string; readonly port: number } | undefined;
+  /** The process is killed when its event loop was blocked for so long; see {@link releaseMs}. 0: never. */
+  readonly stallMs: number;
+}
+
+/** How long the leases of a process whose event loop is blocked may take to be released, before it is killed. Milliseconds. */
+export const releaseMs = 10_000;
+
+/** Whether the main thread is ready, and what runs in it. */
+export interface HealthReport {
+  /** Why it is not ready; none: it is. */
+  readonly problems: readonly string[];
+  /** What runs, the longest first. */
+  readonly running: readonly string[];
+}
+
+/** Messages to the thread. */
+export type ToHealthThread =
+  | ({ readonly kind: "report" } & HealthReport)
+  /** A call of a driver begins: it may be what blocks the event loop. */
+  | { readonly kind: "call"; readonly what: string }
+  | { readonly kind: "metrics"; readonly id: number; readonly text: string | undefined };
+
+/** Messages of the thread. */
+export type FromHealthThread =
+  | { readonly kind: "listening"; readonly port: number }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string }
+  | { readonly kind: "metrics"; readonly id: number };

@@ -1,0 +1,142 @@
+/* oxlint-disable no-restricted-globals -- there is no injected clock in this thread, and nothing of it runs in virtual time */
+/**
+ * The thread that sees whether the event loop of the process runs, and serves `/healthz`, `/readyz` and `/metrics`, also while it does not. Started by `startHealthThread` only.
+ * Imports nothing but Node, so that it is small.
+ */
+import { writeSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { parentPort, workerData } from "node:worker_threads";
+import {
+  type FromHealthThread,
+  type HealthReport,
+  type HealthThreadData,
+  releaseMs,
+  type ToHealthThread,
+} from "./health-messages.ts";
+import { followStall, type Stall } from "./stall.ts";
+
+/** Between two looks at the heartbeat, milliseconds. */
+const INTERVAL_MS = 500;
+
+/** A process whose event loop is blocked for so long is not ready, milliseconds. */
+const UNREADY_MS = 5_000;
+
+/** Prometheus itself waits for ten seconds. Milliseconds. */
+const METRICS_MS = 10_000;
+
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+/** Written at once: streams of a thread are written by the event loop that is blocked. */
+function log(level: "warn" | "error", message: string, fields: object): void {
+  try {
+    writeSync(2, `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, message })}\n`);
+  } catch {
+    // A pipe that is full, or closed: the log is the one thing that can be missing.
+  }
+}
+
+/** Reads the metrics from the main thread, which may not respond. */
+function createMetricsReader(post: (message: FromHealthThread) => void) {
+  const reading = new Map<number, (reply: Reply) => void>();
+  let lastId = 0;
+  return {
+    read: (): Promise<Reply> =>
+      new Promise((resolve) => {
+        const id = ++lastId;
+        const settle = (reply: Reply): void => {
+          clearTimeout(timer);
+          reading.delete(id);
+          resolve(reply);
+        };
+        const late = { status: 503, text: "the process does not respond: its event loop is blocked\n" };
+        const timer = setTimeout(() => settle(late), METRICS_MS);
+        reading.set(id, settle);
+        post({ kind: "metrics", id });
+      }),
+    received({ id, text }: Extract<ToHealthThread, { kind: "metrics" }>): void {
+      const failed = { status: 500, text: "the metrics cannot be read: see the log\n" };
+      reading.get(id)?.(text === undefined ? failed : { status: 200, text, type: METRICS_TYPE });
+    },
+  };
+}
+
+function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>): void {
+  const beats = new BigInt64Array(data.memory);
+  const post = (message: FromHealthThread): void => port.postMessage(message);
+  let report: HealthReport = { problems: ["the process is starting"], running: [] };
+  let lastCall: string | undefined;
+  let stall: Stall = { beat: 0n, ms: 0 };
+  let isReported = false;
+  const metrics = createMetricsReader(post);
+
+  const blocked = (): string => `the event loop has been blocked for ${Math.round(stall.ms / 1_000)} s`;
+  const details = (): object => ({ blockedMs: Math.round(stall.ms), lastCall, running: report.running });
+
+  const isDead = (): boolean => data.stallMs > 0 && stall.ms >= data.stallMs;
+  const readiness = (): Reply => {
+    const problems = stall.ms >= UNREADY_MS ? [blocked(), ...report.problems] : report.problems;
+    return problems.length === 0 ? { status: 200, text: "OK" } : { status: 503, text: `${problems.join("\n")}\n` };
+  };
+  const replyTo = async (path: string | undefined): Promise<Reply> => {
+    if (path === "/healthz") return isDead() ? { status: 503, text: `${blocked()}\n` } : { status: 200, text: "OK" };
+    if (path === "/readyz") return readiness();
+    if (path === "/metrics") return metrics.read();
+    return { status: 404, text: "Not Found\n" };
+  };
+  const respond = async (method: string | undefined, url: string, response: ServerResponse): Promise<void> => {
+    const isRead = method === "GET" || method === "HEAD";
+    const reply = isRead ? await replyTo(url.split("?")[0]) : { status: 405, text: "Method Not Allowed\n" };
+    response.writeHead(reply.status, { "content-type": reply.type ?? TEXT_TYPE });
+    response.end(method === "HEAD" ? undefined : reply.text);
+  };
+
+  const serve = async ({ address, port: wanted }: NonNullable<HealthThreadData["endpoints"]>): Promise<void> => {
+    const { createServer } = await import("node:http");
+    const server = createServer({ maxHeaderSize: 16 * 1024 }, ({ method, url = "" }, response) => {
+      void respond(method, url, response);
+    });
+    server.on("error", (error) => {
+      post({ kind: "failed", code: "code" in error ? String(error.code) : "", message: error.message });
+    });
+    server.listen({ port: wanted, host: address }, () => {
+      const bound = server.address();
+      post({ kind: "listening", port: typeof bound === "object" && bound !== null ? bound.port : wanted });
+    });
+  };
+
+  let lookedMs = performance.now();
+  const look = (): void => {
+    const nowMs = performance.now();
+    stall = followStall(stall, Atomics.load(beats, 0), nowMs - lookedMs, INTERVAL_MS);
+    lookedMs = nowMs;
+    if (stall.ms < UNREADY_MS) isReported = false;
+    else if (!isReported) {
+      isReported = true;
+      log("warn", "The event loop is blocked", details());
+    }
+    if (data.stallMs > 0 && stall.ms >= data.stallMs + releaseMs) {
+      log("error", "The event loop is blocked for too long; the process is killed, to be restarted", details());
+      process.kill(process.pid, "SIGKILL");
+    }
+  };
+
+  port.on("message", (message: ToHealthThread) => {
+    if (message.kind === "report") report = message;
+    else if (message.kind === "call") lastCall = message.what;
+    else metrics.received(message);
+  });
+  setInterval(look, INTERVAL_MS);
+  if (data.endpoints === undefined) post({ kind: "listening", port: 0 });
+  else void serve(data.endpoints);
+}
+
+// The main thread always passes this type.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+if (parentPort !== null) runThread(workerData as HealthThreadData, parentPort);

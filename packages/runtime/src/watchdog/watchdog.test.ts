@@ -1,0 +1,113 @@
+import { createVirtualClock } from "@millwright/core/testing";
+import { afterEach, expect, it, vi } from "vitest";
+import type { Log } from "@millwright/kube";
+import { type ManagerVitals, memoryInUse, startWatchdog, type Watchdog } from "./watchdog.ts";
+
+const MINUTE = 60_000;
+let watchdog: Watchdog | undefined;
+afterEach(() => watchdog?.stop());
+
+function setUp() {
+  const clock = createVirtualClock();
+  const startedMs = clock.monotonicMs();
+  const log = vi.fn<Log>();
+  const reports: (readonly string[])[] = [];
+  const restarts: string[] = [];
+  const state = { unsynced: ["nodes"], isLeaderKnown: false, calls: [] as string[] };
+  const vitals = (): ManagerVitals => ({
+    unsynced: state.unsynced,
+    caches: [],
+    operations: state.calls.map((what) => ({
+      kind: "driver call",
+      what,
+      ms: clock.monotonicMs() - startedMs,
+      deadlineMs: 5 * MINUTE,
+    })),
+  });
+  watchdog = startWatchdog({
+    vitals,
+    isLeaderKnown: () => state.isLeaderKnown,
+    limits: { stuckMs: 30 * MINUTE, memoryShare: 0.9 },
+    report: ({ problems }) => reports.push(problems),
+    onRestart: (because) => restarts.push(because),
+    memory: () => ({ heap: 0.5 }),
+    clock,
+    log,
+  });
+  return { clock, log, reports, restarts, state, watchdog };
+}
+
+it("is not ready before caches have synced and the leader is known", async () => {
+  const { clock, reports, state } = setUp();
+  expect(reports.at(-1)).toEqual(["waiting for the first list of nodes", "waiting to know the leader"]);
+  state.unsynced = [];
+  await clock.advance(1_000);
+  expect(reports.at(-1)).toEqual(["waiting to know the leader"]);
+  state.isLeaderKnown = true;
+  await clock.advance(1_000);
+  expect(reports.at(-1)).toEqual([]);
+});
+
+it("logs a stuck call once, shows it, and has the process restarted once", async () => {
+  const { clock, log, reports, restarts, state, watchdog: dog } = setUp();
+  state.unsynced = [];
+  state.isLeaderKnown = true;
+  state.calls = ["createMachine of fleet-1"];
+  await clock.advance(7 * MINUTE);
+  expect(reports.at(-1)).toEqual([expect.stringContaining("createMachine of fleet-1 has not ended after")]);
+  const warnings = log.mock.calls.filter(([, message]) => message === "The process does not work well");
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]?.[2]?.["running"]).toEqual(["driver call createMachine of fleet-1, 360.0 s"]);
+  const metrics = await dog.metrics();
+  expect(metrics).toContain('millwright_watchdog_problems{kind="operation"} 1');
+  expect(metrics).toContain('millwright_longest_operation_seconds{kind="driver call"} 420');
+  expect(metrics).toContain('millwright_memory_used_share{of="heap"} 0.5');
+  expect(restarts).toEqual([]);
+  await clock.advance(40 * MINUTE);
+  expect(restarts).toEqual([expect.stringContaining("createMachine of fleet-1 has not ended after 1800 s")]);
+});
+
+it("logs that a problem has ended", async () => {
+  const { clock, log, state } = setUp();
+  state.calls = ["deleteMachine of fleet-1"];
+  await clock.advance(7 * MINUTE);
+  state.calls = [];
+  await clock.advance(1_000);
+  expect(log).toHaveBeenLastCalledWith("info", "The process works well again", {
+    subject: "driver call deleteMachine of fleet-1",
+  });
+});
+
+it("counts a look that comes too late as a stall, and logs what runs", async () => {
+  const clock = createVirtualClock();
+  const log = vi.fn<Log>();
+  let skippedMs = 0;
+  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + skippedMs };
+  watchdog = startWatchdog({
+    vitals: () => ({
+      unsynced: [],
+      caches: [],
+      operations: [{ kind: "reconcile", what: "default/a of machine", ms: 2_500, deadlineMs: 120_000 }],
+    }),
+    isLeaderKnown: () => true,
+    limits: { stuckMs: 0, memoryShare: 0 },
+    report: () => undefined,
+    onRestart: () => undefined,
+    clock: jumping,
+    log,
+  });
+  await clock.advance(2_000);
+  expect(log).not.toHaveBeenCalled();
+  skippedMs = 4_000;
+  await clock.advance(1_000);
+  expect(log.mock.calls).toEqual([
+    ["warn", "The event loop was blocked", { blockedMs: 4_000, running: ["reconcile default/a of machine, 2.5 s"] }],
+  ]);
+  expect(await watchdog.metrics()).toContain('millwright_event_loop_stall_seconds_bucket{le="5"} 1');
+});
+
+it("measures the heap of the process", () => {
+  const { heap = 0 } = memoryInUse();
+  expect(heap).toBeGreaterThan(0);
+  expect(heap).toBeLessThan(1);
+});

@@ -1,0 +1,158 @@
+import { getHeapStatistics } from "node:v8";
+import { type Clock, ownMetricNames, type Timer } from "@millwright/core";
+import type { Log } from "@millwright/kube";
+import { Gauge, Histogram, Registry } from "prom-client";
+import { decideWatchdog, type Vitals, type WatchdogDecision, type WatchdogLimits } from "./decide-watchdog.ts";
+import type { HealthReport } from "./health-messages.ts";
+
+/** What a manager shows of itself. */
+export interface ManagerVitals extends Pick<Vitals, "operations" | "caches"> {
+  /** Caches that have not had their first list. */
+  readonly unsynced: readonly string[];
+}
+
+/** Options of {@link startWatchdog}. */
+export interface WatchdogOptions {
+  vitals(): ManagerVitals;
+  /** Whether it is known which process leads. */
+  isLeaderKnown(): boolean;
+  readonly limits: WatchdogLimits;
+  /** Receives what is wrong, and what runs. */
+  report(report: HealthReport): void;
+  /** Called once, when nothing but a restart is left. */
+  onRestart(because: string): void;
+  /** Shares of memory in use, by their limit. Default: those of this process. */
+  readonly memory?: () => Vitals["memory"];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A watchdog that runs. */
+export interface Watchdog {
+  /** Its metrics, in Prometheus' text format. */
+  metrics(): Promise<string>;
+  stop(): void;
+}
+
+/** Between two looks, milliseconds. */
+const INTERVAL_MS = 1_000;
+
+/** A look that comes so much too late shows that the event loop was blocked, milliseconds. */
+const STALL_MS = 1_000;
+
+/** How many operations the log and the health thread get. */
+const MOST_SHOWN = 10;
+
+/** The heap of this process, and its container where that has a limit. */
+export function memoryInUse(): Vitals["memory"] {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  const container = process.constrainedMemory();
+  // Without a limit it is 0, or more than any machine has.
+  const isLimited = container > 0 && container < 2 ** 50;
+  return { heap: used / limit, ...(isLimited ? { container: process.memoryUsage.rss() / container } : {}) };
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    stalls: new Histogram({
+      name: ownMetricNames.eventLoopStalls,
+      help: "How long the event loop was blocked, in seconds; stalls of more than a second.",
+      buckets: [1, 2, 5, 10, 30, 60],
+      registers,
+    }),
+    problems: new Gauge({
+      name: ownMetricNames.watchdogProblems,
+      help: "What the watchdog finds wrong.",
+      labelNames: ["kind"],
+      registers,
+    }),
+    memory: new Gauge({
+      name: ownMetricNames.memoryShare,
+      help: "Share of memory in use, from 0 to 1.",
+      labelNames: ["of"],
+      registers,
+    }),
+    longest: new Gauge({
+      name: ownMetricNames.longestOperation,
+      help: "How long the operation that runs for longest has run, in seconds.",
+      labelNames: ["kind"],
+      registers,
+    }),
+  };
+}
+
+const describeRunning = ({ operations }: Pick<Vitals, "operations">): readonly string[] =>
+  operations
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, MOST_SHOWN)
+    .map(({ kind, what, ms }) => `${kind} ${what}, ${(ms / 1_000).toFixed(1)} s`);
+
+/** Watches a manager: logs what is wrong with it, shows it as readiness and metrics, and has the process restarted when nothing else is left. */
+export function startWatchdog(options: WatchdogOptions): Watchdog {
+  const { limits, clock, log, memory = memoryInUse } = options;
+  const registry = new Registry();
+  const metrics = createMetrics(registry);
+  let decision: WatchdogDecision | undefined;
+  let isRestarting = false;
+  let lastMs = clock.monotonicMs();
+  let timer: Timer | undefined;
+
+  const noteStall = (lateMs: number, running: readonly string[]): void => {
+    if (lateMs < STALL_MS) return;
+    metrics.stalls.observe(lateMs / 1_000);
+    log("warn", "The event loop was blocked", { blockedMs: Math.round(lateMs), running });
+  };
+
+  const logChanges = (
+    before: WatchdogDecision | undefined,
+    after: WatchdogDecision,
+    running: readonly string[],
+  ): void => {
+    const known = new Set(before?.problems.map(({ subject }) => subject));
+    const current = new Set(after.problems.map(({ subject }) => subject));
+    for (const { subject, message } of after.problems)
+      if (!known.has(subject)) log("warn", "The process does not work well", { because: message, running });
+    for (const subject of known) if (!current.has(subject)) log("info", "The process works well again", { subject });
+  };
+
+  const measure = (vitals: Vitals, { problems }: WatchdogDecision): void => {
+    for (const kind of ["operation", "cache", "memory"] as const)
+      metrics.problems.set({ kind }, problems.filter((problem) => problem.kind === kind).length);
+    for (const [of, share] of Object.entries(vitals.memory)) metrics.memory.set({ of }, share);
+    for (const kind of ["driver call", "reconcile"] as const) {
+      const times = vitals.operations.filter((operation) => operation.kind === kind).map(({ ms }) => ms);
+      metrics.longest.set({ kind }, Math.max(0, ...times) / 1_000);
+    }
+  };
+
+  const look = (): void => {
+    const nowMs = clock.monotonicMs();
+    const { unsynced, operations, caches } = options.vitals();
+    const vitals: Vitals = { operations, caches, memory: memory() };
+    const running = describeRunning(vitals);
+    noteStall(nowMs - lastMs - INTERVAL_MS, running);
+    lastMs = nowMs;
+    const next = decideWatchdog(vitals, decision, limits, nowMs);
+    logChanges(decision, next, running);
+    measure(vitals, next);
+    decision = next;
+    options.report({
+      problems: [
+        ...(unsynced.length === 0 ? [] : [`waiting for the first list of ${unsynced.join(", ")}`]),
+        ...(options.isLeaderKnown() ? [] : ["waiting to know the leader"]),
+        ...next.problems.map(({ message }) => message),
+      ],
+      running,
+    });
+    if (next.state === "restart" && !isRestarting) {
+      isRestarting = true;
+      const because = next.problems.flatMap(({ needsRestart, message }) => (needsRestart ? [message] : []));
+      log("error", "The process is restarted", { because: because.join("; "), running });
+      options.onRestart(because.join("; "));
+    }
+    timer = clock.setTimer(INTERVAL_MS, look);
+  };
+  look();
+  return { metrics: () => registry.metrics(), stop: () => timer?.cancel() };
+}
