@@ -170,4 +170,13 @@ describe("the command line", () => {
       "machinesets.machine.sapcloud.io",
     ]);
   });
+
+  it("prints the admission policy", async () => {
+    const { code, output } = await run("admission");
+    expect(code).toBe(0);
+    expect(output.match(/^kind: .*$/gm)).toEqual([
+      "kind: ValidatingAdmissionPolicy",
+      "kind: ValidatingAdmissionPolicyBinding",
+    ]);
+  });
 });

@@ -198,6 +198,15 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   program
+    .command("admission")
+    .description("print the ValidatingAdmissionPolicy that refuses to delete protected machines and deployments")
+    .addOption(new Option("-o, --output <format>", "format of the output").choices(["yaml", "json"]).default("yaml"))
+    .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
+      const { printAdmission } = await import("./commands/crds.ts");
+      await printAdmission(output);
+    });
+
+  program
     .command("roles")
     .description("print the RBAC roles with the permissions that the controllers need")
     .addOption(

@@ -158,6 +158,7 @@ export {
 export {
   clusterApiReasons,
   crdDeletedReason,
+  deletionProtectedReasons,
   legacyReasons,
   specValidReasons,
   vmOfOtherMachineReason,
@@ -169,12 +170,14 @@ export {
   legacyConditionTypes,
   machineConditionTypes,
   crdsEstablishedConditionType,
+  deletionProtectedConditionType,
   specValidConditionType,
   conflictConditionType,
   isNodeConditionType,
   storedMachineConditionTypes,
 } from "./wire/condition-types.ts";
 export type { ConditionStatus } from "./wire/condition-types.ts";
+export { type AdmissionObject, deletionProtectionPolicy } from "./wire/deletion-protection-policy.ts";
 export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion-stages.ts";
 export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";

@@ -1,15 +1,20 @@
-import { crds } from "@millwright/core";
+import { crds, deletionProtectionPolicy } from "@millwright/core";
 
-/** Prints the four CustomResourceDefinitions: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
-export async function printCrds(output: "yaml" | "json"): Promise<void> {
+/** Prints objects: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
+async function printObjects(items: readonly object[], output: "yaml" | "json"): Promise<void> {
   if (output === "json") {
-    process.stdout.write(`${JSON.stringify({ apiVersion: "v1", kind: "List", items: crds() }, undefined, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`);
     return;
   }
   const { stringify } = await import("yaml");
   process.stdout.write(
-    crds()
-      .map((crd) => `---\n${stringify(crd, { aliasDuplicateObjects: false, lineWidth: 0 })}`)
-      .join(""),
+    items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false, lineWidth: 0 })}`).join(""),
   );
 }
+
+/** Prints the four CustomResourceDefinitions. */
+export const printCrds = (output: "yaml" | "json"): Promise<void> => printObjects(crds(), output);
+
+/** Prints the ValidatingAdmissionPolicy of deletion protection and its binding. */
+export const printAdmission = (output: "yaml" | "json"): Promise<void> =>
+  printObjects(deletionProtectionPolicy(), output);

@@ -1,6 +1,8 @@
 import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
+import { protectedEvents } from "../machine-set/protected-machines.ts";
+import { isProtected } from "../model/deletion-protection.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
@@ -9,6 +11,7 @@ import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
+import { protectedState } from "./protected.ts";
 import { planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
 import type { RolloutGates } from "./state/rollout-gates.ts";
@@ -39,10 +42,17 @@ function deletionWithDeployment(set: MachineSet): MachineDeploymentAction {
   return { ...deletionOf(set), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
-/** A terminating deployment deletes its sets and waits for the last; its spec no longer matters. */
+/** A terminating deployment deletes its sets and waits for the last; its spec no longer matters. One that is protected waits with its finalizer, so that the garbage collector deletes nothing. */
 function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   if (!hasFinalizer(deployment)) return { actions: [], because: [] };
+  const protection = protectedState(deployment);
+  if (protection !== undefined)
+    return {
+      actions: [],
+      status: statusOf(snapshot, undefined, now),
+      because: protectedEvents(protection, deployment.status?.conditions),
+    };
   if (claim.owned.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
   const actions =
     snapshot.orphaning !== undefined || isOrphaning(deployment)
@@ -122,6 +132,8 @@ function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
+  // Also with an invalid spec: the finalizer keeps the garbage collector from its sets.
+  if (isProtected(deployment) && !hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
   if (problems.length > 0) {
     const status = statusOf(snapshot, undefined, now);
     return { actions: [], status, because: invalidSpecEvents(problems, deployment.status?.conditions) };

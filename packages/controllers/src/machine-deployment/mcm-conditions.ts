@@ -1,5 +1,6 @@
 import {
   crdsEstablishedConditionType,
+  deletionProtectedConditionType,
   type FieldProblem,
   legacyConditionTypes,
   legacyReasons,
@@ -8,6 +9,7 @@ import {
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
+import { protectedState, protectedStateOfSets } from "./protected.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import type { SetView } from "./state/set-size.ts";
 
@@ -99,6 +101,9 @@ export function mcmConditions(
   const frozen = frozenState(viewsOf(facts).map((view) => view.set));
   set(frozen);
   if (frozen === undefined) conditions = removeCondition(conditions, legacyConditionTypes.frozen);
+  const protection = protectedState(deployment) ?? protectedStateOfSets(viewsOf(facts).map((view) => view.set));
+  set(protection);
+  if (protection === undefined) conditions = removeCondition(conditions, deletionProtectedConditionType);
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;
 }

@@ -33,6 +33,8 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
   readonly blocked?: ScaleUpBlocker;
+  /** Machines that would be deleted if they were not protected. */
+  readonly kept: readonly Machine[];
 }
 
 /**
@@ -52,9 +54,9 @@ export function decideMembers(
     name: metadata.name,
   }));
   if (!isCrdDeletionAllowed && lacksExpectedMachines(set, claim.owned))
-    return { actions: adoptions, blocked: "waiting for expected machines" };
+    return { actions: adoptions, blocked: "waiting for expected machines", kept: [] };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
-  const { create, remove, blocked } = planReplicas({
+  const { create, remove, kept, blocked } = planReplicas({
     set,
     // A failed machine that is preserved from now on is not replaced in this reconcile.
     owned:
@@ -85,5 +87,5 @@ export function decideMembers(
       ? [{ kind: "CreateMachines", count: create } as const]
       : []),
   ];
-  return { actions, ...(blocked === undefined ? {} : { blocked }) };
+  return { actions, kept, ...(blocked === undefined ? {} : { blocked }) };
 }

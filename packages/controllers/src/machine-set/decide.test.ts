@@ -21,6 +21,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
+import type { Protector } from "../model/deletion-protection.ts";
 import { decideMachineSet } from "./decide.ts";
 import type { MachineSetAction, Pending } from "./snapshot.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
@@ -40,6 +41,7 @@ interface Case {
   readonly pending?: Pending;
   readonly controlled?: number;
   readonly margins?: OvershootMargins;
+  readonly protectedBy?: Protector;
 }
 
 /** Decides about a set and machines; those of `strangers` are its own without its labels. */
@@ -287,5 +289,49 @@ describe("decideMachineSet", () => {
   it("counts down in its status while it is deleted, and writes none with the last finalizer", () => {
     expect(decide({ set: beingDeleted(), owned: [beingDeleted()] }).status?.replicas).toBe(1);
     expect(decide({ set: beingDeleted() }).status).toBeUndefined();
+  });
+});
+
+describe("deletion protection", () => {
+  const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+  const conditionOf = ({ status }: ReturnType<typeof decide>) =>
+    findCondition(status?.machineSetCondition ?? [], "DeletionProtected");
+
+  it("is reported once where only protected machines are left to delete, and nothing is deleted", () => {
+    const given: Case = { set: { spec: { replicas: 1 } }, owned: [isKept, isKept] };
+    const first = decide(given);
+    expect(first.actions).toEqual([]);
+    const message =
+      "Cannot delete protected machines: m0. To delete them, remove their annotation machine.millwright.dev/deletion-protection";
+    expect(conditionOf(first)).toMatchObject({ status: "True", reason: "MachinesProtected", message });
+    expect(first.because).toEqual([{ type: "Warning", reason: "DeletionProtected", message }]);
+    const status = first.status as unknown as MachineSetStatus;
+    const later = decide({ ...given, set: { spec: { replicas: 1 }, status } });
+    expect(later.because).toEqual([]);
+    const over = decide({ ...given, set: { spec: { replicas: 2 }, status } });
+    expect(conditionOf(over)).toBeUndefined();
+  });
+
+  it("lets a terminating set delete the other machines, and keeps the set", () => {
+    const decision = decide({ set: beingDeleted(), owned: [isKept, {}] });
+    expect(decision.actions.map(line)).toEqual(["DeleteMachine m1 uid-m1"]);
+    expect(conditionOf(decision)).toMatchObject({ reason: "MachinesProtected" });
+    expect(conditionOf(decide({ set: beingDeleted(), owned: [{}] }))).toBeUndefined();
+  });
+
+  it("of the deployment keeps all machines of a terminating set", () => {
+    const protectedBy = { kind: "MachineDeployment", name: "pool" } as const;
+    const decision = decide({ set: beingDeleted(), owned: [{}, {}], protectedBy });
+    expect(decision.actions).toEqual([]);
+    expect(conditionOf(decision)).toMatchObject({ reason: "ObjectProtected" });
+    expect(decision.because).toMatchObject([{ reason: "DeletionProtected", message: conditionOf(decision)?.message }]);
+    expect(decide({ set: beingDeleted(), protectedBy }).actions.map(line)).toEqual(["RemoveFinalizer"]);
+  });
+
+  it("of the deployment does not keep machines in a scale-down", () => {
+    const protectedBy = { kind: "MachineDeployment", name: "pool" } as const;
+    expect(actionsOf({ set: { spec: { replicas: 0 } }, owned: [{}], protectedBy })).toEqual([
+      "DeleteMachine m0 uid-m0",
+    ]);
   });
 });

@@ -6,8 +6,10 @@ import {
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
+import type { ConditionState } from "@millwright/kube";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
+import { isProtected } from "../model/deletion-protection.ts";
 import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
@@ -21,6 +23,7 @@ import {
 } from "./expected-replicas.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
+import { protectedEvents, protectedState } from "./protected-machines.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
 
@@ -34,15 +37,19 @@ function deletionWithSet(machine: Machine): MachineSetAction {
 
 /**
  * A terminating set deletes its machines and waits for the last; its spec no longer matters. With `--cascade=orphan` it waits until they have no owner, and releases those that the
- * garbage collector did not see.
+ * garbage collector did not see. Protected machines are kept, and the set with them.
  */
-function decideDeletion({ set, claim, pending, orphaning }: MachineSetSnapshot): readonly MachineSetAction[] {
+function decideDeletion(snapshot: MachineSetSnapshot): readonly MachineSetAction[] {
+  const { set, claim, pending, orphaning, protectedBy } = snapshot;
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
   if (orphaning === "waiting" || isOrphaning(set)) return [];
   if (orphaning === "released")
     return claim.owned.map(({ metadata }): MachineSetAction => ({ kind: "OrphanMachine", name: metadata.name }));
-  return notYetDeleted(claim.owned).map(deletionWithSet);
+  if (protectedBy !== undefined) return [];
+  return notYetDeleted(claim.owned)
+    .filter((machine) => !isProtected(machine))
+    .map(deletionWithSet);
 }
 
 /** Machines that exist because of this set, by UID and not by name or label. */
@@ -79,6 +86,36 @@ const machinesVanished = (count: number): Reason => ({
   message: `Machines missing since the API server went back to an earlier state: ${count}. Their VMs may still run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
 });
 
+/** What a reconcile adds to the status. */
+interface StatusChange {
+  readonly freeze?: Freeze;
+  readonly protection?: ConditionState | undefined;
+}
+
+/** A failure is reported only while there is something left to retry. */
+function statusAfter(
+  { set, claim, problems, failure }: MachineSetSnapshot,
+  actions: readonly MachineSetAction[],
+  change: StatusChange,
+  now: Date,
+): MachineSetStatus {
+  const facts = { set, owned: claim.owned, problems, failure: changesReplicas(actions) ? failure : undefined };
+  return machineSetStatus({ ...facts, ...change }, now);
+}
+
+function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
+  const { set } = snapshot;
+  const actions = decideDeletion(snapshot);
+  // Removing the finalizer deletes the object: no status can be written after that.
+  if (actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set)) return { actions, because: [] };
+  const protection = protectedState(snapshot);
+  return {
+    actions,
+    because: protectedEvents(protection, set.status?.machineSetCondition),
+    status: statusAfter(snapshot, actions, { protection }, now),
+  };
+}
+
 /**
  * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
  * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
@@ -86,31 +123,22 @@ const machinesVanished = (count: number): Reason => ({
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins, vanished = 0 } = snapshot;
   const requeue = requeueOf(snapshot, now);
-  // A failure is reported only while there is something left to retry.
-  const statusWith = (actions: readonly MachineSetAction[], freeze?: Freeze): MachineSetStatus => {
-    const failure = changesReplicas(actions) ? snapshot.failure : undefined;
-    return machineSetStatus({ set, owned: claim.owned, problems, failure, freeze }, now);
-  };
-  if (set.metadata.deletionTimestamp != null) {
-    const actions = decideDeletion(snapshot);
-    // Removing the finalizer deletes the object: no status can be written after that.
-    const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
-    return { actions, because: [], ...requeue, ...(isLast ? {} : { status: statusWith(actions) }) };
-  }
+  if (set.metadata.deletionTimestamp != null) return { ...decideTerminating(snapshot, now), ...requeue };
   const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
-  if (problems.length > 0) return { actions: [], status: statusWith([]), because };
+  if (problems.length > 0) return { actions: [], status: statusAfter(snapshot, [], {}, now), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   const lost = vanishedPatch(set, claim.owned, vanished);
   if (lost !== undefined) {
     const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch: lost }];
-    return { actions, status: statusWith([]), because: [...because, machinesVanished(vanished)] };
+    return { actions, status: statusAfter(snapshot, [], {}, now), because: [...because, machinesVanished(vanished)] };
   }
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
   const released = releasedMachines(snapshot.released ?? [], now);
   const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore, released, snapshot.releasedBefore);
   const room = limits.upper - controlled - released.recent - (pending?.count ?? 0);
-  const members = decideMembers(snapshot, room, freeze.isFrozen, now);
+  const { kept, ...members } = decideMembers(snapshot, room, freeze.isFrozen, now);
+  const protection = protectedState(snapshot, kept);
   const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
     (each) => each !== undefined,
   );
@@ -118,8 +146,8 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   return {
     ...members,
     actions: [...patch, ...members.actions],
-    status: statusWith(members.actions, freeze),
-    because: [...because, ...freeze.because],
+    status: statusAfter(snapshot, members.actions, { freeze, protection }, now),
+    because: [...because, ...freeze.because, ...protectedEvents(protection, set.status?.machineSetCondition)],
     ...requeue,
   };
 }

@@ -12,6 +12,7 @@ import {
 import { claimObjects, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { isProtected } from "../model/deletion-protection.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machines-where.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
@@ -30,13 +31,24 @@ export interface SetSources {
   readonly nodesOf: (machines: readonly Machine[]) => NodesOfMachines;
 }
 
-/** The deployment that controls a set, if its spec is valid. By UID: one with the same name may be another. */
+/** The deployment that controls a set. By UID: one with the same name may be another. */
 function deploymentOf(set: MachineSet, named: SetSources["deployment"]): MachineDeployment | undefined {
   const owner = controllerRefOf(set);
   const found = owner === undefined ? undefined : named(owner.name);
-  if (found === undefined || found.metadata.uid !== owner?.uid) return undefined;
-  return problemsOf(found, validateMachineDeployment).length > 0 ? undefined : withMachineDeploymentDefaults(found);
+  return found?.metadata.uid === owner?.uid ? found : undefined;
 }
+
+/** What a set uses of its deployment: the spec, if it is valid, and its protection. */
+const deploymentFacts = (
+  found: MachineDeployment | undefined,
+): Pick<MachineSetSnapshot, "deployment" | "protectedBy"> => ({
+  deployment:
+    found === undefined || problemsOf(found, validateMachineDeployment).length > 0
+      ? undefined
+      : withMachineDeploymentDefaults(found),
+  protectedBy:
+    found === undefined || !isProtected(found) ? undefined : { kind: "MachineDeployment", name: found.metadata.name },
+});
 
 const isSelectedBy = predicateFor((selector: LabelSelector) => {
   const parsed = parseLabelSelector(selector);
@@ -75,7 +87,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
     claim,
     released,
     controlled: sources.controlled.length,
-    deployment: deploymentOf(set, sources.deployment),
+    ...deploymentFacts(deploymentOf(set, sources.deployment)),
     nodes: sources.nodesOf(claim.owned),
     problems,
   };

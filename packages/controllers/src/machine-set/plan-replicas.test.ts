@@ -194,7 +194,7 @@ describe("planReplicas", () => {
     expect(roomFor(-4)).toEqual([0, "maximum reached"]);
     // Creations left to a later reconcile are not blocked.
     const many = planReplicas({ set: aMachineSet({ spec: { replicas: 200 } }), owned: [], now, room: 200 });
-    expect(many).toEqual({ create: BURST, remove: [] });
+    expect(many).toEqual({ create: BURST, remove: [], kept: [] });
   });
 
   it("creates up to the wanted number, deletes each machine at most once, and never below it without a reason", () => {
@@ -230,5 +230,42 @@ describe("planReplicas", () => {
         expect(remove.length).toBeLessThanOrEqual(unwanted + Math.max(0, settled.length - replicas));
       }),
     );
+  });
+});
+
+describe("protected machines", () => {
+  const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+  const plan = (replicas: number, owned: readonly Machine[], leaving: ReadonlySet<string> = new Set()) => {
+    const { remove, kept } = planReplicas({
+      set: aMachineSet({ spec: { replicas } }, scaledSet),
+      owned,
+      now,
+      leaving,
+    });
+    return { remove: remove.map(({ metadata }) => metadata.name), kept: kept.map(({ metadata }) => metadata.name) };
+  };
+
+  it("are not selected while others would do, whatever their order", () => {
+    const owned = [machine(0, isKept), machine(1, failed, isKept), machine(2), machine(3)];
+    expect(plan(2, owned)).toEqual({ remove: ["m2", "m3"], kept: ["m1"] });
+    expect(plan(3, [machine(0, isKept), machine(1), machine(2), machine(3)])).toEqual({ remove: ["m1"], kept: [] });
+  });
+
+  it("are kept where only they are left, the most dispensable named", () => {
+    const owned = [machine(0, isKept), machine(1, isKept), machine(2)];
+    expect(plan(1, owned)).toEqual({ remove: ["m2"], kept: ["m0"] });
+    expect(plan(0, owned)).toEqual({ remove: ["m2"], kept: ["m0", "m1"] });
+  });
+
+  it("are not replaced when they are Failed, and not deleted when the cluster-autoscaler marks them", () => {
+    expect(plan(2, [machine(0, failed, isKept), machine(1, marked(before), isKept)])).toEqual({
+      remove: [],
+      kept: ["m1", "m0"],
+    });
+  });
+
+  it("count as machines of the set beside one whose deletion got no response", () => {
+    const owned = [machine(0, isKept), machine(1), machine(2)];
+    expect(plan(1, owned, new Set(["uid-m1"]))).toEqual({ remove: ["m2"], kept: [] });
   });
 });

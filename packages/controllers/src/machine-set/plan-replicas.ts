@@ -1,6 +1,7 @@
 import { isForReplacement } from "../machine-lists/for-replacement.ts";
 import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { isProtected } from "../model/deletion-protection.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
@@ -19,6 +20,8 @@ export interface ReplicaPlan {
   readonly create: number;
   /** Machines to delete now, the most dispensable first. */
   readonly remove: readonly Machine[];
+  /** Machines that would be deleted if they were not protected. */
+  readonly kept: readonly Machine[];
   /** Why missing machines are not created, not even by a later reconcile. */
   readonly blocked?: ScaleUpBlocker;
 }
@@ -60,27 +63,30 @@ function blockadeOf(
  *
  * A Failed machine counts as long as it exists; it is deleted, and while it is terminating it no longer counts and is
  * replaced. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
- * implementation both halves run in every reconcile, so that failed machines are deleted even while others are missing, and
+ * implementation protected machines are not deleted, both halves run in every reconcile, so that failed machines are deleted even while others are missing, and
  * creations stay within `room`.
  */
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
   const wanted = set.spec?.replicas ?? 0;
-  const isDeletable = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
-  const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isDeletable);
+  const isCandidate = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
+  const isDeletable = (machine: Machine): boolean => isCandidate(machine) && !isProtected(machine);
+  const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isCandidate);
 
   const missing = Math.max(0, wanted - countMachines(owned).present - pending);
   const surplus = Math.max(0, settled - wanted);
-  const remove = new Set([
-    ...selectForDeletion(owned, surplus, isDeletable, now),
-    ...machinesWhere(owned, isPrioritizedForDeletion).filter(
-      (machine) => isDeletable(machine) && isMarkedForDeletion(machine, set),
-    ),
-    ...machinesWhere(owned, isFailed).filter(
-      (machine) => isDeletable(machine) && isForReplacement(machine, nodes, now),
-    ),
+  const selected = selectForDeletion(owned, surplus, isDeletable, now);
+  const singled = [
+    ...machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set)),
+    ...machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now)),
+  ].filter(isCandidate);
+  const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
+  const kept = new Set([
+    ...selectForDeletion(owned, surplus - selected.length, isKept, now),
+    ...singled.filter(isProtected),
   ]);
-  const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST) };
+  const remove = new Set([...selected, ...singled.filter(isDeletable)]);
+  const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST), kept: [...kept] };
 
   if (plan.create === 0) return plan;
   const blocked = blockadeOf(facts, missing);

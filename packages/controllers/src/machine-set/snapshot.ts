@@ -1,6 +1,7 @@
 import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
+import type { Protector } from "../model/deletion-protection.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
@@ -13,6 +14,8 @@ export interface MachineSetSnapshot {
   readonly claim: Claims<Machine>;
   /** The deployment that controls the set, with defaults; none while its spec is invalid. */
   readonly deployment?: MachineDeployment | undefined;
+  /** The protected deployment that controls the set: a terminating set then deletes none of its machines. Default: none. */
+  readonly protectedBy?: Protector | undefined;
   /** Machines that the set controls, by its UID, whatever its selector, terminating ones included. Default: those of the claim. */
   readonly controlled?: number;
   /** Machines that the set released, and that still exist without a controller. Default: none. */

@@ -1,12 +1,13 @@
 import {
   crdsEstablishedConditionType,
+  deletionProtectedConditionType,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
-import { type Condition, equalJson, removeCondition, setCondition } from "@millwright/kube";
+import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
@@ -28,6 +29,8 @@ export interface MachineSetFacts {
   readonly failure?: ReplicaFailure | undefined;
   /** Whether the set is frozen; absent: not evaluated, the condition is kept. */
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
+  /** The condition DeletionProtected. Default: none. */
+  readonly protection?: ConditionState | undefined;
 }
 
 const hasLabels = predicateFor((wanted: Readonly<Record<string, string>>) => {
@@ -81,7 +84,10 @@ function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const valid = specValidState(problems, set.metadata.generation);
   const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
   const before = withFrozen(standing, facts, now);
-  const conditions = setCondition(before, valid, { now });
+  const { protection } = facts;
+  const unprotected = protection === undefined ? removeCondition(before, deletionProtectedConditionType) : before;
+  const states = protection === undefined ? [valid] : [valid, protection];
+  const conditions = states.reduce((list, state) => setCondition(list, state, { now }), unprotected);
   // Absent, not False, without a failure: Gardener treats an existing ReplicaFailure as an error.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)

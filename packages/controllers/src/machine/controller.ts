@@ -13,6 +13,7 @@ import type { MachineAction, MachineDecision } from "./state/decision.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 import { handOverStatus } from "./deletion/hand-over.ts";
 import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
+import { createMachineProtection, watchProtection } from "./deletion/owner-protection.ts";
 import { mayNeedFallbackClass } from "./deletion/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -26,7 +27,7 @@ import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
-import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
+import { createReportedProblems } from "./state/reported-problems.ts";
 
 /** The controller of machines and its driver calls. */
 export interface MachineController {
@@ -52,12 +53,18 @@ export interface MachineControllerOptions {
 }
 
 /** Whether more has to be read before a decision. */
-const isIncomplete = ({ resolved, isClassUnchecked, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
-  resolved.unread.length > 0 || isClassUnchecked || deletionVerdict?.verdict === "unknown";
+const isIncomplete = (seen: ReturnType<typeof observeMachine>): boolean =>
+  seen.resolved.unread.length > 0 ||
+  seen.isClassUnchecked ||
+  seen.deletionVerdict?.verdict === "unknown" ||
+  seen.protected.state === "unknown";
 
 /** Whether the machine's node is being drained: not while its deletion is paused, or its pods are unknown. */
 const isDrainCarriedOut = (snapshot: MachineSnapshot | undefined): boolean =>
-  snapshot?.drain !== undefined && snapshot.pausedBy === undefined && snapshot.drain.knownPods !== "disconnected";
+  snapshot?.drain !== undefined &&
+  snapshot.pausedBy === undefined &&
+  snapshot.protectedBy === undefined &&
+  snapshot.drain.knownPods !== "disconnected";
 
 /** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
@@ -74,6 +81,7 @@ export function createMachineController(
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
   });
   const reported = createReportedProblems();
+  const protection = createMachineProtection(context);
   const interests = createDrainInterests();
   const volumeIds = createVolumeIds(clock);
   const evictions =
@@ -102,6 +110,7 @@ export function createMachineController(
           reported,
           remediations,
           driver,
+          protection,
           missingVms,
           vmOwners,
           settings,
@@ -124,6 +133,8 @@ export function createMachineController(
     workers,
     waitFor: [
       caches.machines,
+      caches.sets,
+      caches.deployments,
       caches.classes,
       caches.secrets,
       ...(context.crdGuard === undefined ? [] : [context.crdGuard]),
@@ -143,6 +154,7 @@ export function createMachineController(
         if (seen.isClassUnchecked) await context.classChecks?.check(seen.resolved);
         if (seen.deletionVerdict?.verdict === "unknown")
           await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
+        if (seen.protected.state === "unknown") await protection.refresh(seen.snapshot.machine);
         // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
         seen = observe(key);
       }
@@ -185,7 +197,8 @@ export function createMachineController(
   };
 
   const remediations = createRemediationWatch(context, settings, controller);
-  wireControlCluster(context, controller, operations, reported);
+  wireControlCluster(context, controller, [operations, reported, protection]);
+  watchProtection(context, (machine) => controller.enqueue(keyOf(machine)));
   wireClaims(caches, controller);
   missingVms?.onChange((key) => controller.enqueue(key));
   wireUpToDate(caches, controller);
@@ -226,8 +239,7 @@ const noEvictions = { view: () => undefined };
 function wireControlCluster(
   { caches, namespace, crdGuard }: ControllerContext,
   controller: Controller,
-  operations: Operations,
-  reported: ReportedStates,
+  memories: readonly { forget(uid: string): void }[],
 ): void {
   // A machine may be deleted through a fallback class.
   const keysOfClass = (name: string): string[] =>
@@ -242,8 +254,7 @@ function wireControlCluster(
   });
   caches.machines.store.subscribe((old, current) => {
     if (current !== undefined || old?.metadata.uid === undefined) return;
-    operations.forget(old.metadata.uid);
-    reported.forget(old.metadata.uid);
+    for (const memory of memories) memory.forget(old.metadata.uid);
   });
   crdGuard?.onChange(() => {
     for (const machine of caches.machines.store.list(namespace))

@@ -39,8 +39,8 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     const decision = decideMachine({ ...snapshot, operation: undefined }, now);
     return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
   }
-  if (machine.metadata.deletionTimestamp != null && snapshot.pausedBy !== undefined)
-    return decidePausedDeletion(snapshot, snapshot.pausedBy, now);
+  const paused = decidePausedDeletion(snapshot, now);
+  if (paused !== undefined) return paused;
   if (snapshot.holder !== undefined && (hasId(machine) || machine.metadata.deletionTimestamp != null))
     return decideConflict(snapshot, snapshot.holder, now);
   if (hasConflict(machine)) return endConflict(snapshot, now);

@@ -21,6 +21,7 @@ import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
+import { createMachineProtection } from "./deletion/owner-protection.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
@@ -62,6 +63,7 @@ async function observe(
       reported: createReportedProblems(),
       remediations: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
+      protection: createMachineProtection(context),
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },
       volumeIds: createVolumeIds(clock),

@@ -26,6 +26,7 @@ import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
 import { claimedVm, type VmHolder, type VmOwners } from "../model/vm-holder.ts";
 import { findVmHolder } from "../cluster/find-vm-holder.ts";
+import type { MachineProtection, ProtectionView } from "./deletion/owner-protection.ts";
 import { remedyFor, fallbackClassFor } from "./deletion/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { markedStage } from "../model/marked-stage.ts";
@@ -50,6 +51,7 @@ export interface MachineSources {
   readonly reported: ReportedStates;
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
+  readonly protection: Pick<MachineProtection, "of">;
   /** Absent: nothing lists VMs. */
   readonly missingVms?: Pick<MissingVms, "has"> | undefined;
   readonly vmOwners?: Pick<VmOwners, "ownerOf"> | undefined;
@@ -179,7 +181,7 @@ function observeNode(
       };
 }
 
-/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` is unknown. */
+/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` or `protected` is unknown. */
 export function observeMachine(
   machine: Machine,
   {
@@ -188,6 +190,7 @@ export function observeMachine(
     reported,
     remediations,
     driver,
+    protection,
     missingVms,
     vmOwners,
     settings,
@@ -202,6 +205,7 @@ export function observeMachine(
   /** Whether the driver has to check the class before a decision. */
   readonly isClassUnchecked: boolean;
   readonly deletionVerdict: DeletionVerdict | undefined;
+  readonly protected: ProtectionView;
 } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
@@ -220,11 +224,13 @@ export function observeMachine(
     machine,
     markedStage({ machine }) !== undefined,
   );
+  const view = protection.of(machine);
   const snapshot: MachineSnapshot = {
     machine,
     isReadable: shapeProblems.length === 0,
     problems: shapeProblems.length > 0 ? shapeProblems : validateMachine(machine),
     pausedBy: deletionVerdict?.verdict === "paused" ? deletionVerdict.crd : undefined,
+    protectedBy: view.state === "protected" ? view.by : undefined,
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
@@ -249,5 +255,5 @@ export function observeMachine(
     settings,
   };
   const isClassUnchecked = needsVerdict(machine) && isUnchecked(resolved, context.classChecks);
-  return { snapshot, resolved, isClassUnchecked, deletionVerdict };
+  return { snapshot, resolved, isClassUnchecked, deletionVerdict, protected: view };
 }

@@ -1,10 +1,11 @@
-import type { Machine, MachinePhase } from "@millwright/core";
+import { annotationKeys, type Machine, type MachinePhase } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
+  annotated,
   beingDeleted,
   type Change,
   inPhase,
@@ -71,6 +72,13 @@ describe("isInFlightRemediation", () => {
   it("does not count a Failed machine that is preserved", () => {
     expect(counts(inPhase("Failed"), preservedUntil("2026-01-02T00:00:00Z"))).toBe(false);
     expect(counts(inPhase("Failed"), preservedUntil("2026-01-01T00:00:00Z"))).toBe(true);
+  });
+
+  it("does not count a protected machine that is Failed or terminating: it is not replaced", () => {
+    const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+    expect(counts(inPhase("Failed"), isKept)).toBe(false);
+    expect(counts(inPhase("Terminating"), beingDeleted(), isKept)).toBe(false);
+    expect(counts(inPhase("Pending"), isKept)).toBe(true);
   });
 
   it("does not count a healthy machine that is terminating: its deployment is scaled down or rolled out", () => {

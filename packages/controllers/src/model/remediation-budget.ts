@@ -11,6 +11,7 @@ import {
   readIntOrPercent,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
+import { isProtected } from "./deletion-protection.ts";
 import { unhealthyConditions } from "./node-health.ts";
 import { isDeleting, isPreserved } from "./phase.ts";
 
@@ -35,17 +36,20 @@ export const isJoinHeld = (machine: Machine): boolean =>
 /**
  * Whether a machine is part of an in-flight remediation, as far as the objects show:
  *
- * - Failed: it is about to be deleted, unless it is preserved;
- * - terminating, unless it was healthy before: then its deployment is scaled down or rolled out, which is not a remediation;
+ * - Failed: it is about to be deleted, unless it is preserved or protected from deletion;
+ * - terminating and not protected, unless it was healthy before: then its deployment is scaled down or rolled out, which is not a remediation;
  * - in creation: a replacement is unproven until it has joined. Replacements cannot be distinguished from machines of a
  *   scale-up, so both count, as in MCM. One that waits for the remediation of others, after its creation timeout, does not.
  *
  * MCM counts every phase but Running and Unknown: also Available, the phases of an in-place update, and healthy machines that are terminating.
  */
 export function isInFlightRemediation(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
-  if (isDeleting(machine)) return unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;
+  const isKept = isProtected(machine);
+  if (isDeleting(machine))
+    return !isKept && unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;
   const phase = phaseOf(machine);
-  return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase) && !isJoinHeld(machine);
+  if (phase === "Failed") return !isKept && !isPreserved(machine, now);
+  return inCreation.has(phase) && !isJoinHeld(machine);
 }
 
 /** How many of `machines` may be remediated at once: a percentage is rounded down, but is at least one machine unless it is 0 %. */

@@ -102,6 +102,11 @@ export const annotationKeys = {
    */
   allowCrdDeletion: "machine.millwright.dev/allow-crd-deletion",
   /**
+   * Ours, Machine and MachineDeployment: `true`: its deletion is paused: no node is drained, no VM and no owned object is deleted until the annotation is removed. MachineSets select no such machine
+   * for deletion. Written by users, read by the controllers of machines, sets and deployments, and by the ValidatingAdmissionPolicy of `deletionProtectionPolicy`.
+   */
+  deletionProtection: "machine.millwright.dev/deletion-protection",
+  /**
    * Ours, Machine: UID of the MachineSet that released it because its labels no longer match the selector, and when: `<uid>/<RFC 3339>`. Such machines count against the maximum of the
    * set for an hour, and several of them freeze it. Written and read by the MachineSet controller.
    */
@@ -152,4 +157,5 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.onDelete,
   annotationKeys.maintenanceWindows,
   annotationKeys.honorMinReadySeconds,
+  annotationKeys.deletionProtection,
 ]);

@@ -96,5 +96,13 @@ export const specValidReasons = { valid: "Valid", invalid: "InvalidSpec" } as co
 /** Reason of our CRDsEstablished condition, which is present only while it is False. */
 export const crdDeletedReason = "CRDDeleted";
 
+/** Reasons of our condition DeletionProtected, which is present only while it is True. */
+export const deletionProtectedReasons = {
+  /** The object is being deleted, and the annotation of it, or of its MachineDeployment, keeps it with all its machines. */
+  objectProtected: "ObjectProtected",
+  /** Machines would be deleted, and their own annotations keep them. */
+  machinesProtected: "MachinesProtected",
+} as const;
+
 /** Ours, of the condition Conflict: another Machine has precedence for the VM. */
 export const vmOfOtherMachineReason = "VMOfOtherMachine";

@@ -46,6 +46,12 @@ export const specValidConditionType = "SpecValid";
  */
 export const crdsEstablishedConditionType = "CRDsEstablished";
 
+/**
+ * Our addition: True while a MachineSet or MachineDeployment, or machines of it that would be deleted, are kept by the annotation `machine.millwright.dev/deletion-protection`; absent otherwise. The
+ * message names them. Read by people and by `kubectl wait`.
+ */
+export const deletionProtectedConditionType = "DeletionProtected";
+
 /** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
 export const conditionOrder: readonly string[] = [
   legacyConditionTypes.available,

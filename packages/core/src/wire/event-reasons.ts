@@ -24,6 +24,8 @@ export const eventReasons = {
   invalidSpec: "InvalidSpec",
   /** Ours, Warning, on MachineSets and MachineDeployments: paused because the CRD of their kind, or of what they own, is being deleted. */
   crdDeleted: "CRDDeleted",
+  /** Ours, Warning, on MachineSets and MachineDeployments: deletion protection keeps the object or machines of it; the message names them and what to do. */
+  deletionProtected: "DeletionProtected",
   /** Ours, Warning, on the Namespace: the API server went back to an earlier state; the message names the cluster and what showed it. */
   apiServerWentBack: "APIServerWentBack",
   /** Ours, Warning, on the Namespace, every ten minutes: the clock of the controllers differs from that of an API server by more than five seconds; the message names the cluster. */
@@ -116,7 +118,7 @@ export const machineEventReasons = {
   healthTimeoutReset: "HealthTimeoutReset",
   /** Warning: a deletion stage failed and will be retried. */
   deletionBlocked: "DeletionBlocked",
-  /** Warning: the deletion is paused because the CRD of one of our kinds is being deleted; the VM is kept. The message names what to do. */
+  /** Warning: the deletion is paused because the CRD of one of our kinds is being deleted, or because of deletion protection; the VM is kept. The message names what to do. */
   deletionPaused: "DeletionPaused",
   /** Warning: a drain is blocked until a user acts, or the API server rejects a request; once for each cause. */
   drainBlocked: "DrainBlocked",

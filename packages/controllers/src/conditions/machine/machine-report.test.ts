@@ -1,6 +1,6 @@
-import { type Machine, phaseGuide } from "@millwright/core";
+import { annotationKeys, type Machine, phaseGuide } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, inPhase } from "../../testing/builders.ts";
+import { aMachine, aMachineDeployment, aMachineSet, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, testNow, withVm } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
@@ -117,5 +117,24 @@ describe("machineReport", () => {
     const report = machineReport(facts(aMachine({ status: { currentStatus: { phase: "Hibernating" } } })), [], testNow);
     expect(report.phase).toBe("Hibernating");
     expect(report.next.controller).toContain("does not support the phase");
+  });
+});
+
+describe("the report about a protected machine", () => {
+  const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+
+  it("has the reason why it is kept, and the remedy, only while it is being deleted", () => {
+    const report = machineReport(facts(aMachine(beingDeleted(), isKept)), [], testNow);
+    expect(report.deletionPaused).toMatch(/^Deletion paused: Machine machine is protected/);
+    expect(report.next.person).toBe(
+      "To delete it, remove annotation machine.millwright.dev/deletion-protection from Machine machine.",
+    );
+    expect(machineReport(facts(aMachine(isKept)), [], testNow).deletionPaused).toBeUndefined();
+  });
+
+  it("names the deployment with which it is deleted", () => {
+    const owners = { set: aMachineSet(), deployment: aMachineDeployment(isKept, beingDeleted()) };
+    const { deletionPaused } = machineReport(facts(aMachine(beingDeleted()), owners), [], testNow);
+    expect(deletionPaused).toContain("MachineDeployment pool is protected");
   });
 });

@@ -13,6 +13,7 @@ import type { CrdState } from "../../model/crd-state.ts";
 import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
+import { protectedMachineMessage, protectionRemedy, protectorOf } from "../../model/deletion-protection.ts";
 import { drainWindow } from "../../drain/drain-window.ts";
 import { isDeleting, isPreserved } from "../../model/phase.ts";
 import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
@@ -97,17 +98,34 @@ const unknownPhase: PhaseGuide = {
   person: "Use the version that wrote the phase, or delete the machine.",
 };
 
+/** Why a terminating machine is kept, and what a person can do about it. */
+interface DeletionPause {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+function pauseOf(
+  { machine, set, deployment }: MachineFacts,
+  pausedBy: CrdState | undefined,
+): DeletionPause | undefined {
+  if (pausedBy !== undefined) return { message: deletionPausedMessage(pausedBy), remedy: remedy(pausedBy) };
+  const protector = machine.metadata.deletionTimestamp == null ? undefined : protectorOf(machine, { set, deployment });
+  return protector === undefined
+    ? undefined
+    : { message: protectedMachineMessage(protector), remedy: protectionRemedy(protector) };
+}
+
 /** What the controllers do and what users can do; an invalid spec comes before the phase. */
 function nextOf(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
-  pausedBy: CrdState | undefined,
+  pause: DeletionPause | undefined,
   now: Date,
 ): MachineReport["next"] {
-  if (pausedBy !== undefined) {
+  if (pause !== undefined) {
     return {
       controller: "Nothing: VM, node and object are kept until the deletion is confirmed or undone.",
-      person: `${remedy(pausedBy)}.`,
+      person: `${pause.remedy}.`,
     };
   }
   if (problems.length > 0 && !isDeleting(facts.machine)) {
@@ -142,6 +160,7 @@ export function machineReport(
   const { machine, set, deployment, hasClass } = facts;
   const { name, namespace = "", labels } = machine.metadata;
   const { currentStatus, lastOperation, history = [] } = machine.status ?? {};
+  const pause = pauseOf(facts, pausedBy);
   return {
     name,
     namespace,
@@ -153,10 +172,10 @@ export function machineReport(
     providerId: machine.spec.providerID ?? "",
     node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
     ...(lastOperation === undefined ? {} : { lastOperation }),
-    ...(pausedBy === undefined ? {} : { deletionPaused: deletionPausedMessage(pausedBy) }),
+    ...(pause === undefined ? {} : { deletionPaused: pause.message }),
     conditions: machineConditions(facts, now),
     history,
     problems,
-    next: nextOf(facts, problems, pausedBy, now),
+    next: nextOf(facts, problems, pause, now),
   };
 }

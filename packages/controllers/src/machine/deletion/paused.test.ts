@@ -2,7 +2,7 @@ import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { CrdState } from "../../model/crd-state.ts";
 import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
-import { aSnapshot, running, succeeded, testNow } from "../../testing/snapshots.ts";
+import { aSnapshot, failed, running, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
 const pausedBy: CrdState = {
@@ -64,5 +64,66 @@ describe("a machine that is terminating because of a CRD", () => {
   it("starts no creation", () => {
     const { actions } = decideMachine(aSnapshot({ machine: aMachine(beingDeleted()), pausedBy }), testNow);
     expect(actions).toEqual([]);
+  });
+});
+
+describe("a terminating machine that is protected", () => {
+  const protectedBy = { kind: "Machine", name: "machine" } as const;
+  const inStage = (description: string): Machine =>
+    terminatingMachine(inPhase("Terminating"), { status: { lastOperation: { type: "Delete", description } } });
+
+  it("keeps VM, node and finalizer, is Terminating, and names the annotation to remove", () => {
+    const node = aNode({ metadata: { name: "node" } });
+    const { actions, status, because } = decideMachine(
+      aSnapshot({ machine: terminatingMachine(), node, protectedBy }),
+      testNow,
+    );
+    expect(actions).toEqual([]);
+    expect(status?.currentStatus?.phase).toBe("Terminating");
+    expect(status?.lastOperation).toMatchObject({ type: "Delete", state: "Processing" });
+    const message =
+      "Deletion paused: Machine machine is protected. No node is drained and no VM is deleted. To delete it, remove annotation machine.millwright.dev/deletion-protection from Machine machine";
+    expect(status?.lastOperation?.description).toBe(
+      `${message}. Set machine status to termination. Now, getting VM Status`,
+    );
+    expect(because).toEqual([{ type: "Warning", reason: "DeletionPaused", message }]);
+  });
+
+  it("reports it once", () => {
+    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), protectedBy }), testNow);
+    const machine = { ...terminatingMachine(), status: first.status ?? {} };
+    expect(decideMachine(aSnapshot({ machine, protectedBy }), testNow)).toEqual({
+      actions: [],
+      status: first.status,
+      because: [],
+    });
+  });
+
+  it("stays at the stage of its deletion, and keeps a VM whose deletion failed", () => {
+    const machine = inStage("Drain successful. Initiate VM deletion");
+    for (const operation of [undefined, failed("delete", "Internal")]) {
+      const { actions, status } = decideMachine(aSnapshot({ machine, protectedBy, operation }), testNow);
+      expect(actions).toEqual([]);
+      expect(status?.lastOperation?.description).toMatch(/^Deletion paused: .*\. Initiate VM deletion$/s);
+    }
+  });
+
+  it.each([
+    ["whose VM is being deleted", "Initiate VM deletion", running("delete")],
+    ["whose VM was deleted just now", "Initiate VM deletion", succeeded("delete")],
+    ["whose VM was deleted before", "Initiate node object deletion", undefined],
+    ["of which the object alone is left", "Initiate machine object finalizer removal", undefined],
+  ])("is deleted in the end when it is one %s", (_, marker, operation) => {
+    const machine = inStage(`VM deletion. ${marker}`);
+    const kept = decideMachine(aSnapshot({ machine, protectedBy, operation }), testNow);
+    expect(kept).toEqual(decideMachine(aSnapshot({ machine, operation }), testNow));
+    expect(JSON.stringify(kept)).not.toContain("protected");
+  });
+
+  it("continues from its stage when the annotation is removed", () => {
+    const { status } = decideMachine(aSnapshot({ machine: terminatingMachine(), protectedBy }), testNow);
+    const machine = { ...terminatingMachine(), status: status ?? {} };
+    const { actions } = decideMachine(aSnapshot({ machine, hasTarget: false }), testNow);
+    expect(actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
   });
 });

@@ -1,6 +1,6 @@
-import { type MachinePhase, type NodeCondition, phases } from "@millwright/core";
+import { annotationKeys, type MachinePhase, type NodeCondition, phases } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, inPhase } from "../../testing/builders.ts";
+import { aMachine, annotated, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { creating, decide, healthy, joinedBefore, nodeWith, sick } from "../../testing/node-health.ts";
 
@@ -194,6 +194,17 @@ describe("a node that is being deleted", () => {
         { type: "Normal", reason: "NodeDeleted", message: "Node node is being deleted; deleting the machine as well" },
       ],
     });
+  });
+
+  it("does not take a protected machine with it, which is reported once", () => {
+    const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+    const machine = aMachine(withVm, inPhase("Running"), joinedBefore, isKept);
+    const { actions, because } = decide({ machine, node: going });
+    expect(actions).toEqual([]);
+    const message =
+      "Node node is being deleted, and Machine machine is protected. The machine is kept. To delete it, remove annotation machine.millwright.dev/deletion-protection from Machine machine";
+    expect(because).toEqual([{ type: "Warning", reason: "DeletionPaused", message }]);
+    expect(decide({ machine, node: going, reported: new Map([["DeletionPaused", message]]) }).because).toEqual([]);
   });
 
   it("names a machine without UID by none, which deletes nothing else", () => {

@@ -18,6 +18,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
 import { isLeftoverNode } from "../../model/old-node.ts";
+import { isProtected, protectedFromNodeMessage } from "../../model/deletion-protection.ts";
 import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase, type OperationText } from "../../model/status-change.ts";
@@ -137,6 +138,13 @@ function deleteWithNode({ machine }: MachineSnapshot, node: Node): MachineDecisi
   };
 }
 
+/** A protected machine is not deleted with its node; reported once. */
+function keptWithoutNode({ machine, reported }: MachineSnapshot, node: Node): readonly Reason[] {
+  const reason = machineEventReasons.deletionPaused;
+  const message = protectedFromNodeMessage(machine.metadata.name, node.metadata.name);
+  return reported.get(reason) === message ? [] : [{ type: "Warning", reason, message }];
+}
+
 /** The patch of the label `node`. */
 function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
   const label = nodeLabelOf(snapshot);
@@ -172,8 +180,12 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
   const { machine, node, hasTarget, remediation } = snapshot;
   if (!hasTarget) return nothing;
   if (node !== undefined && isUnproved(snapshot, node)) return waitForReport(snapshot, node, now);
-  if (node?.metadata.deletionTimestamp != null) return deleteWithNode(snapshot, node);
-  const decision = followNode(snapshot, now);
+  const isNodeDeleted = node?.metadata.deletionTimestamp != null;
+  if (isNodeDeleted && !isProtected(machine)) return deleteWithNode(snapshot, node);
+  const followed = followNode(snapshot, now);
+  const decision = isNodeDeleted
+    ? { ...followed, because: [...keptWithoutNode(snapshot, node), ...followed.because] }
+    : followed;
   const isReplaced = decision.actions.some(({ kind }) => kind === "StartRemediation");
   return !remediation.isInFlight || isReplaced
     ? decision

@@ -14,6 +14,7 @@ export interface ReportedStates {
 
 /** Reasons of events about a lasting problem, not a change. */
 const lastingReasons: ReadonlySet<string> = new Set([
+  machineEventReasons.deletionPaused,
   machineEventReasons.invalidDrainRules,
   machineEventReasons.invalidPreserveValue,
   machineEventReasons.nodeClaimedTwice,

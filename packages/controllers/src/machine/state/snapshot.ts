@@ -4,6 +4,7 @@ import type { MachineSettings } from "../../model/machine-settings.ts";
 import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { CrdState } from "../../model/crd-state.ts";
+import type { Protector } from "../../model/deletion-protection.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import type { VmHolder } from "../../model/vm-holder.ts";
 import type { NodeHistory } from "../../remediation/node-history.ts";
@@ -21,6 +22,8 @@ export interface MachineSnapshot {
   readonly problems: readonly FieldProblem[];
   /** The CRD whose deletion is the only reason why the machine is terminating; the machine is then not deleted. Default: none. */
   readonly pausedBy?: CrdState | undefined;
+  /** The object whose annotation keeps the terminating machine; the machine is then not deleted. Default: none. */
+  readonly protectedBy?: Protector | undefined;
   readonly classView: ClassView;
   /** Changes with the class and its secrets: then a failed driver call is retried at once. */
   readonly inputs: string;

@@ -1,0 +1,72 @@
+import { annotationKeys, type ObjectMeta } from "@millwright/core";
+
+/** What protection depends on: the metadata of an object. */
+interface Protectable {
+  readonly metadata: Pick<ObjectMeta, "name" | "annotations" | "deletionTimestamp">;
+}
+
+/** Whether the annotation of the object itself protects it from deletion. */
+export const isProtected = ({ metadata }: Protectable): boolean =>
+  metadata.annotations?.[annotationKeys.deletionProtection] === "true";
+
+/** The object whose annotation keeps another one, or itself. */
+export interface Protector {
+  readonly kind: "Machine" | "MachineDeployment";
+  readonly name: string;
+}
+
+/**
+ * The API servers of a control plane stamp deletions with their own clocks, milliseconds. An owner that was deleted up to this long after its machine counts as the cause: a machine that is kept in doubt
+ * loses nothing.
+ */
+const SKEW_MS = 60_000;
+
+/** Whether the machine may be deleted because this owner is. */
+function mayCascade(owner: Protectable | undefined, { metadata }: Protectable): boolean {
+  const ownerDeletedAt = Date.parse(owner?.metadata.deletionTimestamp ?? "");
+  return ownerDeletedAt <= Date.parse(metadata.deletionTimestamp ?? "") + SKEW_MS;
+}
+
+/** The set and the deployment of a machine, as far as they exist. */
+export interface MachineOwners {
+  readonly set: Protectable | undefined;
+  readonly deployment: Protectable | undefined;
+}
+
+/**
+ * What protects a terminating machine: its own annotation, or that of its deployment when the machine is deleted with the deployment or with one of its sets. Machines that a protected deployment
+ * replaces, or deletes in a scale-down, are not protected.
+ */
+export function protectorOf(machine: Protectable, { set, deployment }: MachineOwners): Protector | undefined {
+  if (isProtected(machine)) return { kind: "Machine", name: machine.metadata.name ?? "" };
+  if (deployment === undefined || !isProtected(deployment)) return undefined;
+  const isCascade = mayCascade(deployment, machine) || mayCascade(set, machine);
+  return isCascade ? { kind: "MachineDeployment", name: deployment.metadata.name ?? "" } : undefined;
+}
+
+/** What a person can do about it. */
+export const protectionRemedy = ({ kind, name }: Protector): string =>
+  `To delete it, remove annotation ${annotationKeys.deletionProtection} from ${kind} ${name}`;
+
+/** Of a terminating machine that is kept. */
+export const protectedMachineMessage = (protector: Protector): string =>
+  `Deletion paused: ${protector.kind} ${protector.name} is protected. No node is drained and no VM is deleted. ${protectionRemedy(protector)}`;
+
+/** Of a machine that would be deleted because its node is. */
+export const protectedFromNodeMessage = (machine: string, node: string): string =>
+  `Node ${node} is being deleted, and Machine ${machine} is protected. The machine is kept. ${protectionRemedy({ kind: "Machine", name: machine })}`;
+
+/** Of a terminating set or deployment that is kept. */
+export const protectedOwnerMessage = (protector: Protector): string =>
+  `Deletion paused: ${protector.kind} ${protector.name} is protected. Nothing of it is created, scaled or deleted. ${protectionRemedy(protector)}`;
+
+/** Maximum number of names in a message. */
+const NAMED = 3;
+
+/** Of a set, or deployment, whose machines would be deleted. */
+export function protectedMachinesMessage(names: readonly string[]): string {
+  const sorted = names.toSorted();
+  const rest = sorted.length - NAMED;
+  const list = `${sorted.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return `Cannot delete protected machines: ${list}. To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
+}
