@@ -6,7 +6,7 @@ import type { ListOptions } from "../client/call-options.ts";
 import { createServerHistory } from "../client/server-history.ts";
 import { createController, done, type Reconcile } from "../controller/controller.ts";
 import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
-import { added, broken, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+import { added, broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
 
 const versions = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.resourceVersion);
 /** The version of the server, for a list of one object; else a list. */
@@ -130,6 +130,72 @@ test("uses a list that lacks objects when none of them exists", async () => {
   history.report({ resource: "leases", found: "an older version" });
   await run.clock.advance(5_000);
   expect(run.store.size).toBe(0);
+  await run.end();
+});
+
+test.each([
+  ["may not be read", () => Promise.reject(new ApiError({ status: 403, reason: "Forbidden", message: "no" }))],
+  ["are others of the same name", async () => ({ metadata: { name: "a", uid: "another", resourceVersion: "8" } })],
+])("uses a list that lacks objects which %s", async (_, get) => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted([page([node("a", 1), node("b", 2)], 5), page([], 9)], []);
+  const run = start({ ...script, api: { ...script.api, history, get: get as typeof script.api.get } });
+  await run.clock.advance(0);
+  history.report({ resource: "leases", found: "an older version" });
+  await run.clock.advance(5_000);
+  expect(run.store.size).toBe(0);
+  await run.end();
+});
+
+test("does not store a list whose answer came after the end", async () => {
+  const script = scripted([page([node("a", 1)], 5)], [[gone()]]);
+  const run = start(script);
+  script.lists.push(() => {
+    void run.end();
+    return page([], 9);
+  });
+  await run.clock.advance(5_000);
+  await run.end();
+  expect([run.listed.length, names(run.store.list())]).toEqual([2, ["a"]]);
+});
+
+test("lists again at once when the server has forgotten the version of a watch that was healthy", async () => {
+  const run = start(scripted([page([], 5), page([], 9)], [[added("a", 6), gone()], []]));
+  await run.clock.advance(0);
+  expect([run.listed.length, run.watched.at(-1)?.resourceVersion]).toEqual([2, "9"]);
+  await run.end();
+});
+
+test("is not in sync between its own evidence of an earlier state and the next list", async () => {
+  const run = start(scripted([page([], 5), page([node("a", 7)], 7)], [[added("a", 20), added("b", 7)], []]));
+  await run.clock.advance(0);
+  const synced = vi.fn<() => void>();
+  void run.reflector.synced().then(synced);
+  await run.clock.advance(0);
+  expect([run.reflector.isCurrent(), synced.mock.calls.length]).toEqual([false, 0]);
+  await run.clock.advance(5_000);
+  expect([run.reflector.isCurrent(), synced.mock.calls.length]).toEqual([true, 1]);
+  await run.end();
+});
+
+test("is current again after a list that follows an outage", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted([page([node("a", 4)], 15), page([], 7)], [[broken()], []]);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(0);
+  history.report({ resource: "leases", found: "an older version" });
+  await run.clock.advance(5_000);
+  expect([run.listed.length, run.store.size, run.reflector.isCurrent()]).toEqual([2, 0, true]);
+  await run.end();
+});
+
+test("is not current after a watch without any answer, until it has read the version of the server", async () => {
+  const silent = new ApiError({ status: 0, reason: "WatchSilent", message: "nothing arrived" });
+  const run = start(scripted([page([node("a", 4)], 5), probe(6, page([], 6))], [[silent], []]));
+  await run.clock.advance(0);
+  expect([run.reflector.isCurrent(), run.listed.length]).toEqual([false, 1]);
+  await run.clock.advance(5_000);
+  expect([run.reflector.isCurrent(), run.listed.at(-1)?.limit, run.store.size]).toEqual([true, 1, 1]);
   await run.end();
 });
 

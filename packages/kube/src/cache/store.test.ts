@@ -152,7 +152,43 @@ test("follows a server that returned to an earlier state", () => {
   store.replaceAll([pod("a", 3), pod("b", 4)], "7", store.beginList());
   expect([versionOf(store.get("n/a")), versionOf(store.get("n/b"))]).toEqual(["3", "4"]);
   store.applyEvent(pod("a", 8));
-  expect(versionOf(store.get("n/a"))).toBe("8");
+  store.applyEvent(pod("b", 9));
+  expect([versionOf(store.get("n/a")), versionOf(store.get("n/b"))]).toEqual(["8", "9"]);
+  // From here on the versions of that state count.
+  const next = store.beginReplacement();
+  for (const object of [pod("a", 8), pod("b", 9)]) next.add(object);
+  expect(next.findRewind("10")).toBeUndefined();
+});
+
+test("keeps what is written while it takes over the earlier state of a server", () => {
+  const store = createStore();
+  store.replaceAll([pod("a", 100), pod("b", 5)], "120", store.beginList());
+  store.subscribe((_, current) => {
+    if (versionOf(current) === "3") store.applyWrite(withUid(pod("b", 8), "again"));
+  });
+  store.replaceAll([pod("a", 3)], "7", store.beginList());
+  expect([versionOf(store.get("n/a")), versionOf(store.get("n/b"))]).toEqual(["3", "8"]);
+});
+
+test("keeps an object that is deleted with a grace period until that is over", () => {
+  const store = createStore();
+  store.applyEvent(pod("a", 1));
+  const { metadata } = pod("a", 2);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  store.applyWrite({ metadata: { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: 30 } });
+  expect(store.get("n/a")?.metadata.deletionTimestamp).toBe(deletionTimestamp);
+  store.applyWrite({
+    metadata: { ...metadata, resourceVersion: "3", deletionTimestamp, deletionGracePeriodSeconds: 0 },
+  });
+  expect(store.size).toBe(0);
+});
+
+test("does not bring a deleted object back by an event of the version of its deletion", () => {
+  const store = createStore();
+  store.applyEvent(pod("a", 1));
+  store.applyDeletion(pod("a", 5));
+  store.applyEvent(pod("a", 5));
+  expect(store.size).toBe(0);
 });
 
 test("takes an object back in an older version from a list that is newer than both", () => {

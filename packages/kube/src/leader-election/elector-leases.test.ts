@@ -119,6 +119,45 @@ test("releases the first lease when the second cannot be acquired, and retries l
   await candidate.stop();
 });
 
+test("takes no other lease when the first cannot be acquired", async () => {
+  const { clock, api, start } = setUp();
+  api.inject({ verb: "create", key: "default/first", error: serverError(), times: Infinity });
+  const candidate = start();
+  await clock.advance(30_000);
+  expect(api.peek(leaseResource, second)).toBeUndefined();
+  await candidate.stop();
+});
+
+test("takes no lease while it cannot read one of them", async () => {
+  const { clock, api, start, holderOf } = setUp();
+  const [one, other] = [start([first]), start([second])];
+  await clock.advance(0);
+  const candidate = start();
+  await clock.advance(5_000);
+  await other.stop();
+  await clock.advance(5_000);
+  api.inject({ verb: "get", key: "default/second", error: serverError(), times: Infinity });
+  await one.stop();
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await clock.advance(1_000);
+    expect([holderOf(first), holderOf(second)]).toEqual(["", ""]);
+  }
+  await candidate.stop();
+});
+
+test("leads no longer than the lease that was renewed least recently", async () => {
+  const { clock, api, start } = setUp();
+  const leader = start();
+  await clock.advance(2_500);
+  expect(leader.state.untilMs).toBe(12_000);
+  api.inject({ verb: "replace", key: "default/second", error: serverError(), times: Infinity });
+  await clock.advance(6_000);
+  expect(leader.state.untilMs).toBe(12_000);
+  const stopped = leader.stop();
+  await clock.advance(20_000);
+  await stopped;
+});
+
 test("keeps the other lease after one is lost until the process has stopped, and then releases it", async () => {
   const { clock, api, start, holderOf } = setUp();
   const leader = start();

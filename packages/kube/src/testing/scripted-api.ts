@@ -71,7 +71,7 @@ export function scripted(
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     },
   };
-  return { api, listed, watched, existing };
+  return { api, lists, listed, watched, existing };
 }
 
 /** A reflector of what was written down, in virtual time. */
