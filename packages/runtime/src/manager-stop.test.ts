@@ -1,16 +1,27 @@
 import { machineResource, machineSetResource } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import type { ApiClient } from "@millwright/kube";
-import { createFakeApi } from "@millwright/kube/testing";
+import type { ApiClient, Log } from "@millwright/kube";
+import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
+import type { ManagerOptions } from "./manager.ts";
 import { aDriver } from "./testing/fake-driver.ts";
 import { aCloud, aManager, aSet, namespace } from "./testing/managed.ts";
 
 /** A manager of one set, over an API server whose requests the test can change. */
-async function managing(replicas: number, change: (api: ApiClient) => Partial<ApiClient>, driver = aCloud().driver) {
+async function managing(
+  replicas: number,
+  change: (api: ApiClient) => Partial<ApiClient>,
+  driver = aCloud().driver,
+  options: Pick<ManagerOptions, "log"> = {},
+) {
   const clock = createVirtualClock();
   const inner = createFakeApi({ clock });
-  const managed = aManager(driver, { control: { ...inner, ...change(inner) }, target: inner }, clock, inner);
+  const managed = aManager(
+    driver,
+    { control: { ...inner, ...change(inner) }, target: inner, ...options },
+    clock,
+    inner,
+  );
   const { api, manager, stop } = managed;
   const state = { isOver: false };
   const running = manager.start(stop.signal).then(() => (state.isOver = true));
@@ -21,6 +32,25 @@ async function managing(replicas: number, change: (api: ApiClient) => Partial<Ap
 }
 
 describe("a manager that stops", () => {
+  it("hands no machine over when one of its parts has failed, whose cache may be outdated", async () => {
+    let isBroken = false;
+    const log: Log = () => {
+      // A log must not throw: this one stands for a fault in any part.
+      if (isBroken) throw new Error("the disk is on fire");
+    };
+    const hanging = aDriver({ createMachine: () => new Promise<never>(() => {}) });
+    const { api, clock, machines, phases, running } = await managing(1, () => ({}), hanging, { log });
+    const failed = running.catch((error: unknown) => error);
+    await api.delete(machineResource, { namespace, name: machines()[0]?.metadata.name ?? "" });
+    await clock.advance(2_000);
+    isBroken = true;
+    api.inject({ type: machineSetResource, error: serverError(), times: 10 });
+    api.endWatches();
+    await clock.advance(20_000);
+    expect(await failed).toMatchObject({ message: "the disk is on fire" });
+    expect(phases()).not.toContain("Terminating");
+  });
+
   it("leaves every machine that is being deleted as Terminating, also one whose creation is in flight", async () => {
     const hanging = aDriver({ createMachine: () => new Promise<never>(() => {}) });
     const { api, clock, stop, machines, phases, running } = await managing(2, () => ({}), hanging);
@@ -43,7 +73,7 @@ describe("a manager that stops", () => {
     expect(phases().filter((phase) => phase === "Terminating")).toHaveLength(1);
   });
 
-  it("first ends the reconciles of sets and deployments, so that what they delete becomes Terminating, too", async () => {
+  it("ends the reconciles of sets and deployments before it hands machines over, so that what they delete becomes Terminating, too", async () => {
     let deletions = 0;
     const slow = (api: ApiClient): Partial<ApiClient> => ({
       delete: async (...call) => {

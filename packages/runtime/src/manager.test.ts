@@ -205,6 +205,32 @@ describe("a manager", () => {
     await running;
   });
 
+  it("calls no driver once leadership ended, before any message of it is handled", async () => {
+    const { leadership, give, expire } = aLeadership();
+    let deletions = 0;
+    const deleteMachine = async (): Promise<never> => {
+      deletions++;
+      throw new MachineError("Unavailable", "busy");
+    };
+    const driver = aDriver({ ...aCloud().driver, deleteMachine });
+    const { api, clock, manager, stop, machines } = aManager(driver, { leadership });
+    give();
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    await api.delete(machineResource, { namespace, name: machines()[0]?.metadata.name ?? "" });
+    await clock.advance(60_000);
+    const before = deletions;
+    expect(before).toBeGreaterThan(1);
+    expire();
+    await clock.advance(600_000);
+    expect(deletions).toBe(before);
+    stop.abort(new Error("done"));
+    await clock.advance(15_000);
+    await running;
+  });
+
   it("stops cleanly while it waits to lead", async () => {
     const { api, manager, stop, clock } = aManager(aCloud().driver, { leadership: aLeadership().leadership });
     const running = manager.start(stop.signal);
@@ -217,12 +243,12 @@ describe("a manager", () => {
 
   it("stops at once while a driver call is under way, and the next one goes on with the same VM", async () => {
     const { vms, driver } = aCloud();
-    const made = vi.fn<() => void>();
+    const made = vi.fn<(signal: AbortSignal) => void>();
     const hanging = aDriver({
       ...driver,
       createMachine: async (request, context) => {
         await driver.createMachine(request, context);
-        made();
+        made(context.signal);
         return new Promise<never>(() => {});
       },
     });
@@ -233,6 +259,7 @@ describe("a manager", () => {
     expect([made.mock.calls.length, vms.size, phases()]).toEqual([1, 1, [undefined]]);
     stop.abort(new Error("stop"));
     await running;
+    expect(made.mock.calls.map(([signal]) => signal.aborted)).toEqual([true]);
 
     const again = aStop();
     const options = { control: api, target: api, namespace, drivers: [driver], clock, random: seededRandom(3) };

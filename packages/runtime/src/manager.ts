@@ -77,8 +77,7 @@ export interface ManagerOptions extends FollowVmsOptions {
 /** The controllers of one installation. */
 export interface Manager {
   /**
-   * Runs until the signal aborts. Then the controllers of sets and deployments end their reconciles, after them the others; machines that are being deleted
-   * become Terminating, driver calls in flight are aborted, and it resolves. After 10 s nothing is written any more, whatever is still in flight. All state is in
+   * Runs until the signal aborts. Then all reconciles end, machines that are being deleted become Terminating, driver calls in flight are aborted, and it resolves. After 10 s nothing is written any more, whatever is still in flight. All state is in
    * the API objects: the next process continues from them. Rejects when a cache or controller fails permanently, and with `LeadershipLostError` when leadership ends: the next leader
    * continues then. May be called once.
    */
@@ -183,13 +182,11 @@ export function createManager(options: ManagerOptions): Manager {
     workers,
   });
   const capacity = createCapacityController(context, driver);
-  const owners = [
+  const controllers = [
     createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
     createMachineDeploymentController(context, workers, {
       disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
     }),
-  ];
-  const others = [
     machine.controller,
     capacity.controller,
     createMachineClassController(context, workers),
@@ -200,8 +197,7 @@ export function createManager(options: ManagerOptions): Manager {
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
-  const readVitals = (): ManagerVitals =>
-    readManagerVitals({ caches: named, crdGuard, controllers: [...owners, ...others], running });
+  const readVitals = (): ManagerVitals => readManagerVitals({ caches: named, crdGuard, controllers, running });
 
   const flushEvents = async (): Promise<void> => {
     const late = new AbortController();
@@ -211,8 +207,8 @@ export function createManager(options: ManagerOptions): Manager {
     events.close();
   };
   /**
-   * Controllers act when this process leads, from the caches that are there by then. When the signal aborts, those of sets and deployments stop first, so that
-   * nothing is deleted after the machines were handed over. A failure of another part stops all at once.
+   * Controllers act when this process leads, from the caches that are there by then. Machines are handed over when all reconciles have ended, so that nothing
+   * is deleted after that; not after a failure of another part.
    */
   const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
@@ -224,13 +220,7 @@ export function createManager(options: ManagerOptions): Manager {
     const metrics = createLeaderMetrics({ namespace, caches, crdGuard, clock });
     leaderMetrics = metrics;
     try {
-      const ownersEnded = Promise.all(owners.map((controller) => controller.start(signal)));
-      const last = new AbortController();
-      const end = AbortSignal.any([last.signal, failed]);
-      await Promise.all([
-        ownersEnded.then(() => last.abort(new Error("the controllers of sets and deployments have stopped"))),
-        ...others.map((controller) => controller.start(end)),
-      ]);
+      await Promise.all(controllers.map((controller) => controller.start(signal)));
       if (!failed.aborted) await machine.handOver();
     } finally {
       metrics.end();
