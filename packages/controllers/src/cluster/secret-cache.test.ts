@@ -1,7 +1,7 @@
 import { machineClassResource } from "@millwright/core";
 import { type ApiObject, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { aMachineClass, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import type { SecretObject } from "../model/node-objects.ts";
@@ -98,6 +98,34 @@ it("treats a secret as deleted that is not found when it is read", async () => {
   // No turn of the event loop for the watch.
   await secrets.read(["small"]);
   expect([secrets.store.getByRef(refOf("small")), secrets.valuesOf("small")]).toEqual([undefined, undefined]);
+});
+
+it("keeps a secret that was created again while the former one was read", async () => {
+  const { api, clock, secrets } = await setUp();
+  const get = api.get.bind(api);
+  vi.spyOn(api, "get").mockImplementationOnce(async (...call) => {
+    api.remove(secretResource, refOf("small"));
+    const missing = await get(...call).catch((error: unknown) => error);
+    api.seed<SecretObject>(secretResource, { metadata: { ...refOf("small"), uid: "another" }, data: values });
+    await clock.advance(10);
+    throw missing;
+  });
+  await secrets.read(["small"]);
+  expect(secrets.store.getByRef(refOf("small"))?.metadata.uid).toBe("another");
+});
+
+it("does not keep the values of a secret that is of no use any more once they are read", async () => {
+  const { api, clock, secrets, reads } = await setUp();
+  const get = api.get.bind(api);
+  vi.spyOn(api, "get").mockImplementationOnce(async (type, ref, options) => {
+    const secret = await get<never>(type, ref, options);
+    api.remove(machineClassResource, refOf("small"));
+    await clock.advance(10);
+    return secret;
+  });
+  await secrets.read(["small"]);
+  expect(secrets.valuesOf("small")).toBeUndefined();
+  expect(reads()).toHaveLength(1);
 });
 
 it("drops the values of a deleted secret", async () => {

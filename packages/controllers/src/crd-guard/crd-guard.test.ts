@@ -9,7 +9,7 @@ import {
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { ApiError, customResourceDefinitionResource, type Log } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ControlCaches, createControlCaches } from "../cluster/caches.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { aMachine, aMachineSet, beingDeleted, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";
@@ -78,6 +78,40 @@ describe("the CRD guard", () => {
     await api.delete(machineResource, refOf("late"));
     await settle();
     expect(guard.deletionVerdictOf("Machine", machine("late"), false)).toEqual({ verdict: "unknown" });
+  });
+
+  it("rules nothing out for a deletion that was observed while the CRD was read", async () => {
+    declare(machines);
+    api.seed(machineResource, aMachine(named("a"), beingDeleted()));
+    api.seed(machineResource, aMachine(named("late"), { metadata: { finalizers: ["x"] } }));
+    const guard = await start();
+    const get = api.get.bind(api);
+    vi.spyOn(api, "get").mockImplementationOnce(async (type, ref, options) => {
+      const crd = await get<never>(type, ref, options);
+      await api.delete(machineResource, refOf("late"));
+      await settle();
+      return crd;
+    });
+    await guard.refresh("Machine", machine("a"));
+    const verdicts = ["a", "late"].map((name) => guard.deletionVerdictOf("Machine", machine(name), false).verdict);
+    expect(verdicts).toEqual(["proceed", "unknown"]);
+    // A later change of the object must not count as a deletion.
+    api.change(machineResource, refOf("a"), { metadata: { labels: { x: "y" } } });
+    await settle();
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
+  });
+
+  it("takes a deletion of its own process without an answer for one that was carried out", async () => {
+    declare(machines);
+    api.seed(machineResource, aMachine(named("a"), { metadata: { finalizers: ["x"] } }));
+    const guard = await start();
+    const writer = createWriter<Machine>({ api, type: machineResource, store: caches.machines.store, crdGuard: guard });
+    const unanswered = new ApiError({ status: 0, reason: "ClientTimeout", message: "no answer" });
+    api.inject({ verb: "delete", error: unanswered, phase: "after" });
+    await expect(writer.delete(refOf("a"), machine("a").metadata.uid ?? "")).rejects.toThrow("no answer");
+    await settle();
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
+    expect(reads()).toBe(0);
   });
 
   it("pauses a machine whose deletion was observed before that of the CRD", async () => {

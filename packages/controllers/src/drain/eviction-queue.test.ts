@@ -45,6 +45,15 @@ describe("an order", () => {
     expect(api.writes()).toHaveLength(1);
   });
 
+  it("enqueues no machine when its pod was forgotten before the response", async () => {
+    const { api, queue, enqueue, order, settle } = setUp();
+    queue.add(order("web"), enqueue);
+    queue.forget("uid-web");
+    await settle();
+    expect(api.writes()).toHaveLength(1);
+    expect(enqueue).not.toHaveBeenCalled();
+  });
+
   it("is by policy/v1 and for this very pod", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     queue.add(order("web"), enqueue);

@@ -50,6 +50,14 @@ describe("the pods of a draining node", () => {
     expect(knowledge.of("x/b", nodeAt("12"))).toBe("unconfirmed");
   });
 
+  it("of a node that replaced one of the same name are not those that were listed for that", () => {
+    const { knowledge } = setUp("9");
+    knowledge.note("x/a", nodeAt("7"));
+    knowledge.confirm("x/a");
+    expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
+    expect(knowledge.of("x/a", nodeAt("12", true, "uid-other"))).toBe("unconfirmed");
+  });
+
   it.each([
     ["was uncordoned", nodeAt("11", false)],
     ["was replaced by one of the same name", nodeAt("12", true, "uid-other")],

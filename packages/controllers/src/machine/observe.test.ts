@@ -36,6 +36,7 @@ async function observe(
     readonly hasTarget?: boolean;
     readonly others?: readonly ReturnType<typeof aMachine>[];
     readonly matchVm?: MatchVm;
+    readonly targetAheadMs?: number;
   } = {},
 ) {
   const { api, clock, newContext, run } = createTestCluster();
@@ -51,7 +52,9 @@ async function observe(
   }
   const { matchVm } = options;
   const { target, ...rest } = { ...newContext(), ...(matchVm === undefined ? {} : { matchVm }) };
-  const context: ControllerContext = options.hasTarget === false ? rest : { ...rest, target };
+  const targetClock = { ...clock, now: () => new Date(clock.now().getTime() + (options.targetAheadMs ?? 0)) };
+  const context: ControllerContext =
+    options.hasTarget === false ? rest : { ...rest, target: { ...target, clock: targetClock } };
   await run(context, stop.signal);
   await context.caches.secrets.read(["small"]);
   const cached = context.caches.machines.store.get(`${testNamespace}/${stored.metadata.name}`) ?? stored;
@@ -188,6 +191,21 @@ describe("other machines that claim the node", () => {
     const { snapshot } = await observe(machine, [aNode({ metadata: { name: "node" } })], { others });
     expect([snapshot.node !== undefined, snapshot.drain !== undefined]).toEqual([isDrained, isDrained]);
   });
+});
+
+it("is neither drained nor deleted by a machine that only names it, while that of its VM is deleted, too", async () => {
+  const providerID = "mock:///eu-1/i-1";
+  const machine = aMachine(withVm, named("a"), { spec: { providerID: null } }, beingDeleted());
+  const others = [aMachine(withVm, named("b"), { spec: { providerID } }, beingDeleted())];
+  const { snapshot } = await observe(machine, [aNode({ metadata: { name: "node" }, spec: { providerID } })], {
+    others,
+  });
+  expect([snapshot.node, snapshot.drain, snapshot.foreignNode?.metadata.name]).toEqual([undefined, undefined, "node"]);
+});
+
+it("has its times by the clock of its own API server", async () => {
+  const node = aNode({ metadata: { name: "node" } });
+  expect((await observe(aMachine(withVm), [node], { targetAheadMs: 5_000 })).snapshot.clockAheadMs).toBe(5_000);
 });
 
 describe("another Machine that holds the VM", () => {

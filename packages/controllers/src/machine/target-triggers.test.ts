@@ -8,6 +8,7 @@ import {
 } from "@millwright/kube";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createDrainInterests } from "../drain/drain-interests.ts";
+import type { DrainView } from "../drain/drain-view.ts";
 import { aMachine, aNode, beingDeleted, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { aPodWithVolume } from "../testing/drain-objects.ts";
@@ -30,12 +31,13 @@ async function setUp(machine: Machine = aMachine({ metadata: { labels: { [labelK
   await run(context, stop.signal);
   const enqueued: string[] = [];
   const forgotten: string[] = [];
+  const interests = createDrainInterests();
   wireTargetCluster(
     context,
     context.target.caches,
     { enqueue: (key) => void enqueued.push(key) },
     {
-      interests: createDrainInterests(),
+      interests,
       evictions: { forget: (uid) => void forgotten.push(uid) },
       volumeIds: { forget: (name) => void forgotten.push(name) },
     },
@@ -46,6 +48,7 @@ async function setUp(machine: Machine = aMachine({ metadata: { labels: { [labelK
   enqueued.length = 0;
   return {
     api,
+    interests,
     forgotten: async () => (await settle(), forgotten),
     enqueued: async () => (await settle(), [...new Set(enqueued)]),
     count: async () => (await settle(), enqueued.length),
@@ -83,6 +86,24 @@ describe("the machine of a node is enqueued when", () => {
     const before = await count();
     api.change(nodeResource, ref, change);
     expect(await count()).toBe(before);
+  });
+
+  it("the node names it in a label, and nothing else links them", async () => {
+    const { api, enqueued } = await setUp(aMachine());
+    api.change(nodeResource, ref, { metadata: { labels: { [labelKeys.machineName]: "machine" } } });
+    expect(await enqueued()).toEqual([key]);
+  });
+
+  it("the machine is being drained, and a pod on another node takes over the volume of one of its pods", async () => {
+    const { api, enqueued, interests } = await setUp(leaving);
+    const volumes = new Map([["uid-web", [{ claim: "default/data-web", name: "pv" }]]]);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of it is not used
+    interests.note(key, { pods: [], volumes, record: { moves: [] } } as unknown as DrainView);
+    api.seed(
+      podResource,
+      aPodWithVolume("web", { metadata: { name: "next", uid: "uid-next" }, spec: { nodeName: "b" } }),
+    );
+    expect(await enqueued()).toEqual([key]);
   });
 
   it("the machine is being drained, and the volumes that its node reports change", async () => {

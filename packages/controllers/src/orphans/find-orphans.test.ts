@@ -1,5 +1,6 @@
-import type { ListedMachine, Machine } from "@millwright/core";
+import { type ListedMachine, type Machine, readMachine } from "@millwright/core";
 import { describe, expect, test } from "vitest";
+import { readInto } from "../cluster/readable.ts";
 import { aMachine, type Change, inPhase, named, testNamespace } from "../testing/builders.ts";
 import { findOrphans } from "./find-orphans.ts";
 
@@ -45,6 +46,13 @@ describe("a VM that a machine owns", () => {
   test("has the name of a machine that cannot be read", () => {
     const broken = { metadata: { name: "m", namespace: testNamespace, uid: "new" }, spec: {}, status: {} };
     expect(findOrphans([vm], [broken], testNamespace)).toEqual([]);
+  });
+
+  test("has the name of a machine whose spec cannot be read, though it runs", () => {
+    const read = readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} }));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that is its point
+    const odd = { ...aMachine(named("m"), withId("aws:///eu/i-2"), inPhase("Running")), spec: 7 as never };
+    expect(findOrphans([vm], [read(odd)], testNamespace)).toEqual([]);
   });
 
   test("is one of another namespace", () => {

@@ -46,6 +46,17 @@ it("asks the server only while it is needed", async () => {
   await end();
 });
 
+it("forgets no loss of a server because no machine has a timeout meanwhile", async () => {
+  const { clock, state, view, end } = setUp();
+  state.needed = true;
+  state.responds = false;
+  await clock.advance(60_000);
+  state.needed = false;
+  await clock.advance(60_000);
+  expect(view().isLost).toBe(true);
+  await end();
+});
+
 it("detects within the limit that a server stalls, and when it responds again", async () => {
   const { clock, state, lines, view, end } = setUp();
   state.needed = true;
