@@ -45,6 +45,7 @@ export default defineConfig({
       project("controllers", "packages/controllers", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
       project("plan", "packages/plan", { ...repeatable, isolate: false, testTimeout: 120_000 }),
+      project("driver-rpc", "packages/driver-rpc", { ...repeatable, isolate: false }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       // Isolated: these tests replace streams and signals of the process.
       project("cli", "packages/cli"),

@@ -19,9 +19,16 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "packages/plan": {
     always: ["@millwright/core", "@millwright/kube", "@millwright/controllers", "@millwright/runtime"],
   },
+  "packages/driver-rpc": { always: ["@millwright/base", "@millwright/core"] },
   "packages/cli": {
     always: ["@millwright/core", "@millwright/kube"],
-    lazily: ["@millwright/runtime", "@millwright/plan", "@millwright/devcluster", "@millwright/provider-mock"],
+    lazily: [
+      "@millwright/runtime",
+      "@millwright/plan",
+      "@millwright/devcluster",
+      "@millwright/driver-rpc",
+      "@millwright/provider-mock",
+    ],
   },
   "providers/mock": { always: ["@millwright/core"] },
   "providers/aws": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },

@@ -45,6 +45,12 @@ export function readMargin(text: string): number {
   return Number(text);
 }
 
+/** Permissions of a file, as an octal number. */
+export function readFileMode(text: string): number {
+  if (!/^0?[0-7]{3}$/.test(text)) throw new InvalidArgumentError("expected an octal number such as 0600 or 0660.");
+  return Number.parseInt(text, 8);
+}
+
 /** A number or percentage of machines. */
 export function readLimit(text: string): IntOrPercent {
   const limit = readIntOrPercent(text);

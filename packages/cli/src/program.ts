@@ -3,6 +3,7 @@ import type { DevFlags } from "./commands/dev.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import type { DrainFlags } from "./commands/drain.ts";
 import type { DriftFlags } from "./commands/drift.ts";
+import { addDriverCommands } from "./driver-commands.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
 import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
@@ -187,6 +188,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
       const { plan } = await import("./commands/plan.ts");
       setStatus(await plan(flags));
     });
+
+  addDriverCommands(program, setStatus);
 
   program
     .command("crds")

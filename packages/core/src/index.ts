@@ -64,6 +64,7 @@ export type {
   VmDifference,
 } from "./driver/messages.ts";
 export { matchNodeByProviderId, providerIdKey } from "./driver/node-match.ts";
+export { matchNodeByTemplates } from "./driver/node-match-templates.ts";
 export type { NodeIdentity, NodeMatch, VmIdentity } from "./driver/node-match.ts";
 export { maxCheckAfterMs, minCheckAfterMs } from "./driver/messages.ts";
 export { goObject } from "./driver/go-object.ts";

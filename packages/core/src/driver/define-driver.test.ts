@@ -96,6 +96,18 @@ describe("defineDriver", () => {
     expect(defineDriver(definition()).contractVersion).toBe(1);
   });
 
+  it("matches Nodes by templates of provider ids, unless it has a method for that, and keeps the templates", () => {
+    const providerIdTemplates = ["x:///{pool}/{name}"];
+    const vm = { machineName: "m", providerId: "x:///p/a", nodeName: "", addresses: [] };
+    const node = { name: "n", providerId: "x:///q/a", systemUuid: "", addresses: [] };
+    const driver = defineDriver(defineDriver(definition({ providerIdTemplates })));
+    expect(driver.providerIdTemplates).toEqual(providerIdTemplates);
+    expect(driver.matchNode?.(vm, node)).toBe("different");
+    const matchNode = () => "unknown" as const;
+    expect(defineDriver(definition({ providerIdTemplates, matchNode })).matchNode?.(vm, node)).toBe("unknown");
+    expect(defineDriver(definition()).matchNode).toBeUndefined();
+  });
+
   it("freezes what it returns", () => {
     const driver = defineDriver(definition());
     expect(Object.isFrozen(driver)).toBe(true);
@@ -118,6 +130,12 @@ describe("defineDriver", () => {
       { ...definition(), deleteMachine: undefined },
       /driver "example": method "deleteMachine" is missing/,
     ],
+    [
+      "templates that are no texts",
+      { ...definition(), providerIdTemplates: "x://{id}" },
+      /"providerIdTemplates" must be/,
+    ],
+    ["a template that cannot be read", { ...definition(), providerIdTemplates: ["x://{id"] }, /template "x:\/\/{id"/],
     [
       "an optional method that is no function",
       { ...definition(), listMachines: true },

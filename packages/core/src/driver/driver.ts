@@ -160,6 +160,12 @@ export interface Driver<Spec = unknown> {
    */
   matchNode?(vm: VmIdentity, node: NodeIdentity): NodeMatch;
 
+  /**
+   * The same rule as data, for a driver in a process of its own: forms of the provider ids of Machines and Nodes; see `matchNodeByTemplates`. It is used where `matchNode` is left out, and where that
+   * cannot be called because the driver runs elsewhere. A driver that has `matchNode` alone is then not asked: only equal ids prove something, and otherwise the name decides.
+   */
+  readonly providerIdTemplates?: readonly string[];
+
   /** Translates persistent volumes into the ids by which nodes report them as attached. Makes no calls. */
   getVolumeIds(request: GetVolumeIdsRequest, context: DriverContext): Promise<GetVolumeIdsResponse>;
 

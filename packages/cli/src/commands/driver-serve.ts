@@ -1,0 +1,50 @@
+import { ConfigError } from "@millwright/core";
+import { untilStopSignal } from "../terminal/signals.ts";
+
+/** Flags of `millwright driver serve`. */
+export interface DriverServeFlags {
+  readonly listen: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsClientCa?: string;
+  /** Permissions of a unix socket. */
+  readonly socketMode: number;
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: ca }: DriverServeFlags) {
+  if (cert === undefined && key === undefined && ca === undefined) return {};
+  if (cert === undefined || key === undefined || ca === undefined)
+    throw new ConfigError("--tls-cert, --tls-key and --tls-client-ca: use all of them, or none");
+  return { tls: { cert, key, ca } };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** Serves a driver over gRPC until a signal. */
+export async function driverServe(name: string, flags: DriverServeFlags): Promise<number> {
+  const signal = untilStopSignal();
+  const [{ createJsonLog, loadDriver, superviseProcess }, { serveDriver }] = await Promise.all([
+    import("@millwright/runtime"),
+    import("@millwright/driver-rpc"),
+  ]);
+  const log = createJsonLog("info");
+  const endSupervision = superviseProcess({
+    log,
+    onOwnError(error) {
+      // The driver is all that runs here: the host answers calls in flight with Unavailable, and the next process continues.
+      log("error", "Unexpected error", { error });
+      process.exit(1);
+    },
+  });
+  const driver = await loadDriver(name);
+  const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), socketMode: flags.socketMode });
+  log("info", "Serving a driver", { driver: driver.name, address: server.address });
+  await aborted(signal);
+  await server.close();
+  endSupervision();
+  return 0;
+}

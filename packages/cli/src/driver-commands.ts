@@ -1,0 +1,32 @@
+import { type Command, Option } from "commander";
+import type { DriverServeFlags } from "./commands/driver-serve.ts";
+import { readFileMode } from "./flag-values.ts";
+
+/** Adds the commands about drivers. */
+export function addDriverCommands(program: Command, setStatus: (status: number) => void): void {
+  const driver = program.command("driver").description("run a driver in a process of its own");
+
+  driver
+    .command("serve <driver>")
+    .description(
+      "serve a driver over gRPC until a signal, for --provider unix:///path or grpcs://host:port of millwright run",
+    )
+    .addOption(
+      new Option(
+        "--listen <address>",
+        "unix:///path, grpcs://host:port with TLS, or grpc:// with an address of this machine",
+      ).makeOptionMandatory(),
+    )
+    .option("--tls-cert <file>", "certificate of this server, for grpcs://")
+    .option("--tls-key <file>", "its key")
+    .option("--tls-client-ca <file>", "certificates of the authorities that sign certificates of clients")
+    .addOption(
+      new Option("--socket-mode <mode>", "permissions of the unix socket")
+        .argParser(readFileMode)
+        .default(0o600, "0600"),
+    )
+    .action(async (name: string, flags: DriverServeFlags) => {
+      const { driverServe } = await import("./commands/driver-serve.ts");
+      setStatus(await driverServe(name, flags));
+    });
+}

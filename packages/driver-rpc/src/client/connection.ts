@@ -1,0 +1,54 @@
+import { Client, type ClientOptions, connectivityState, type MethodDefinition } from "@grpc/grpc-js";
+import { type DriverAddress, grpcTarget } from "../wire/address.ts";
+import { type TlsFiles, clientCredentials } from "../wire/credentials.ts";
+import { type CallLimits, callUnary } from "./call.ts";
+
+/** A connection to a driver that reconnects by itself, with backoff. */
+export interface Connection {
+  /** @throws the reason of the signal, or the `ServiceError` of gRPC */
+  call<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    limits: CallLimits,
+  ): Promise<Response>;
+  /** How often the connection was lost. Another process may be the server after each. */
+  losses(): number;
+  close(): void;
+}
+
+const options = (address: DriverAddress): ClientOptions => ({
+  "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  "grpc.max_send_message_length": 16 * 1024 * 1024,
+  // A driver that is restarted is back soon; calls fail meanwhile, and their controllers back off by themselves.
+  "grpc.initial_reconnect_backoff_ms": 250,
+  "grpc.max_reconnect_backoff_ms": 5_000,
+  // Attempts are those of the controllers.
+  "grpc.enable_retries": 0,
+  // The proxy of the environment is for the cloud.
+  ...(address.kind === "tcp" && address.tls ? {} : { "grpc.enable_http_proxy": 0 }),
+});
+
+/** @throws ConfigError when files of TLS are missing or cannot be read */
+export async function openConnection(address: DriverAddress, tls: TlsFiles | undefined): Promise<Connection> {
+  const client = new Client(grpcTarget(address), await clientCredentials(address, tls), options(address));
+  const channel = client.getChannel();
+  let losses = 0;
+  let isClosed = false;
+  const watch = (): void => {
+    const before = channel.getConnectivityState(false);
+    channel.watchConnectivityState(before, Number.POSITIVE_INFINITY, () => {
+      if (isClosed) return;
+      if (before === connectivityState.READY) losses++;
+      watch();
+    });
+  };
+  watch();
+  return {
+    call: (method, request, limits) => callUnary(client, method, request, limits),
+    losses: () => losses,
+    close() {
+      isClosed = true;
+      client.close();
+    },
+  };
+}
