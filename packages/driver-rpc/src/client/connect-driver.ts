@@ -105,7 +105,7 @@ function createChannel(connection: Connection, where: string, first: DriverInfo,
  * meanwhile. What the driver reports in its first handshake holds until the end.
  *
  * @param address `unix:///path`, `grpcs://host:port`, or `grpc://` with an address of this machine
- * @throws ConfigError for an address that cannot be used, and a server that is no driver of this contract; the reason of the signal
+ * @throws ConfigError for an address that cannot be used, and a server that does not serve this contract; the reason of the signal
  */
 export async function connectDriver(address: string, options: ConnectDriverOptions = {}): Promise<DriverConnection> {
   const read = readDriverAddress(address);

@@ -67,7 +67,7 @@ const final: ReadonlySet<status | undefined> = new Set([
 /**
  * Makes the first call of a connection.
  *
- * @throws ConfigError when the server is no driver of this contract; the `ServiceError` of gRPC when there is none yet
+ * @throws ConfigError when the server does not serve this contract; the `ServiceError` of gRPC when there is none yet
  */
 export async function shakeHands(
   connection: Connection,

@@ -30,7 +30,7 @@ export function textOfThrown(thrown: unknown): string {
 
 const shorten = (text: string): string => (text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text);
 
-/** Whole milliseconds that protobuf and a number hold, rounded up; undefined for what is no delay. */
+/** Whole milliseconds that protobuf and a number hold, rounded up; undefined for other values. */
 const delayOf = (value: unknown): number | undefined =>
   typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER) : undefined;
 

@@ -41,7 +41,7 @@ const fromWireAddresses = (addresses: readonly WireAddress[] | undefined): reado
 const toWirePending = (pending: unknown): WirePending | undefined => {
   if (pending === undefined) return undefined;
   const { message, checkAfterMs } = fieldsOf(pending);
-  // The host rejects what is no number.
+  // The host rejects anything else.
   return present({
     message: textOrNone(message),
     checkAfterMs: typeof checkAfterMs === "number" ? checkAfterMs : Number.NaN,
