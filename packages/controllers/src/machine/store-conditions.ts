@@ -1,31 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  controllerOf,
-  labelKeys,
-  type Machine,
-  type MachineDeployment,
-  type MachineSet,
-  type MachineStatus,
-} from "@millwright/core";
+import { controllerOf, labelKeys, type MachineDeployment, type MachineSet, type MachineStatus } from "@millwright/core";
 import { type Controller, keyOf, watchTriggers } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { ownersOfMachine } from "../cluster/owners-of-machine.ts";
 import { withStoredConditions } from "../conditions/machine/stored-conditions.ts";
 import { isInitializationDue } from "../model/initialization.ts";
 import { isSameTemplate } from "../model/template-hash.ts";
 import { statusOf } from "../model/status-change.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
-
-/** The set that controls a machine, and the deployment that controls the set, from caches. */
-function ownersOf(
-  machine: Machine,
-  { caches, namespace }: ControllerContext,
-): { readonly set?: MachineSet; readonly deployment?: MachineDeployment } {
-  const set = caches.sets.store.getByRef({ namespace, name: controllerOf(machine)?.name ?? "" });
-  if (set === undefined || set.metadata.uid !== controllerOf(machine)?.uid) return {};
-  const deployment = caches.deployments.store.getByRef({ namespace, name: controllerOf(set)?.name ?? "" });
-  return deployment === undefined || deployment.metadata.uid !== controllerOf(set)?.uid ? { set } : { set, deployment };
-}
 
 /**
  * The status of a machine with its stored conditions, once the actions of a decision are done.
@@ -44,9 +27,11 @@ export function statusWithConditions(
   if (machine === undefined || machine.metadata.uid !== snapshot.machine.metadata.uid || !snapshot.isReadable)
     return decided;
   const status = decided ?? statusOf(snapshot.machine);
+  const { set, deployment } = ownersOfMachine(machine, context);
   const facts = {
     machine: { ...machine, status },
-    ...ownersOf(machine, context),
+    ...(set === undefined ? {} : { set }),
+    ...(deployment === undefined ? {} : { deployment }),
     hasTarget: snapshot.hasTarget,
     isTargetReachable: true,
     // The copies in the status are judged: a flapping node changes these when it is stable, and not at each flap.

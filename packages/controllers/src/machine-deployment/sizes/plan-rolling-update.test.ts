@@ -20,6 +20,10 @@ const size = (name: string, spec: number, available = spec, existing = spec): Se
 const planOf = (...given: Parameters<typeof planRollingUpdate>): Record<string, number> =>
   Object.fromEntries(planRollingUpdate(...given));
 
+it("counts no more available machines of the new set than its replicas: the rest will be deleted", () => {
+  expect(planOf(bounds(3, 1, 0), size("new", 1, 3, 3), [size("old", 3)])).toEqual({ old: 2 });
+});
+
 describe("newSetReplicas", () => {
   it.each<[string, RolloutBounds, number, readonly SetSize[], number]>([
     ["grows into what is left of the surge", bounds(5, 2, 0), 2, [size("old", 4), size("new", 2)], 3],

@@ -17,6 +17,7 @@ import {
   withVm,
 } from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { withIntent } from "../../testing/creations.ts";
 import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deletions.ts";
 
 describe("deleting the VM", () => {
@@ -54,6 +55,17 @@ describe("deleting the VM", () => {
       expect(current.status?.lastOperation?.description).toContain("(request 00000001-1111-2222-3333-444444444444)");
     },
   );
+
+  it("ends without a class only if no VM was ever requested", () => {
+    const classView = unusable("MachineClassNotFound", "no class", true);
+    const unasked = at(marker.vm, { spec: { providerID: null } });
+    expect(kindsOf(decide({ machine: unasked, classView }))).toEqual(["PatchMachine"]);
+    const asked = at(marker.vm, { spec: { providerID: null } }, withIntent);
+    expect(decide({ machine: asked, classView })).toMatchObject({
+      actions: [],
+      status: { lastOperation: { description: expect.stringContaining("a VM that may exist"), state: "Failed" } },
+    });
+  });
 
   it("waits for a pending deletion, with the driver's message, and calls again when it is due", () => {
     const operation = pending("delete");

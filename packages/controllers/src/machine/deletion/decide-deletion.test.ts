@@ -1,6 +1,6 @@
 import { type MachineErrorCode, machineErrorCodes } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
+import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -15,6 +15,7 @@ import {
   unusable,
 } from "../../testing/snapshots.ts";
 import { decideDeletion } from "./decide-deletion.ts";
+import { intent } from "../../testing/creations.ts";
 import {
   aPod,
   at,
@@ -228,6 +229,16 @@ describe("finding the node", () => {
   it("needs no driver call when the label is there, or the node was found another way", () => {
     expect(kindsOf(decide({ machine: going({ spec: { providerID: null } }) }))).toEqual(["StartOperation"]);
     expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+  });
+
+  it("drains no node that had the name of the VM before it: it belongs to another VM", () => {
+    const machine = aMachine(
+      beingDeleted("2026-01-01T00:10:00Z"),
+      annotated({ "machine.millwright.dev/creation-intent": JSON.stringify({ ...intent, staleNode: "node" }) }),
+    );
+    const decision = decide({ machine, node: itsNode() });
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.status?.lastOperation?.description).toContain("node");
   });
 
   it("looks up the node by the driver for a machine without label", () => {
