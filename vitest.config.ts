@@ -46,6 +46,8 @@ export default defineConfig({
       project("runtime", "packages/runtime", { isolate: false }),
       project("plan", "packages/plan", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("driver-rpc", "packages/driver-rpc", { ...repeatable, isolate: false }),
+      // Isolated: the suite watches connections and output of the process.
+      project("conformance", "packages/conformance", { testTimeout: 120_000 }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       // Isolated: these tests replace streams and signals of the process.
       project("cli", "packages/cli"),

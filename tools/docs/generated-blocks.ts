@@ -1,5 +1,13 @@
 import { backoffBounds, type OperationKind } from "@millwright/controllers";
 import {
+  areaOf,
+  cloudTraits,
+  contractRules,
+  type ContractRule,
+  excludedSubjects,
+  ruleAreas,
+} from "@millwright/conformance";
+import {
   annotationKeys,
   cloudMetricNames,
   deletionStages,
@@ -75,6 +83,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     ["error-codes", errorList()],
     ["retry-delays", retryTable()],
+    ...contractBlocks(),
     ["control-permissions", permissionsTable("control")],
     ["target-permissions", permissionsTable("target")],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
@@ -102,6 +111,34 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         .join("\n"),
     ],
   ]);
+}
+
+/** The rules of the driver contract, one block for each part. */
+const contractBlocks = (): readonly (readonly [string, string])[] => [
+  ...ruleAreas.map((area): [string, string] => [
+    `contract-${area}`,
+    contractRules
+      .filter((rule) => areaOf(rule) === area)
+      .map(ruleItem)
+      .join("\n"),
+  ]),
+  [
+    "contract-traits",
+    Object.entries(cloudTraits)
+      .map(([name, meaning]) => listItem([`${code(name)}: ${meaning}`]))
+      .join("\n"),
+  ],
+  ["contract-excluded", excludedSubjects.map(({ subject, reason }) => listItem([`${subject}. ${reason}`])).join("\n")],
+];
+
+/** A rule of the driver contract: its id, for whom it holds, and its text. */
+function ruleItem({ id, mandatory, level, capability, trait, text }: ContractRule): string {
+  const need = mandatory && level === "bronze" ? "mandatory" : mandatory ? `mandatory for ${level}` : `for ${level}`;
+  const scope = [
+    ...(capability === undefined ? [] : [`capability ${code(capability)}`]),
+    ...(trait === undefined ? [] : [`property ${code(trait)}`]),
+  ];
+  return listItem([`${code(id)} (${[need, ...scope].join(", ")}): ${text}`]);
 }
 
 /** What the contract tests know to differ between our API server and the real one. */

@@ -9,6 +9,7 @@ import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run.ts";
 import type { UninstallFlags } from "./commands/uninstall.ts";
+import { addConformanceCommand } from "./conformance-flags.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
@@ -190,6 +191,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   addDriverCommands(program, setStatus);
+  addConformanceCommand(program, setStatus);
 
   program
     .command("crds")

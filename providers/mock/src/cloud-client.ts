@@ -2,7 +2,7 @@ import type { Clock, Secret } from "@millwright/core";
 import { ConfigError, isMachineErrorCode, systemClock } from "@millwright/core";
 import { isAnswerTooLong, mostAnswerBytes, readAnswer } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import { CloudError } from "./cloud-error.ts";
+import { CloudError, type CloudErrorCode } from "./cloud-error.ts";
 import type { CallOptions, MockCloud } from "./cloud.ts";
 import { endpointRule, isCloudEndpoint } from "./endpoint.ts";
 import { faultSchema } from "./fault.ts";
@@ -80,7 +80,7 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
         ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
       });
       const text = await readAnswer(response.body);
-      if (!response.ok) throw rejection(response.status, text);
+      if (!response.ok) throw rejection(response.status, text, response.headers.get("retry-after"));
       return readReply(schema, text);
     } catch (error) {
       if (error instanceof CloudError) throw error;
@@ -164,11 +164,19 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rejection(status: number, text: string): CloudError {
+/** Codes of statuses that a proxy may answer with as well. */
+const codeOfStatus: Readonly<Record<number, CloudErrorCode>> = { 401: "Unauthenticated", 403: "PermissionDenied" };
+
+function rejection(status: number, text: string, retryAfter: string | null): CloudError {
   const parsed = errorReply.safeParse(parseJson(text));
   const code = parsed.data?.error.code;
   if (parsed.data === undefined || !isMachineErrorCode(code) || code === "OK") {
-    return new CloudError("Unavailable", `the simulated cloud answered with HTTP status ${status}`);
+    const seconds = Number(retryAfter ?? Number.NaN);
+    return new CloudError(
+      codeOfStatus[status] ?? "Unavailable",
+      `the simulated cloud answered with HTTP status ${status}`,
+      Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1_000 } : {},
+    );
   }
   const { message, retryAfterMs } = parsed.data.error;
   return new CloudError(code, message, retryAfterMs === undefined ? {} : { retryAfterMs });

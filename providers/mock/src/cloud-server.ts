@@ -7,8 +7,8 @@ import type { MockCloud } from "./cloud.ts";
 
 /** Options of {@link createCloudServer}. */
 export interface CloudServerOptions {
-  /** What callers must send as a bearer token; nothing by default. */
-  readonly token?: Secret;
+  /** What callers must send as a bearer token, or a function that returns the present one; nothing by default. */
+  readonly token?: Secret | (() => Secret);
 }
 
 /** A cloud that can be reached over HTTP. */
@@ -95,7 +95,7 @@ function failureOf(error: unknown, closing: AbortSignal): CloudError {
   return new CloudError("Internal", error instanceof Error ? error.message : String(error));
 }
 
-function authorize(request: IncomingMessage, token: Secret | undefined): void {
+function authorize(request: IncomingMessage, required: CloudServerOptions["token"]): void {
   // A page in a browser can reach loopback ports, also through a name of its own; it cannot choose these headers.
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   if (!["127.0.0.1", "localhost", "[::1]"].includes(host)) {
@@ -104,6 +104,7 @@ function authorize(request: IncomingMessage, token: Secret | undefined): void {
   if (request.headers.origin !== undefined) {
     throw new CloudError("PermissionDenied", "the simulated cloud does not answer web pages (an Origin header)");
   }
+  const token = typeof required === "function" ? required() : required;
   if (token === undefined) return;
   const given = Buffer.from(request.headers.authorization ?? "");
   const wanted = Buffer.from(`Bearer ${token.reveal()}`);

@@ -104,10 +104,19 @@ describe.each(places)("creating a machine, %s", (place) => {
     await expect(codeOf(create(a, aSpec(), new Uint8Array(256 * 1024 + 1)))).resolves.toBe("InvalidArgument");
   });
 
-  it.each(["a", "a".repeat(253), "a.b-c.d"])("takes the machine name %s", async (name) => {
+  it.each(["a", "a".repeat(63), "a.b-c.d"])("takes the machine name %s", async (name) => {
     const { create, status } = await aCloud(place);
     await create(aMachine(name));
     await expect(status(aMachine(name))).resolves.toMatchObject({ nodeName: name });
+  });
+
+  it("shortens the host name of a machine whose name is longer than a label value", async () => {
+    const { create } = await aCloud(place);
+    const names = await Promise.all(
+      ["1", "2"].map(async (end) => (await create(aMachine(`${"a.".repeat(100)}${end}`))).nodeName),
+    );
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])$/);
   });
 
   it("reports a full quota as ResourceExhausted, with the delay that the cloud asks for", async () => {

@@ -53,6 +53,16 @@ export function readCreateVmInput(input: CreateVmInput, defaultBootDelayMs: numb
   };
 }
 
+/** The longest host name, and the longest value of the label `node` of a Machine. */
+const maxHostName = 63;
+
+/** The host name of a VM, under which its kubelet registers: its name, or the start of a long one and a hash of the whole. */
+function hostNameOf(name: string): string {
+  if (name.length <= maxHostName) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 10);
+  return `${name.slice(0, maxHostName - hash.length - 1).replace(/[^a-z0-9]+$/, "")}-${hash}`;
+}
+
 /** The record of a VM that has just been accepted. */
 export function newVmRecord(
   wanted: WantedVm,
@@ -68,7 +78,7 @@ export function newVmRecord(
       id: given.id,
       name,
       providerId: `mock:///${region}/${given.id}`,
-      nodeName: name,
+      nodeName: hostNameOf(name),
       state: "pending",
       stateReason: "created",
       machineType,

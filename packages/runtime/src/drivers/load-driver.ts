@@ -45,6 +45,13 @@ function locate(name: string, folder: string): string {
 }
 
 /**
+ * The file: URL of the module of a driver, named as for {@link loadDriver}.
+ *
+ * @throws an error of module resolution when it cannot be found
+ */
+export const locateDriver = (name: string, folder: string = process.cwd()): string => locate(packageFor(name), folder);
+
+/**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
  * one of our own drivers (`mock`, `aws`, `gcp`, `azure`), in any case: classes have `AWS` and `Azure`.
  *
@@ -55,7 +62,7 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
   let loaded: unknown;
   const scope = { driver: name, confidential: {} };
   try {
-    loaded = await runInDriverScope(scope, () => import(locate(packageFor(name), folder)));
+    loaded = await runInDriverScope(scope, () => import(locateDriver(name, folder)));
   } catch (cause) {
     throw new ConfigError(`--provider ${name}: cannot be loaded: ${reasonOf(cause)}; ${expectation}`, { cause });
   }

@@ -1,0 +1,80 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { CheckResult, FixtureFactory, ProfileName } from "@millwright/conformance";
+import { ConfigError, isConfigError } from "@millwright/core";
+import { readClassFile, readSecretFile } from "../conformance/read-manifests.ts";
+import { plain } from "../terminal/text.ts";
+
+/** Flags of `millwright conformance`. */
+export interface ConformanceFlags {
+  readonly provider?: string;
+  readonly class?: string;
+  readonly secret?: string;
+  readonly fixture?: string;
+  readonly profile: ProfileName;
+  readonly only?: readonly string[];
+  readonly output: "table" | "junit" | "json";
+  readonly report?: string;
+}
+
+/** Loads the default export of a fixture module. */
+async function loadFixture(file: string): Promise<FixtureFactory> {
+  const url = pathToFileURL(resolve(file)).href;
+  let loaded: unknown;
+  try {
+    loaded = await import(url);
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    throw new ConfigError(`--fixture ${file}: cannot be loaded: ${reason}`, { cause });
+  }
+  const factory: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
+  if (typeof factory !== "function")
+    throw new ConfigError(`--fixture ${file}: the default export must be the result of defineFixture`);
+  return async () => Reflect.apply(factory, undefined, []);
+}
+
+async function run(flags: ConformanceFlags): Promise<{ readonly text: string; readonly passed: boolean }> {
+  const suite = await import("@millwright/conformance");
+  const { loadDriver, locateDriver } = await import("@millwright/runtime");
+  const { provider } = flags;
+  const isInteractive = process.stderr.isTTY;
+  const onResult = ({ rule, status }: CheckResult): void => {
+    if (isInteractive) process.stderr.write(`${status} ${rule.id}\n`);
+  };
+  const report = await suite.runConformance({
+    ...(provider === undefined
+      ? {}
+      : {
+          driver: await loadDriver(provider),
+          ...(await suite.describeDriverFiles(fileURLToPath(locateDriver(provider)))),
+        }),
+    ...(flags.class === undefined ? {} : { machineClass: await readClassFile(flags.class) }),
+    ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),
+    ...(flags.fixture === undefined ? {} : { fixture: await loadFixture(flags.fixture) }),
+    ...(flags.only === undefined ? {} : { only: flags.only }),
+    profile: flags.profile,
+    onResult,
+  });
+  const text =
+    flags.output === "table"
+      ? suite.reportTable(report)
+      : flags.output === "junit"
+        ? suite.reportJunit(report)
+        : `${JSON.stringify(suite.reportJson(report), undefined, 2)}\n`;
+  return { text, passed: suite.isPassed(report) };
+}
+
+/** Checks a driver and prints the report; resolves with the exit status. */
+export async function conformance(flags: ConformanceFlags): Promise<number> {
+  try {
+    const { text, passed } = await run(flags);
+    if (flags.report === undefined) process.stdout.write(text);
+    else await writeFile(flags.report, text);
+    return passed ? 0 : 1;
+  } catch (error) {
+    if (!isConfigError(error)) throw error;
+    process.stderr.write(`millwright: ${plain(error.message)}\n`);
+    return 2;
+  }
+}

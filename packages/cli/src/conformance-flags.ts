@@ -1,0 +1,32 @@
+import { type Command, Option } from "commander";
+import type { ConformanceFlags } from "./commands/conformance.ts";
+
+/** Adds `millwright conformance`. */
+export function addConformanceCommand(program: Command, setStatus: (status: number) => void): void {
+  program
+    .command("conformance")
+    .description(
+      "check a driver against the driver contract: status 0 when it conforms and nothing is left in the cloud, 1 when not, 2 for invalid arguments",
+    )
+    .option("--provider <name>", "the driver: a short name, an npm package or a path (default: that of the fixture)")
+    .option("--class <file>", "a manifest with a MachineClass (default: that of the fixture)")
+    .option("--secret <file>", "a manifest with its Secret (default: that of the fixture)")
+    .option("--fixture <file>", "a module whose default export is what the suite cannot know of the cloud")
+    .addOption(
+      new Option(
+        "--profile <profile>",
+        "offline: against an emulator; sandbox: few VMs in a real cloud, and leftovers of earlier runs are deleted first; soak: many calls",
+      )
+        .choices(["offline", "sandbox", "soak"])
+        .default("offline"),
+    )
+    .option("--only <id...>", "check these rules only, by their ids or the first part of these")
+    .addOption(
+      new Option("-o, --output <format>", "format of the report").choices(["table", "junit", "json"]).default("table"),
+    )
+    .option("--report <file>", "write the report to this file instead of the standard output")
+    .action(async (flags: ConformanceFlags) => {
+      const { conformance } = await import("./commands/conformance.ts");
+      setStatus(await conformance(flags));
+    });
+}

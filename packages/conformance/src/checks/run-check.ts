@@ -1,0 +1,68 @@
+import type { CheckResult } from "../report/check-result.ts";
+import type { KnownRule } from "../rules/registry.ts";
+import type { CheckEnd } from "../session/outcome.ts";
+import type { Session } from "../session/session.ts";
+import { createCheckContext, describeError } from "./check.ts";
+import { removeCompletely } from "./faults.ts";
+import { checks } from "./registry.ts";
+
+const isCheckEnd = (error: unknown): error is CheckEnd => error instanceof Error && error.name === "CheckEnd";
+
+/** Why a rule does not hold; undefined if it does. */
+function exemption({ driver, fixture }: Session, { capability, trait }: KnownRule): string | undefined {
+  if (capability !== undefined && !driver.capabilities[capability])
+    return `The driver does not have the capability ${capability}.`;
+  const lack = trait === undefined ? undefined : fixture.lacks?.[trait];
+  return lack === undefined ? undefined : `The cloud lacks ${trait}: ${lack}`;
+}
+
+/** Runs the checks of a session, one at a time. */
+export function createCheckRunner(session: Session): (rule: KnownRule) => Promise<CheckResult> {
+  let number = 0;
+  return async (rule) => {
+    const startedMs = session.clock.monotonicMs();
+    const result = (status: CheckResult["status"], reason = ""): CheckResult => ({
+      rule,
+      status,
+      reason,
+      durationMs: Math.round(session.clock.monotonicMs() - startedMs),
+    });
+    const exempt = exemption(session, rule);
+    if (exempt !== undefined) return result("notApplicable", exempt);
+    const { context, end } = createCheckContext(session, () => ++number);
+    try {
+      await checks[rule.id](context);
+      return result("passed");
+    } catch (error) {
+      if (isCheckEnd(error)) return result(error.kind, error.message);
+      return result("failed", `A call fails with ${describeError(error)}`);
+    } finally {
+      (await session.proxy())?.plan();
+      await cleanUp(session, context, end, rule);
+    }
+  };
+}
+
+/** Ends what a check staged, and deletes its VMs. */
+async function cleanUp(
+  session: Session,
+  context: ReturnType<typeof createCheckContext>["context"],
+  end: () => Promise<void>,
+  { id }: KnownRule,
+): Promise<void> {
+  try {
+    await end();
+    for (const { machine, caller } of session.created.values()) {
+      const { machineClass } = caller.target;
+      await removeCompletely(
+        { ...context, vmsOf: () => Promise.resolve([]) },
+        machine,
+        session.caller.with({ machineClass }),
+      );
+    }
+  } catch (error) {
+    session.violations.add("run.nothing-left", `The VMs of ${id} could not be deleted: ${describeError(error)}.`);
+  } finally {
+    session.created.clear();
+  }
+}

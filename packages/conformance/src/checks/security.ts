@@ -1,0 +1,62 @@
+import { isIP } from "node:net";
+import { hasMachineErrorCode } from "@millwright/core";
+import { type CheckTable, describeError, expect, expectFailure, outcomeOf } from "./check.ts";
+
+const concurrentCalls = 20;
+
+const isLinkLocal = (host: string): boolean =>
+  host.startsWith("169.254.") ||
+  /^fe[89ab][0-9a-f]:/i.test(host) ||
+  /^fd00:ec2::254$/i.test(host) ||
+  host === "metadata.google.internal";
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+/** Checks of credentials and connections. */
+export const securityChecks = {
+  "secrets.not-mixed": async (t) => {
+    const values = t.needs(t.fixture.rejectedSecret, "credentials that the cloud rejects");
+    const secret = t.session.protect({ userData: t.session.userData.reveal(), ...values });
+    const rejected = t.caller.with({ secret });
+    const outcomes = await Promise.all(
+      Array.from({ length: concurrentCalls }, async (_, index) => {
+        const isRejected = index % 2 === 1;
+        return { isRejected, outcome: await outcomeOf((isRejected ? rejected : t.caller).status(t.machine())) };
+      }),
+    );
+    for (const { isRejected, outcome } of outcomes) {
+      expect(!outcome.ok, "getMachineStatus of a machine without VM succeeds.");
+      const codes = isRejected ? (["Unauthenticated", "PermissionDenied"] as const) : (["NotFound"] as const);
+      expect(
+        hasMachineErrorCode(outcome.error, ...codes),
+        `A call with ${isRejected ? "rejected" : "valid"} credentials, concurrent with others, fails with ${describeError(outcome.error)}`,
+      );
+    }
+  },
+
+  "secrets.rotation": async (t) => {
+    const rotate = t.needs(t.fixture.rotateSecret, "a way to replace credentials");
+    const machine = t.machine();
+    const former = t.caller;
+    await former.create(machine);
+    const secret = t.session.protect({ userData: t.session.userData.reveal(), ...(await rotate()) });
+    t.session.caller = former.with({ secret });
+    const found = await outcomeOf(t.session.caller.status(machine));
+    expect(found.ok, `With the new credentials, the call fails with ${found.ok ? "" : describeError(found.error)}`);
+    const stale = former.status(machine);
+    await expectFailure("A call with the former credentials", stale, "Unauthenticated", "PermissionDenied");
+    await t.session.caller.remove(machine);
+  },
+
+  "network.declared-hosts-only": async ({ session }) => {
+    const { connections, allowedHosts } = session;
+    const hosts = [...new Set(connections)];
+    const local = hosts.filter((host) => isLinkLocal(host) && allowedHosts?.has(host) !== true);
+    expect(local.length === 0, `The driver connects to the link-local address ${local.join(", ")}.`);
+    if (allowedHosts === undefined) return;
+    const allowsLoopback = [...allowedHosts].some(isLoopback);
+    const other = hosts.filter((host) => !allowedHosts.has(host) && !(allowsLoopback && isLoopback(host)));
+    expect(other.length === 0, `The driver connects to ${other.join(", ")}, which the fixture does not declare.`);
+  },
+} as const satisfies CheckTable;

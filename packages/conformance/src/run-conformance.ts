@@ -1,0 +1,93 @@
+import { ConfigError } from "@millwright/core";
+import { createCheckContext } from "./checks/check.ts";
+import { leftovers } from "./checks/nothing-left.ts";
+import { createCheckRunner } from "./checks/run-check.ts";
+import { sweepLeftovers } from "./checks/sweep.ts";
+import type { CheckResult } from "./report/check-result.ts";
+import type { ConformanceReport } from "./report/report.ts";
+import { contractRules, type KnownRule } from "./rules/registry.ts";
+import { type ConformanceOptions, openSession, type Session } from "./session/session.ts";
+import { suiteVersion } from "./suite-version.ts";
+
+/** Options of {@link runConformance}. */
+export interface RunConformanceOptions extends ConformanceOptions {
+  /** Ids of rules, or their first parts, such as `create`. Default: all. */
+  readonly only?: readonly string[];
+  /** Version of the driver's package, for the report. */
+  readonly version?: string;
+  /** Digest of the driver's files, for the report. */
+  readonly digest?: string;
+  /** Called after each check. */
+  readonly onResult?: (result: CheckResult) => void;
+}
+
+/**
+ * The rules that are checked.
+ *
+ * @throws ConfigError for an unknown id
+ */
+export function selectRules(only: readonly string[] = []): readonly KnownRule[] {
+  const matches = (name: string, { id }: KnownRule): boolean => id === name || id.startsWith(`${name}.`);
+  for (const name of only) {
+    if (!contractRules.some((rule) => matches(name, rule)))
+      throw new ConfigError(`there is no rule "${name}"; docs/drivers/contract.md lists them`);
+  }
+  if (only.length === 0) return contractRules;
+  return contractRules.filter((rule) => only.some((name) => matches(name, rule)));
+}
+
+/** Deletes what earlier runs left, where the profile does. */
+async function sweepEarlier(session: Session): Promise<void> {
+  const { sweepAfterMs } = session.profile;
+  if (sweepAfterMs !== undefined) await sweepLeftovers(session, session.clock.now().getTime() - sweepAfterMs);
+}
+
+/** What is left at the end; a cloud that cannot be read counts as not empty. */
+async function leftAtEnd(session: Session): Promise<readonly string[]> {
+  try {
+    return await leftovers(createCheckContext(session, () => 0).context);
+  } catch {
+    return ["unknown: the cloud cannot be read"];
+  }
+}
+
+/**
+ * Checks a driver and returns the report. Failed checks are results, not exceptions.
+ *
+ * @throws ConfigError without driver, class or secret, for a class that the driver rejects, or an unknown rule
+ */
+export async function runConformance(options: RunConformanceOptions): Promise<ConformanceReport> {
+  const rules = selectRules(options.only);
+  const session = await openSession(options);
+  const startedAt = session.clock.now();
+  const startedMs = session.clock.monotonicMs();
+  try {
+    await sweepEarlier(session);
+    const runCheck = createCheckRunner(session);
+    const results: CheckResult[] = [];
+    for (const rule of rules) {
+      const result = await runCheck(rule);
+      results.push(result);
+      options.onResult?.(result);
+    }
+    const { name, contractVersion } = session.driver;
+    return {
+      suiteVersion: suiteVersion(),
+      driver: {
+        name,
+        contractVersion,
+        ...(options.version === undefined ? {} : { version: options.version }),
+        ...(options.digest === undefined ? {} : { digest: options.digest }),
+      },
+      profile: session.profileName,
+      runId: session.namePrefix,
+      startedAt,
+      durationMs: Math.round(session.clock.monotonicMs() - startedMs),
+      results,
+      isComplete: rules.length === contractRules.length,
+      leftovers: await leftAtEnd(session),
+    };
+  } finally {
+    await session.close();
+  }
+}
