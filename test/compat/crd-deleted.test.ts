@@ -53,6 +53,10 @@ describe("deletion of the CRD of machines on a real kube-apiserver", () => {
     expect(vmsOf(await fleet.machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
     expect(millwright.child.exitCode).toBeNull();
+    // A set that is deleted before it has adopted a machine leaves that machine, as any owner does.
+    await eventually(async () => {
+      for (const { metadata } of await fleet.machines()) expect(metadata.ownerReferences).toHaveLength(1);
+    }, LONG);
     await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });
     await eventually(async () => expect(fleet.cloud.vms()).toEqual([]), LONG);
   });
