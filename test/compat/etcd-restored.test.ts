@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   annotationKeys,
   machineClassResource,
@@ -5,12 +8,15 @@ import {
   machineSetResource,
   phaseOf,
 } from "@millwright/core";
-import { eventResource } from "@millwright/kube";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { kubeconfigFor } from "@millwright/devcluster";
+import { eventResource, secretResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
 import { vmsOf } from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
-import type { MillwrightProcess } from "../harness/millwright.ts";
+import { startControllers } from "../harness/millwright.ts";
+import { untilQuiet } from "../harness/until-quiet.ts";
+import { startFaultyProxy } from "./faulty-proxy.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 const LONG = 90_000;
@@ -18,50 +24,93 @@ const namespace = "default";
 
 /** A watch from a version that a restored kube-apiserver has not reached yet is silent, and shows nothing of the restore. */
 describe("restore of etcd from a backup on a real kube-apiserver", () => {
-  let fleet: RealFleet;
-  let millwright: MillwrightProcess;
+  const ends: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  }, 60_000);
 
-  beforeAll(async () => {
-    fleet = await startRealFleet();
+  const start = async (): Promise<RealFleet> => {
+    const fleet = await startRealFleet();
+    ends.push(() => fleet.close());
     await fleet.api.create(machineClassResource, machineClass("small"));
-    // Its leases show a restore within seconds; without them an idle process may not notice one before its watches end. They outlast the restore.
-    millwright = fleet.runAlone(
-      "--leader-elect=true",
-      "--leader-elect-lease-duration=90s",
-      "--leader-elect-renew-deadline=80s",
-    );
-  }, REAL_FLEET_MS);
-
-  afterAll(() => fleet.close(), 60_000);
-
-  const untilRunning = (count: number): Promise<void> =>
+    return fleet;
+  };
+  const untilRunning = (fleet: RealFleet, count: number): Promise<void> =>
     eventually(async () => {
       expect((await fleet.machines()).map(phaseOf)).toEqual(Array.from({ length: count }, () => "Running"));
     }, LONG);
-  const scale = (replicas: number) =>
-    fleet.api.patch(machineDeploymentResource, { namespace, name: "fleet" }, { spec: { replicas } }, { kind: "merge" });
-  const calls = (operation: string): number => fleet.cloud.calls.filter((call) => call.operation === operation).length;
+  const scale = ({ api }: RealFleet, replicas: number) =>
+    api.patch(machineDeploymentResource, { namespace, name: "fleet" }, { spec: { replicas } }, { kind: "merge" });
+  /** Writes of others: a restored server writes a few objects when it starts, and must not be at the version of the caches by that. */
+  const writeOthers = async ({ api }: RealFleet): Promise<void> => {
+    for (let count = 0; count < 300; count++) {
+      const annotations = { count: String(count) };
+      await api.patch(secretResource, { namespace, name: "cloud" }, { metadata: { annotations } }, { kind: "merge" });
+    }
+  };
 
-  it("keeps the machines that the backup has, and creates no others for those that it lacks", async () => {
-    await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
-    await untilRunning(2);
+  /** Two machines are in the backup, two more are not. */
+  const restoreWithout = async (
+    fleet: RealFleet,
+    around: (restore: () => Promise<void>) => Promise<void>,
+  ): Promise<void> => {
+    const { api, plane, cloud } = fleet;
+    const calls = (operation: string): number => cloud.calls.filter((call) => call.operation === operation).length;
+    await api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+    await untilRunning(fleet, 2);
     const kept = vmsOf(await fleet.machines());
-    const backup = await fleet.plane.backup();
-    await scale(4);
-    await untilRunning(4);
+    const backup = await plane.backup();
+    await writeOthers(fleet);
+    await scale(fleet, 4);
+    await untilRunning(fleet, 4);
 
-    await fleet.plane.restore(backup);
+    await around(() => plane.restore(backup));
     await eventually(async () => {
-      const { items } = await fleet.api.list(eventResource, { namespace });
+      const { items } = await api.list(eventResource, { namespace });
       expect(items.map(({ reason }) => reason)).toContain("APIServerWentBack");
     }, LONG);
     expect(vmsOf(await fleet.machines())).toEqual(kept);
-    await scale(3);
+    await scale(fleet, 3);
     await eventually(async () => {
-      const [set] = (await fleet.api.list(machineSetResource, { namespace })).items;
+      const [set] = (await api.list(machineSetResource, { namespace })).items;
       expect(set?.metadata.annotations?.[annotationKeys.expectedReplicas]).toBe("4");
     }, LONG);
     expect([calls("create"), calls("delete")]).toEqual([4, 0]);
+  };
+
+  it(
+    "keeps the machines that the backup has, and creates no others for those that it lacks",
+    async () => {
+      const fleet = await start();
+      // Its leases show a restore within seconds. They outlast it.
+      const times = ["--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"];
+      const millwright = fleet.runAlone("--leader-elect=true", ...times);
+      await restoreWithout(fleet, (restore) => restore());
     expect(millwright.child.exitCode).toBeNull();
-  });
+    },
+    REAL_FLEET_MS,
+  );
+
+  it(
+    "finds a restore without leases, when no connection shows it and nothing changes",
+    async () => {
+      const fleet = await start();
+      const proxy = await startFaultyProxy(fleet.plane);
+      ends.push(() => proxy.close());
+      const folder = await mkdtemp(join(tmpdir(), "millwright-restore-"));
+      ends.push(() => rm(folder, { recursive: true, force: true }));
+      const kubeconfig = join(folder, "kubeconfig");
+      await writeFile(kubeconfig, kubeconfigFor(proxy.url, { token: fleet.plane.token }), { mode: 0o600 });
+      const millwright = startControllers(kubeconfig);
+      ends.push(() => millwright.stop("SIGKILL"));
+      await restoreWithout(fleet, async (restore) => {
+        await untilQuiet(proxy.requests, 15_000);
+        proxy.hideOutage();
+        await restore();
+        proxy.endOutage();
+      });
+    expect(millwright.child.exitCode).toBeNull();
+    },
+    REAL_FLEET_MS,
+  );
 });

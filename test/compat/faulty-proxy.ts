@@ -9,8 +9,14 @@ export interface FaultyProxy {
   stall(): void;
   /** Ends {@link FaultyProxy.stall}; what was not answered meanwhile is cut. */
   resume(): void;
+  /** As {@link FaultyProxy.stall}, but as a load balancer does that waits for the server: no connection of a client ends, whatever becomes of the server's. */
+  hideOutage(): void;
+  /** Ends {@link FaultyProxy.hideOutage}: what was held is sent now. Watches that were open stay silent. */
+  endOutage(): void;
   /** Ends all watches of a resource as expired, and answers the lists that follow with no objects, so many times. */
   emptyLists(resource: string, times: number): void;
+  /** How many requests were received. */
+  readonly requests: () => number;
   /** How many lists are still to be emptied. */
   readonly listsToEmpty: () => number;
   close(): Promise<void>;
@@ -21,6 +27,8 @@ interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   answer?: IncomingMessage;
+  /** The server's side may end without the client's. */
+  isHidden?: boolean;
 }
 
 const expired = JSON.stringify({
@@ -46,6 +54,7 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
   const agent = new Agent({ keepAlive: true, ca });
   const open = new Set<Exchange>();
   let isStalled = false;
+  const held = new Set<Exchange>();
   let emptied = { resource: "", left: 0 };
 
   /** Whether the request is for the collection of the resource whose lists are emptied, and whether it is a watch. */
@@ -66,7 +75,7 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
     if (fault === "list") emptied.left--;
     const { host: _, "accept-encoding": __, ...headers } = incoming.headers;
     const upstream = request(new URL(incoming.url ?? "", target), { agent, method: incoming.method, headers });
-    upstream.on("error", () => outgoing.destroy());
+    upstream.on("error", () => (exchange.isHidden === true ? undefined : outgoing.destroy()));
     outgoing.on("close", () => upstream.destroy());
     upstream.on("response", (answer) => {
       const { statusCode = 502, headers: answered } = answer;
@@ -80,17 +89,23 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
       exchange.answer = answer;
       outgoing.writeHead(statusCode, answered);
       outgoing.flushHeaders();
-      answer.on("error", () => outgoing.destroy());
+      answer.on("error", () => (exchange.isHidden === true ? undefined : outgoing.destroy()));
       if (!isStalled) answer.pipe(outgoing);
     });
     incoming.pipe(upstream);
   };
 
+  let requests = 0;
   const server = createServer((incoming, outgoing) => {
+    requests++;
     const exchange: Exchange = { incoming, outgoing };
     open.add(exchange);
-    outgoing.on("close", () => open.delete(exchange));
-    if (!isStalled) forward(exchange);
+    outgoing.on("close", () => {
+      open.delete(exchange);
+      held.delete(exchange);
+    });
+    if (isStalled) held.add(exchange);
+    else forward(exchange);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once("error", reject);
@@ -103,20 +118,32 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
   const cut = (exchanges: Iterable<Exchange>): void => {
     for (const { outgoing } of exchanges) outgoing.destroy();
   };
+  const stall = (): void => {
+    isStalled = true;
+    for (const { answer, outgoing } of open) answer?.unpipe(outgoing);
+  };
   return {
     url: `http://127.0.0.1:${port}`,
-    stall() {
-      isStalled = true;
-      for (const { answer, outgoing } of open) answer?.unpipe(outgoing);
+    stall,
+    hideOutage() {
+      stall();
+      for (const exchange of open) exchange.isHidden = true;
+    },
+    endOutage() {
+      isStalled = false;
+      for (const exchange of held) forward(exchange);
+      held.clear();
     },
     resume() {
       isStalled = false;
+      held.clear();
       cut(open);
     },
     emptyLists(resource, times) {
       emptied = { resource, left: times };
       cut([...open].filter(({ incoming }) => faultOf(incoming) === "watch"));
     },
+    requests: () => requests,
     listsToEmpty: () => emptied.left,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

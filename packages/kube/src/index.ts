@@ -86,6 +86,8 @@ export { serverClock } from "./client/server-time.ts";
 export type { ServerTime } from "./client/server-time.ts";
 export { createReflector } from "./cache/reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./cache/reflector.ts";
+export { checkHistory } from "./cache/check-history.ts";
+export type { HistoryCheckOptions } from "./cache/check-history.ts";
 export { createInformer } from "./cache/informer.ts";
 export type { Informer, InformerOptions } from "./cache/informer.ts";
 export { waitForCache } from "./cache/wait-for-cache.ts";

@@ -17,13 +17,23 @@ import {
   type OvershootMargins,
   unmanagedNodeControllers,
 } from "@millwright/controllers";
-import { type Clock, type Driver, type Random, systemClock, systemRandom, type Timer } from "@millwright/core";
+import {
+  type Clock,
+  type Driver,
+  machineResource,
+  type Random,
+  systemClock,
+  systemRandom,
+  type Timer,
+} from "@millwright/core";
 import {
   type ApiClient,
+  checkHistory,
   createEventRecorder,
   createFencedClient,
   type Leadership,
   type Log,
+  nodeResource,
   noLog,
   serverClock,
 } from "@millwright/kube";
@@ -199,6 +209,19 @@ export function createManager(options: ManagerOptions): Manager {
   const informers = Object.values(named);
   const readVitals = (): ManagerVitals => readManagerVitals({ caches: named, crdGuard, controllers, running });
 
+  /** Where no lease is renewed, whose versions show that an API server went back. */
+  const checkHistories = async (signal: AbortSignal): Promise<void> => {
+    const checks = [
+      leadership === undefined
+        ? { api: control, type: machineResource, scope: { namespace }, cache: caches.machines }
+        : undefined,
+      target !== undefined && targetCaches !== undefined && hasOwnTarget
+        ? { api: target, type: nodeResource, cache: targetCaches.nodes }
+        : undefined,
+    ].filter((check) => check !== undefined);
+    await Promise.all(checks.map((check) => checkHistory({ ...check, clock }, signal)));
+  };
+
   const flushEvents = async (): Promise<void> => {
     const late = new AbortController();
     const timer = clock.setTimer(FLUSH_MS, () => late.abort(new Error("the events took too long")));
@@ -255,6 +278,7 @@ export function createManager(options: ManagerOptions): Manager {
         crdGuard.run(stop.signal),
         controllersEnded,
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
+        checkHistories(stop.signal),
         reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, both),
         reportClockSkew(
           serverTimes,
