@@ -86,7 +86,7 @@ describe("restore of etcd from a backup on a real kube-apiserver", () => {
       const times = ["--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"];
       const millwright = fleet.runAlone("--leader-elect=true", ...times);
       await restoreWithout(fleet, (restore) => restore());
-    expect(millwright.child.exitCode).toBeNull();
+      expect(millwright.child.exitCode).toBeNull();
     },
     REAL_FLEET_MS,
   );
@@ -109,7 +109,7 @@ describe("restore of etcd from a backup on a real kube-apiserver", () => {
         await restore();
         proxy.endOutage();
       });
-    expect(millwright.child.exitCode).toBeNull();
+      expect(millwright.child.exitCode).toBeNull();
     },
     REAL_FLEET_MS,
   );

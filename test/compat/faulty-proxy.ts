@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Agent, request } from "node:https";
 import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
 
@@ -49,25 +49,57 @@ const withoutItems = async (message: IncomingMessage): Promise<string> => {
   return JSON.stringify({ ...JSON.parse(Buffer.concat(chunks).toString("utf8")), items: [] });
 };
 
+/** Listens on a free port of loopback, and returns it. */
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (typeof address === "object" && address !== null) resolve(address.port);
+      else reject(new Error("the proxy has no port"));
+    });
+  });
+
+const answerWithoutItems = (answer: IncomingMessage, outgoing: ServerResponse): void =>
+  void withoutItems(answer).then(
+    (text) => outgoing.writeHead(answer.statusCode ?? 502, json).end(text),
+    () => outgoing.destroy(),
+  );
+
+/** The resource whose lists are emptied, and how many of them still are. */
+interface EmptiedLists {
+  readonly resource: string;
+  left: number;
+}
+
+/** Whether the request is for the collection of the resource whose lists are emptied, and whether it is a watch. */
+function faultOf(incoming: IncomingMessage, { resource, left }: EmptiedLists): "watch" | "list" | undefined {
+  const url = new URL(incoming.url ?? "", "http://proxy");
+  if (left === 0 || incoming.method !== "GET" || !url.pathname.endsWith(`/${resource}`)) return undefined;
+  return url.searchParams.get("watch") === "true" ? "watch" : "list";
+}
+
+const closeAll = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+const cut = (exchanges: Iterable<Exchange>): void => {
+  for (const { outgoing } of exchanges) outgoing.destroy();
+};
+
 /** Starts it on loopback, over plain HTTP. Credentials are the client's. */
 export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "url" | "ca">): Promise<FaultyProxy> {
   const agent = new Agent({ keepAlive: true, ca });
   const open = new Set<Exchange>();
   let isStalled = false;
   const held = new Set<Exchange>();
-  let emptied = { resource: "", left: 0 };
-
-  /** Whether the request is for the collection of the resource whose lists are emptied, and whether it is a watch. */
-  const faultOf = (incoming: IncomingMessage): "watch" | "list" | undefined => {
-    const url = new URL(incoming.url ?? "", target);
-    if (emptied.left === 0 || incoming.method !== "GET" || !url.pathname.endsWith(`/${emptied.resource}`))
-      return undefined;
-    return url.searchParams.get("watch") === "true" ? "watch" : "list";
-  };
+  let emptied: EmptiedLists = { resource: "", left: 0 };
 
   const forward = (exchange: Exchange): void => {
     const { incoming, outgoing } = exchange;
-    const fault = faultOf(incoming);
+    const fault = faultOf(incoming, emptied);
     if (fault === "watch") {
       outgoing.writeHead(410, json).end(expired);
       return;
@@ -80,11 +112,7 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
     upstream.on("response", (answer) => {
       const { statusCode = 502, headers: answered } = answer;
       if (fault === "list") {
-        void withoutItems(answer).then(
-          (text) => outgoing.writeHead(statusCode, json).end(text),
-          () => outgoing.destroy(),
-        );
-        return;
+        return answerWithoutItems(answer, outgoing);
       }
       exchange.answer = answer;
       outgoing.writeHead(statusCode, answered);
@@ -107,17 +135,7 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
     if (isStalled) held.add(exchange);
     else forward(exchange);
   });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      if (typeof address === "object" && address !== null) resolve(address.port);
-      else reject(new Error("the proxy has no port"));
-    });
-  });
-  const cut = (exchanges: Iterable<Exchange>): void => {
-    for (const { outgoing } of exchanges) outgoing.destroy();
-  };
+  const port = await listen(server);
   const stall = (): void => {
     isStalled = true;
     for (const { answer, outgoing } of open) answer?.unpipe(outgoing);
@@ -141,14 +159,12 @@ export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "
     },
     emptyLists(resource, times) {
       emptied = { resource, left: times };
-      cut([...open].filter(({ incoming }) => faultOf(incoming) === "watch"));
+      cut([...open].filter(({ incoming }) => faultOf(incoming, emptied) === "watch"));
     },
     requests: () => requests,
     listsToEmpty: () => emptied.left,
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await closeAll(server);
       agent.destroy();
     },
   };

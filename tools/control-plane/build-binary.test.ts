@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { builtBinary, cacheFolder } from "./build-binary.ts";
 import { isCannotBuildError } from "./cannot-build-error.ts";
 import { script, temporaryFolder } from "./testing/temporary-folder.ts";
-import { versionOf } from "./versions.ts";
+import { modules, sourceHash, versionOf } from "./versions.ts";
 
 /** A fake Go: writes its build arguments to the file after `-o`. */
 const compiler = 'while [ "$1" != "-o" ]; do shift; done; echo "built $3" > "$2"; chmod +x "$2"';
@@ -31,6 +31,20 @@ test("uses the cache without Go", async () => {
   await mkdir(folder);
   const path = await script(folder, "etcd", "");
   expect(await builtBinary("etcd", { cache, go: "/nowhere/go" })).toBe(path);
+});
+
+test("builds MCM's programs again when our sources of them change", async () => {
+  const cache = await temporaryFolder();
+  const go = await script(cache, "go", compiler);
+  const { folder } = modules["go-mcm"];
+  const copy = await temporaryFolder();
+  await cp(folder, copy, { recursive: true });
+  const hash = sourceHash(copy);
+  expect(hash).toBe(sourceHash(folder));
+  const path = await builtBinary("machine-controller", { cache, go });
+  expect(path).toBe(join(cache, `go-mcm-${versionOf("go-mcm")}-${hash}`, "machine-controller"));
+  await writeFile(join(copy, "machine-controller", "driver.go"), "package main");
+  expect(sourceHash(copy)).not.toBe(hash);
 });
 
 test("reports in one line that Go is missing and what to do", async () => {

@@ -4,16 +4,18 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { withLock } from "./build-lock.ts";
 import { CannotBuildError } from "./cannot-build-error.ts";
-import { type ModuleName, modules, versionOf } from "./versions.ts";
+import { type ModuleName, modules, sourceHash, versionOf } from "./versions.ts";
 
 /** The programs, and their modules. */
 const programs = {
   etcd: { module: "etcd", target: "." },
   "kube-apiserver": { module: "kubernetes", target: "./kube-apiserver" },
   "kube-controller-manager": { module: "kubernetes", target: "./kube-controller-manager" },
+  "machine-controller-manager": { module: "go-mcm", target: "./machine-controller-manager" },
+  "machine-controller": { module: "go-mcm", target: "./machine-controller" },
 } as const;
 
-/** A program of the control plane. */
+/** A program of the control plane, or of the Go MCM. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -41,7 +43,7 @@ export async function builtBinary(program: Program, options: BuildOptions = {}):
   const { module } = programs[program];
   const version = versionOf(module);
   const cache = options.cache ?? cacheFolder();
-  const path = join(cache, `${module}-${version}`, program);
+  const path = join(cache, cacheName(module, version), program);
   if (await isExecutable(path)) return path;
   return withLock(
     join(cache, "build.lock"),
@@ -54,6 +56,10 @@ export async function builtBinary(program: Program, options: BuildOptions = {}):
     options.signal,
   );
 }
+
+/** The folder of a module in the cache: another one when code of this repository changes that is built into it. */
+const cacheName = (module: ModuleName, version: string): string =>
+  module === "go-mcm" ? `${module}-${version}-${sourceHash(modules[module].folder)}` : `${module}-${version}`;
 
 async function build(program: Program, version: string, path: string, options: BuildOptions): Promise<void> {
   const { module, target } = programs[program];
@@ -78,7 +84,7 @@ async function build(program: Program, version: string, path: string, options: B
 
 /** Without its version a Kubernetes binary calls itself v0.0.0, and clients refuse to talk to it. */
 function linkerFlags(module: ModuleName, version: string): string {
-  if (module === "etcd") return "-s -w";
+  if (module !== "kubernetes") return "-s -w";
   const [major, minor] = version.slice(1).split(".");
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const settings = Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);

@@ -1,11 +1,12 @@
 import { parseArgs } from "node:util";
+import { builtBinary } from "./build-binary.ts";
 import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
 const usage = `usage: node tools/control-plane/main.ts build | start [--controllers NAME,…]
 
-build  finds or builds etcd, kube-apiserver and kube-controller-manager and prints where they are
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 
@@ -23,6 +24,9 @@ async function main(args: readonly string[]): Promise<number> {
     case "build":
       for (const program of ["etcd", "kube-apiserver", "kube-controller-manager"] as const) {
         console.log(await findBinary(program, { onBuild }));
+      }
+      for (const program of ["machine-controller-manager", "machine-controller"] as const) {
+        console.log(await builtBinary(program, { onBuild }));
       }
       return 0;
     case "start": {
