@@ -58,26 +58,29 @@ describe("a manager", () => {
     ["machines without leases", { leadership: undefined, hasOwnTarget: false }, [machines], []],
     ["nothing with leases", { leadership: aLeadership().leadership, hasOwnTarget: false }, [], []],
     ["Nodes of a target cluster of their own", { leadership: undefined, hasOwnTarget: true }, [machines], ["nodes"]],
-  ])("finds a restore of an idle API server by the version of %s", async (_, { leadership, hasOwnTarget }, ...kinds) => {
-    const clock = createVirtualClock();
-    const other = createFakeApi({ clock });
-    const { api, manager, stop } = aManager(
-      undefined,
-      { ...(leadership === undefined ? {} : { leadership }), ...(hasOwnTarget ? { target: other } : {}) },
-      clock,
-    );
-    const running = manager.start(stop.signal);
-    await clock.advance(1_000);
-    for (const each of [api, other]) each.calls.length = 0;
-    await clock.advance(49_000);
-    const listed = [api, other].map(({ calls }) =>
-      calls.filter(({ verb }) => verb === "list").map(({ resource }) => resource),
-    );
-    expect(listed).toEqual(kinds);
-    stop.abort(new Error("done"));
-    await clock.advance(2_000);
-    await running;
-  });
+  ])(
+    "finds a restore of an idle API server by the version of %s",
+    async (_, { leadership, hasOwnTarget }, ...kinds) => {
+      const clock = createVirtualClock();
+      const other = createFakeApi({ clock });
+      const { api, manager, stop } = aManager(
+        undefined,
+        { ...(leadership === undefined ? {} : { leadership }), ...(hasOwnTarget ? { target: other } : {}) },
+        clock,
+      );
+      const running = manager.start(stop.signal);
+      await clock.advance(1_000);
+      for (const each of [api, other]) each.calls.length = 0;
+      await clock.advance(49_000);
+      const listed = [api, other].map(({ calls }) =>
+        calls.filter(({ verb }) => verb === "list").map(({ resource }) => resource),
+      );
+      expect(listed).toEqual(kinds);
+      stop.abort(new Error("done"));
+      await clock.advance(2_000);
+      await running;
+    },
+  );
 
   it("reports the failure of a class on all its machines at once, also on later ones", async () => {
     const refusing = aDriver({
