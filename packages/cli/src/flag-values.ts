@@ -66,6 +66,9 @@ export function readShare(text: string): number {
   return percent / 100;
 }
 
+/** A percentage with or without its sign, as a number from 0 to 1. */
+export const readPercentage = (text: string): number => readShare(text.endsWith("%") ? text : `${text}%`);
+
 /** A truth value, as MCM's flags take one. */
 export function readBoolean(text: string): boolean {
   if (text !== "true" && text !== "false") throw new InvalidArgumentError('expected "true" or "false".');

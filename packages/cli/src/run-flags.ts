@@ -8,6 +8,7 @@ import {
   readList,
   readMargin,
   readPort,
+  readPercentage,
   readShare,
   readTimeout,
   readBoolean,
@@ -179,6 +180,11 @@ export const addRunFlags = (command: Command): Command =>
         1.5 * MINUTE,
         "how long a drain waits until a volume is attached elsewhere; 0: not at all",
       ),
+    )
+    .option(
+      "--machine-safety-max-deletion-share <percentage>",
+      "deletions of more than this share of the machines of a deployment, or of the namespace, within an hour are held for approval; 0: none are (default: 50, or 0 when --target-kubeconfig names another cluster)",
+      readPercentage,
     )
     .optionsGroup("In-place updates, preservation, rollouts:")
     .addOption(

@@ -8,6 +8,8 @@ export { createCrdGuard } from "./crd-guard/crd-guard.ts";
 export type { CrdGuard } from "./model/crd-guard.ts";
 export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
 export type { CrdState } from "./model/crd-state.ts";
+export { createDeletionBudget } from "./deletion-budget/deletion-budget.ts";
+export type { DeletionBudget } from "./model/deletion-budget.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createClassChecks } from "./cluster/class-checks.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";

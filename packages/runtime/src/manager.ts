@@ -5,6 +5,7 @@ import {
   createClassRejectionController,
   createControlCaches,
   createCrdGuard,
+  createDeletionBudget,
   createMachineClassController,
   createMachineController,
   createMachineDeploymentController,
@@ -70,6 +71,8 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly clusterApiConditions?: boolean;
   /** Whether scale-down by the cluster-autoscaler is disabled during rollouts; `false` removes the annotations set before. Default: true. */
   readonly disablesScaleDownDuringRollouts?: boolean;
+  /** Share of the machines of a deployment, and of the namespace, that may be deleted within an hour without approval, 0 to 1; 0: no share limits deletions. Default 0.5. */
+  readonly maxDeletionShare?: number;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
@@ -125,7 +128,7 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
 
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
-  const { namespace, leadership } = options;
+  const { namespace, leadership, maxDeletionShare } = options;
   /** Aborts when stopping takes too long: then nothing is written any more. */
   const overdue = new AbortController();
   const lost = leadership === undefined ? overdue.signal : AbortSignal.any([overdue.signal, leadership.lost]);
@@ -151,6 +154,12 @@ export function createManager(options: ManagerOptions): Manager {
     { api: control, clock, random, log },
     guarded.map(({ store }) => store),
   );
+  const deletionBudget = createDeletionBudget({
+    caches,
+    namespace,
+    clock,
+    maxDeletionShare,
+  });
   const hasOwnTarget = options.target !== options.control;
   const serverTimes = { control: control.serverTime, ...(hasOwnTarget ? { target: target?.serverTime } : {}) };
   const registry = new Registry();
@@ -176,6 +185,7 @@ export function createManager(options: ManagerOptions): Manager {
     matchVm: createMatchVm(options.drivers, log),
     classChecks: createClassChecks(driver),
     crdGuard,
+    deletionBudget,
     events,
     clock,
     random,
@@ -240,7 +250,7 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    const metrics = createLeaderMetrics({ namespace, caches, crdGuard, clock });
+    const metrics = createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock });
     leaderMetrics = metrics;
     try {
       await Promise.all(controllers.map((controller) => controller.start(signal)));

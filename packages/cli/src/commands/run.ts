@@ -40,6 +40,8 @@ export interface RunFlags extends TargetFlags {
   /** Milliseconds; 0 is the default. */
   readonly resourceExhaustedRetry: number;
   readonly bootstrapTokenAuthExtraGroups: string;
+  /** 0 to 1. */
+  readonly machineSafetyMaxDeletionShare?: number;
   readonly machineDrainTimeout: number;
   readonly machineMaxEvictRetries: number;
   readonly machinePvDetachTimeout: number;
@@ -179,6 +181,23 @@ function untilFailure({ superviseProcess }: Pick<typeof Runtime, "superviseProce
   };
 }
 
+/** Share of the machines that may be deleted within an hour without approval, where control and target cluster are one. */
+const DELETION_SHARE = 0.5;
+
+/** Reports which share is in force, and why where no flag sets it. */
+function logDeletionShare(log: Log, { machineSafetyMaxDeletionShare: flag }: RunFlags, share: number): void {
+  const because =
+    flag !== undefined
+      ? "--machine-safety-max-deletion-share"
+      : share === 0
+        ? "control and target cluster differ"
+        : "default";
+  log("info", share === 0 ? "Large deletions need no approval" : "Large deletions are held for approval", {
+    maxDeletionShare: `${Math.round(share * 100)}%`,
+    because,
+  });
+}
+
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEffect[] = []): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
@@ -194,13 +213,12 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright", log });
   const { targetKubeconfig } = flags;
   const separate = targetKubeconfig !== undefined && ![kubeConfig.file, "none"].includes(targetKubeconfig);
+  const targetConfig = separate ? await loadTargetConfig(flags) : config;
   const target = separate
-    ? createApiClient(await loadTargetConfig(flags), {
-        userAgent: "millwright",
-        fieldManager: "millwright",
-        log,
-      })
+    ? createApiClient(targetConfig, { userAgent: "millwright", fieldManager: "millwright", log })
     : control;
+  const maxDeletionShare =
+    flags.machineSafetyMaxDeletionShare ?? (targetConfig.server === config.server ? DELETION_SHARE : 0);
 
   const namespace = flags.namespace ?? config.namespace ?? "default";
   const leadership = flags.leaderElect
@@ -230,6 +248,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     namespace,
     drivers,
     ...managerSettings(flags),
+    maxDeletionShare,
     log,
   });
   const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
@@ -243,6 +262,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
     clock: systemClock,
     log,
   });
+  logDeletionShare(log, flags, maxDeletionShare);
   try {
     await manager.start(signal);
     log("info", "Stopped", {});

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import type { ConditionOptions } from "../model/machine-settings.ts";
+import type { DeletionBudget } from "../model/deletion-budget.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { ClassChecks } from "./class-checks.ts";
@@ -32,6 +33,8 @@ export interface ControllerContext {
   readonly classChecks?: ClassChecks;
   /** Absent: objects that are deleted with their CustomResourceDefinition are deleted, VMs too. */
   readonly crdGuard?: CrdGuard;
+  /** Absent: all deletions are allowed. */
+  readonly deletionBudget?: DeletionBudget;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */
   readonly conditions?: ConditionOptions;
 }

@@ -1,4 +1,5 @@
 import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { heldEvents } from "../deletion-budget/held-condition.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 import { protectedEvents } from "../machine-set/protected-machines.ts";
@@ -130,6 +131,13 @@ function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates
  * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+  const decision = decideStep(snapshot, now);
+  const events =
+    decision.status === undefined ? [] : heldEvents(snapshot.deployment.status?.conditions, decision.status.conditions);
+  return events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
+}
+
+function decideStep(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   // Also with an invalid spec: the finalizer keeps the garbage collector from its sets.

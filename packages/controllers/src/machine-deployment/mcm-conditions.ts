@@ -1,12 +1,14 @@
 import {
   crdsEstablishedConditionType,
   deletionProtectedConditionType,
+  deletionsHeldConditionType,
   type FieldProblem,
   legacyConditionTypes,
   legacyReasons,
   type MachineDeployment,
 } from "@millwright/core";
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
+import { heldStateOf } from "../deletion-budget/held-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
 import { protectedState, protectedStateOfSets } from "./protected.ts";
@@ -104,6 +106,9 @@ export function mcmConditions(
   const protection = protectedState(deployment) ?? protectedStateOfSets(viewsOf(facts).map((view) => view.set));
   set(protection);
   if (protection === undefined) conditions = removeCondition(conditions, deletionProtectedConditionType);
+  const held = heldStateOf(viewsOf(facts).map((view) => view.set));
+  set(held);
+  if (held === undefined) conditions = removeCondition(conditions, deletionsHeldConditionType);
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;
 }

@@ -77,7 +77,7 @@ async function changeOwner(
 
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
-  const { caches, namespace, control, clock, random, crdGuard } = context;
+  const { caches, namespace, control, clock, random, crdGuard, deletionBudget } = context;
   const store = caches.machines.store;
   const machines = createWriter<Machine>({
     api: control,
@@ -130,7 +130,10 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       expectations.deletionObserved(key, uid);
     } catch (error) {
       // Without a response it may be terminating: no other is selected until it is seen, or the wait for it has expired.
-      if (!isUnanswered(error)) expectations.deletionRejected(key, uid);
+      if (!isUnanswered(error)) {
+        expectations.deletionRejected(key, uid);
+        deletionBudget?.revoke(uid);
+      }
       throw error;
     }
     context.events.record(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted machine: ${name}` });

@@ -47,6 +47,16 @@ interface Rejections {
   failure: ReplicaFailure | undefined;
 }
 
+/** Enters the deletions of a decision, and records what is held. */
+function enterDeletions(
+  budget: ControllerContext["deletionBudget"],
+  key: string,
+  { begins = [], held, isApproved = false }: MachineSetDecision,
+): void {
+  for (const { machine, cause } of begins) budget?.enter(machine, cause, isApproved);
+  budget?.recordHeld(key, held);
+}
+
 /**
  * Creates the controller of MachineSets: it maintains the number of machines that a set declares.
  *
@@ -57,7 +67,7 @@ export function createMachineSetController(
   workers: number,
   margins: OvershootMargins = defaultOvershootMargins,
 ): Controller {
-  const { caches, namespace, control, clock, crdGuard } = context;
+  const { caches, namespace, control, clock, crdGuard, deletionBudget } = context;
   const sets = createWriter<MachineSet>({
     api: control,
     type: machineSetResource,
@@ -132,11 +142,22 @@ export function createMachineSetController(
       margins,
       vanished: vanished.countOf(key),
     };
-    const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
+    const observed = observeMachineSet(context, set);
+    const snapshot: MachineSetSnapshot = {
+      ...observed,
+      ...memory,
+      budget: deletionBudget?.ofSet(set, observed.deployment),
+    };
     releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();
     const inputs = observeConditionInputs(context, set, snapshot.claim.owned);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
+  };
+  /** In one turn of the event loop: otherwise two sets could use the same budget. */
+  const decideAndEnter = (set: MachineSet): MachineSetDecision => {
+    const decision = decide(set);
+    enterDeletions(deletionBudget, keyOf(set), decision);
+    return decision;
   };
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
@@ -178,7 +199,7 @@ export function createMachineSetController(
         kind: "MachineSet",
         ownedKinds: ["Machine"],
         read: () => caches.sets.store.get(key),
-        decide,
+        decide: decideAndEnter,
         decidePaused: (each, crd) => decidePaused(each, observeMachineSet(context, each).claim.owned, crd, clock.now()),
       });
       if (decided === undefined) {
@@ -188,6 +209,7 @@ export function createMachineSetController(
         releasesNow.delete(key);
         expectations.forget(key);
         pace.forget(key);
+        deletionBudget?.recordHeld(key, undefined);
         return { done: true };
       }
       const { object: set } = decided;

@@ -1,8 +1,9 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { lacksExpectedMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
-import { type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
+import { type ReplicaPlan, type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
 import { driftsFrom, templateDrift } from "./template-drift.ts";
 
@@ -16,6 +17,10 @@ export const deletionOf = (machine: Machine): MachineSetAction => ({
 /** Machines that are not being deleted. */
 export const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] =>
   machines.filter((machine) => machine.metadata.deletionTimestamp == null);
+
+/** Whether the deployment wants the machines that the set has too many, in another set. */
+const isReplaced = ({ set, deployment }: Pick<MachineSetSnapshot, "set" | "deployment">): boolean =>
+  (deployment?.spec.replicas ?? 0) > (set.spec.replicas ?? 0);
 
 /** One patch for all that a machine inherits from its set. */
 function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservation): MachineSetAction {
@@ -35,6 +40,10 @@ export interface MembersDecision {
   readonly blocked?: ScaleUpBlocker;
   /** Machines that would be deleted if they were not protected. */
   readonly kept: readonly Machine[];
+  /** Deletions that begin with these actions. */
+  readonly begins: readonly SetDeletion[];
+  /** Deletions that the budget holds, and when a rate allows more. */
+  readonly budget?: ReplicaPlan["budget"];
 }
 
 /**
@@ -54,9 +63,9 @@ export function decideMembers(
     name: metadata.name,
   }));
   if (!isCrdDeletionAllowed && lacksExpectedMachines(set, claim.owned))
-    return { actions: adoptions, blocked: "waiting for expected machines", kept: [] };
+    return { actions: adoptions, blocked: "waiting for expected machines", begins: [], kept: [] };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
-  const { create, remove, kept, blocked } = planReplicas({
+  const { create, remove, ...why } = planReplicas({
     set,
     // A failed machine that is preserved from now on is not replaced in this reconcile.
     owned:
@@ -64,12 +73,15 @@ export function decideMembers(
     now,
     room,
     isFrozen,
+    budget: snapshot.budget,
+    surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,
     ...(nodes === undefined ? {} : { nodes }),
     ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
-  const going = new Set(remove.map(({ metadata }) => metadata.name));
+  const going = new Set(remove.map(({ machine }) => machine.metadata.name));
+  const begins = remove.filter(({ machine }) => machine.metadata.deletionTimestamp == null);
   const drifts = driftsFrom(set.spec.template);
   const takeOver =
     preservation.size === 0
@@ -81,11 +93,11 @@ export function decideMembers(
     ...takeOver
       .filter(({ metadata }) => !going.has(metadata.name))
       .map((machine) => patchOf(set, machine, preservation)),
-    ...notYetDeleted(remove).map(deletionOf),
+    ...begins.map(({ machine }) => deletionOf(machine)),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
     ...(create > 0 && claim.adopt.length === 0 && !isCrdTerminating
       ? [{ kind: "CreateMachines", count: create } as const]
       : []),
   ];
-  return { actions, kept, ...(blocked === undefined ? {} : { blocked }) };
+  return { actions, begins, ...why };
 }

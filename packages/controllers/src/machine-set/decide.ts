@@ -6,7 +6,9 @@ import {
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, controllerRefOf } from "@millwright/kube";
+import { heldEvents, HELD_RETRY_MS } from "../deletion-budget/held-condition.ts";
+import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
 import { isProtected } from "../model/deletion-protection.ts";
@@ -22,7 +24,7 @@ import {
   vanishedPatch,
 } from "./expected-replicas.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
-import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
+import { decideMembers, deletionOf, type MembersDecision, notYetDeleted } from "./decide-members.ts";
 import { protectedEvents, protectedState } from "./protected-machines.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
@@ -76,6 +78,22 @@ function requeueOf(
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
+/** What is held is judged again when a rate allows more, or when losses may have ended. */
+function sooner(
+  requeue: { readonly requeueAfterMs?: number },
+  budget: MembersDecision["budget"],
+): { readonly requeueAfterMs?: number } {
+  if (budget === undefined) return requeue;
+  return { requeueAfterMs: Math.min(requeue.requeueAfterMs ?? Infinity, budget.moreInMs ?? HELD_RETRY_MS) };
+}
+
+/** The event of a set without deployment: the deployment has its own. */
+function withHeldEvent({ set }: MachineSetSnapshot, decision: MachineSetDecision): MachineSetDecision {
+  if (controllerRefOf(set)?.kind === "MachineDeployment") return decision;
+  const events = heldEvents(set.status?.machineSetCondition, decision.status?.machineSetCondition);
+  return events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
+}
+
 /** Whether the set has all machines that it waited for, so that the annotation can be removed. */
 const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
   expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !lacksExpectedMachines(set, claim.owned));
@@ -90,17 +108,25 @@ const machinesVanished = (count: number): Reason => ({
 interface StatusChange {
   readonly freeze?: Freeze;
   readonly protection?: ConditionState | undefined;
+  /** Deletions of the set itself that are held. Default: those that other clients requested. */
+  readonly held?: HeldDeletions | undefined;
 }
 
 /** A failure is reported only while there is something left to retry. */
 function statusAfter(
-  { set, claim, problems, failure }: MachineSetSnapshot,
+  { set, claim, problems, failure, deployment, budget }: MachineSetSnapshot,
   actions: readonly MachineSetAction[],
   change: StatusChange,
   now: Date,
 ): MachineSetStatus {
-  const facts = { set, owned: claim.owned, problems, failure: changesReplicas(actions) ? failure : undefined };
-  return machineSetStatus({ ...facts, ...change }, now);
+  const facts = {
+    set,
+    deployment,
+    owned: claim.owned,
+    problems,
+    failure: changesReplicas(actions) ? failure : undefined,
+  };
+  return machineSetStatus({ ...facts, ...change, held: change.held ?? budget?.requested }, now);
 }
 
 function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
@@ -109,29 +135,16 @@ function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetD
   // Removing the finalizer deletes the object: no status can be written after that.
   if (actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set)) return { actions, because: [] };
   const protection = protectedState(snapshot);
-  return {
+  return withHeldEvent(snapshot, {
     actions,
     because: protectedEvents(protection, set.status?.machineSetCondition),
     status: statusAfter(snapshot, actions, { protection }, now),
-  };
+  });
 }
 
-/**
- * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
- * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
- */
-export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
-  const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins, vanished = 0 } = snapshot;
-  const requeue = requeueOf(snapshot, now);
-  if (set.metadata.deletionTimestamp != null) return { ...decideTerminating(snapshot, now), ...requeue };
-  const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
-  if (problems.length > 0) return { actions: [], status: statusAfter(snapshot, [], {}, now), because };
-  if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
-  const lost = vanishedPatch(set, claim.owned, vanished);
-  if (lost !== undefined) {
-    const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch: lost }];
-    return { actions, status: statusAfter(snapshot, [], {}, now), because: [...because, machinesVanished(vanished)] };
-  }
+/** Maintains the number of machines, and freezes the set. */
+function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], now: Date): MachineSetDecision {
+  const { set, deployment, pending, budget, margins = defaultOvershootMargins } = snapshot;
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
   const released = releasedMachines(snapshot.released ?? [], now);
@@ -143,11 +156,33 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
     (each) => each !== undefined,
   );
   const patch = patches.map((each): MachineSetAction => ({ kind: "PatchSet", patch: each }));
-  return {
-    ...members,
+  const { budget: ofMembers, ...rest } = members;
+  return withHeldEvent(snapshot, {
+    ...rest,
+    isApproved: budget?.isApproved ?? false,
+    ...(ofMembers?.held === undefined ? {} : { held: ofMembers.held }),
     actions: [...patch, ...members.actions],
-    status: statusAfter(snapshot, members.actions, { freeze, protection }, now),
+    status: statusAfter(snapshot, members.actions, { freeze, protection, held: ofMembers?.held }, now),
     because: [...because, ...freeze.because, ...protectedEvents(protection, set.status?.machineSetCondition)],
-    ...requeue,
-  };
+    ...sooner(requeueOf(snapshot, now), ofMembers),
+  });
+}
+
+/**
+ * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
+ * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
+ */
+export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
+  const { set, claim, problems, vanished = 0 } = snapshot;
+  if (set.metadata.deletionTimestamp != null)
+    return { ...decideTerminating(snapshot, now), ...requeueOf(snapshot, now) };
+  const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
+  if (problems.length > 0) return { actions: [], status: statusAfter(snapshot, [], {}, now), because };
+  if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
+  const lost = vanishedPatch(set, claim.owned, vanished);
+  if (lost !== undefined) {
+    const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch: lost }];
+    return { actions, status: statusAfter(snapshot, [], {}, now), because: [...because, machinesVanished(vanished)] };
+  }
+  return decideSize(snapshot, because, now);
 }

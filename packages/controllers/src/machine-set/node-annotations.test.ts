@@ -47,7 +47,7 @@ describe("a Failed machine and the annotation of its node", () => {
   ])("%s", (_, value, annotations, isReplaced) => {
     const machine = failed(annotations);
     const plan = planReplicas({ set, owned: [machine], now, nodes: new Map([["m", nodeOf(value)]]) });
-    expect(plan.remove).toEqual(isReplaced ? [machine] : []);
+    expect(plan.remove.map((each) => each.machine)).toEqual(isReplaced ? [machine] : []);
   });
 
   it("is kept when it wants that and its node is gone, unlike in MCM", () => {

@@ -44,7 +44,7 @@ const planOf = (replicas: number, machines: readonly Machine[], ...changes: read
   const plan = planReplicas({ set, owned: machines, now, isFrozen: hasFreezeLabel(set) });
   return [
     ...(plan.create > 0 ? [`+${plan.create}`] : []),
-    ...plan.remove.map(({ metadata }) => `-${metadata.name}`),
+    ...plan.remove.map(({ machine }) => `-${machine.metadata.name}`),
     ...(plan.blocked === undefined ? [] : [plan.blocked]),
   ].join(" ");
 };
@@ -242,7 +242,10 @@ describe("protected machines", () => {
       now,
       leaving,
     });
-    return { remove: remove.map(({ metadata }) => metadata.name), kept: kept.map(({ metadata }) => metadata.name) };
+    return {
+      remove: remove.map(({ machine }) => machine.metadata.name),
+      kept: kept.map(({ metadata }) => metadata.name),
+    };
   };
 
   it("are not selected while others would do, whatever their order", () => {

@@ -1,5 +1,7 @@
 import { isForReplacement } from "../machine-lists/for-replacement.ts";
 import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
+import { allowDeletions, type AllowedDeletions, type SetDeletion } from "../deletion-budget/allow-deletions.ts";
+import type { DeletionCause, SetBudget } from "../model/deletion-budget.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
@@ -19,9 +21,11 @@ export interface ReplicaPlan {
   /** Machines to create now. */
   readonly create: number;
   /** Machines to delete now, the most dispensable first. */
-  readonly remove: readonly Machine[];
+  readonly remove: readonly SetDeletion[];
   /** Machines that would be deleted if they were not protected. */
   readonly kept: readonly Machine[];
+  /** Deletions that the budget holds, and when a rate allows more. */
+  readonly budget?: Omit<AllowedDeletions, "allowed">;
   /** Why missing machines are not created, not even by a later reconcile. */
   readonly blocked?: ScaleUpBlocker;
 }
@@ -42,6 +46,10 @@ export interface ReplicaFacts {
   readonly room?: number;
   /** Whether the set is frozen. Default: not. */
   readonly isFrozen?: boolean;
+  /** Absent: all deletions are allowed. */
+  readonly budget?: SetBudget | undefined;
+  /** Why surplus machines are deleted. Default: the set was scaled down. */
+  readonly surplusCause?: DeletionCause;
 }
 
 /** Whether a machine stays with its set. One that an in-place update just moved here is not surplus. */
@@ -58,6 +66,40 @@ function blockadeOf(
   return room < missing ? "maximum reached" : undefined;
 }
 
+/** Whether the priority of a machine is its own: then its deletion names it. A template may give one to all. */
+const isNamedBy =
+  ({ spec }: MachineSet) =>
+  (machine: Machine): boolean =>
+    isPrioritizedForDeletion(machine) &&
+    !isPrioritizedForDeletion({ metadata: { name: "", ...spec.template.metadata }, spec: {} });
+
+/** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
+function deletionsOf(
+  { set, owned, now, nodes = new Map() }: ReplicaFacts,
+  surplus: number,
+  isCandidate: (machine: Machine) => boolean,
+  surplusCause: DeletionCause,
+): { readonly deletions: readonly SetDeletion[]; readonly kept: readonly Machine[] } {
+  const isDeletable = (machine: Machine): boolean => isCandidate(machine) && !isProtected(machine);
+  const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
+  const isNamed = isNamedBy(set);
+  const marked = machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set));
+  const failed = machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now));
+  const selected = selectForDeletion(owned, surplus, isDeletable, now);
+  const singled = [...marked, ...failed];
+  const causeOf = (machine: Machine): DeletionCause => {
+    if (marked.includes(machine) || isNamed(machine)) return "autoscaler";
+    return failed.includes(machine) ? "remediation" : surplusCause;
+  };
+  const remove = new Set([...selected, ...singled.filter(isDeletable)]);
+  return {
+    deletions: [...remove].map((machine) => ({ machine, cause: causeOf(machine) })),
+    kept: [
+      ...new Set([...selectForDeletion(owned, surplus - selected.length, isKept, now), ...singled.filter(isKept)]),
+    ],
+  };
+}
+
 /**
  * Compares the machines of a set with its `spec.replicas` (MCM, `pkg/controller/machineset.go` manageReplicas).
  *
@@ -67,26 +109,21 @@ function blockadeOf(
  * creations stay within `room`.
  */
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
-  const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
+  const { set, owned, pending = 0, leaving = new Set(), room = Infinity, budget, surplusCause = "scale-down" } = facts;
   const wanted = set.spec?.replicas ?? 0;
   const isCandidate = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
-  const isDeletable = (machine: Machine): boolean => isCandidate(machine) && !isProtected(machine);
   const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isCandidate);
 
   const missing = Math.max(0, wanted - countMachines(owned).present - pending);
   const surplus = Math.max(0, settled - wanted);
-  const selected = selectForDeletion(owned, surplus, isDeletable, now);
-  const singled = [
-    ...machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set)),
-    ...machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now)),
-  ].filter(isCandidate);
-  const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
-  const kept = new Set([
-    ...selectForDeletion(owned, surplus - selected.length, isKept, now),
-    ...singled.filter(isProtected),
-  ]);
-  const remove = new Set([...selected, ...singled.filter(isDeletable)]);
-  const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST), kept: [...kept] };
+  const { deletions, kept } = deletionsOf(facts, surplus, isCandidate, surplusCause);
+  const { allowed, ...rest } = budget === undefined ? { allowed: deletions } : allowDeletions(deletions, budget);
+  const plan: ReplicaPlan = {
+    create: Math.min(missing, BURST),
+    remove: allowed.slice(0, BURST),
+    kept,
+    ...("held" in rest ? { budget: rest } : {}),
+  };
 
   if (plan.create === 0) return plan;
   const blocked = blockadeOf(facts, missing);

@@ -3,6 +3,8 @@ import type { Claims } from "@millwright/kube";
 import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
 import type { Protector } from "../model/deletion-protection.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
+import type { HeldDeletions, SetBudget } from "../model/deletion-budget.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ScaleUpBlocker } from "./plan-replicas.ts";
@@ -40,6 +42,8 @@ export interface MachineSetSnapshot {
   readonly isCrdTerminating?: boolean;
   /** Machines that are missing since the API server went back to an earlier state; see `VanishedMachines`. Default 0. */
   readonly vanished?: number;
+  /** Absent: all deletions are allowed. */
+  readonly budget?: SetBudget | undefined;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }
@@ -76,4 +80,10 @@ export type MachineSetAction =
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
   /** Why missing machines are not created. */
   readonly blocked?: ScaleUpBlocker;
+  /** Deletions that begin with its actions, for the deletion budget. Default: none. */
+  readonly begins?: readonly SetDeletion[];
+  /** Whether an annotation approves these. Default: not. */
+  readonly isApproved?: boolean;
+  /** Deletions that the deletion budget holds. */
+  readonly held?: HeldDeletions | undefined;
 }

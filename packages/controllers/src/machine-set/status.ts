@@ -1,13 +1,17 @@
 import {
   crdsEstablishedConditionType,
   deletionProtectedConditionType,
+  deletionsHeldConditionType,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
+  type MachineDeployment,
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
 import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
+import { type ApprovingObject, heldCondition } from "../deletion-budget/held-condition.ts";
+import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
@@ -31,6 +35,10 @@ export interface MachineSetFacts {
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
   /** The condition DeletionProtected. Default: none. */
   readonly protection?: ConditionState | undefined;
+  /** The deployment of the set, whose annotation approves. */
+  readonly deployment?: MachineDeployment | undefined;
+  /** Deletions that are held. */
+  readonly held?: HeldDeletions | undefined;
 }
 
 const hasLabels = predicateFor((wanted: Readonly<Record<string, string>>) => {
@@ -79,11 +87,23 @@ function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFact
     : setCondition(conditions, freeze.condition, { now });
 }
 
+/** DeletionsHeld is absent, not False, while nothing is held. */
+function withHeld(
+  conditions: readonly Condition[],
+  { set, deployment, held }: MachineSetFacts,
+  now: Date,
+): readonly Condition[] {
+  if (held === undefined) return removeCondition(conditions, deletionsHeldConditionType);
+  const by: ApprovingObject =
+    deployment === undefined ? { kind: "MachineSet", object: set } : { kind: "MachineDeployment", object: deployment };
+  return setCondition(conditions, heldCondition(held, by, now), { now });
+}
+
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const { set, problems, failure } = facts;
   const valid = specValidState(problems, set.metadata.generation);
   const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
-  const before = withFrozen(standing, facts, now);
+  const before = withHeld(withFrozen(standing, facts, now), facts, now);
   const { protection } = facts;
   const unprotected = protection === undefined ? removeCondition(before, deletionProtectedConditionType) : before;
   const states = protection === undefined ? [valid] : [valid, protection];

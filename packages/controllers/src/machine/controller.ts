@@ -16,6 +16,7 @@ import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
 import { createMachineProtection, watchProtection } from "./deletion/owner-protection.ts";
 import { mayNeedFallbackClass } from "./deletion/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
+import type { BudgetVerdict } from "../model/deletion-budget.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { wireClaims } from "./claim-triggers.ts";
@@ -59,12 +60,23 @@ const isIncomplete = (seen: ReturnType<typeof observeMachine>): boolean =>
   seen.deletionVerdict?.verdict === "unknown" ||
   seen.protected.state === "unknown";
 
-/** Whether the machine's node is being drained: not while its deletion is paused, or its pods are unknown. */
+/** Whether the machine's node is being drained: not while its deletion is paused or held, or its pods are unknown. */
 const isDrainCarriedOut = (snapshot: MachineSnapshot | undefined): boolean =>
   snapshot?.drain !== undefined &&
   snapshot.pausedBy === undefined &&
   snapshot.protectedBy === undefined &&
+  snapshot.heldBy === undefined &&
   snapshot.drain.knownPods !== "disconnected";
+
+/** Enters the deletion of a machine that begins now. */
+function enterDeletion(
+  budget: ControllerContext["deletionBudget"],
+  { machine, pausedBy, protectedBy }: MachineSnapshot,
+  verdict: BudgetVerdict | undefined,
+): void {
+  if (verdict?.verdict === "proceed" && pausedBy === undefined && protectedBy === undefined)
+    budget?.enter(machine, verdict.cause, verdict.isApproved);
+}
 
 /** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
@@ -74,7 +86,7 @@ export function createMachineController(
   context: ControllerContext,
   { driver, missingVms, vmOwners, settings, workers }: MachineControllerOptions,
 ): MachineController {
-  const { caches, target, clock, namespace } = context;
+  const { caches, target, clock, namespace, deletionBudget } = context;
   const operations = createOperations(clock, {
     perGroup: settings.maxConcurrentCreationsPerClass,
     inAll: settings.maxConcurrentCreations,
@@ -163,6 +175,7 @@ export function createMachineController(
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
+      enterDeletion(deletionBudget, snapshot, seen.budgetVerdict);
       const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
       const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
         statusWithConditions(context, snapshot, status, clock.now());
@@ -200,6 +213,7 @@ export function createMachineController(
   wireControlCluster(context, controller, [operations, reported, protection]);
   watchProtection(context, (machine) => controller.enqueue(keyOf(machine)));
   wireClaims(caches, controller);
+  deletionBudget?.onChange((machine) => controller.enqueue(keyOf(machine)));
   missingVms?.onChange((key) => controller.enqueue(key));
   wireUpToDate(caches, controller);
   vmOwners?.onChange((key) => controller.enqueue(key));

@@ -9,6 +9,7 @@ import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
+import { decideHeldDeletion } from "./deletion/held.ts";
 import { decidePausedDeletion } from "./deletion/paused.ts";
 import { decideConflict, hasConflict, withoutConflict } from "./decide-conflict.ts";
 import { decideHealth } from "./health/decide-health.ts";
@@ -39,7 +40,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     const decision = decideMachine({ ...snapshot, operation: undefined }, now);
     return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
   }
-  const paused = decidePausedDeletion(snapshot, now);
+  const paused = decidePausedDeletion(snapshot, now) ?? decideHeldDeletion(snapshot, now);
   if (paused !== undefined) return paused;
   if (snapshot.holder !== undefined && (hasId(machine) || machine.metadata.deletionTimestamp != null))
     return decideConflict(snapshot, snapshot.holder, now);

@@ -13,6 +13,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createMatchNode, findNode, machinesMatching } from "../cluster/node-candidates.ts";
 import { type FoundNode, type MatchNode } from "../model/pick-node.ts";
 import type { Node } from "../model/node-objects.ts";
+import type { BudgetVerdict } from "../model/deletion-budget.ts";
 import type { DeletionVerdict } from "../model/crd-guard.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
@@ -206,6 +207,7 @@ export function observeMachine(
   readonly isClassUnchecked: boolean;
   readonly deletionVerdict: DeletionVerdict | undefined;
   readonly protected: ProtectionView;
+  readonly budgetVerdict: BudgetVerdict | undefined;
 } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
@@ -225,12 +227,14 @@ export function observeMachine(
     markedStage({ machine }) !== undefined,
   );
   const view = protection.of(machine);
+  const budgetVerdict = context.deletionBudget?.ofMachine(machine);
   const snapshot: MachineSnapshot = {
     machine,
     isReadable: shapeProblems.length === 0,
     problems: shapeProblems.length > 0 ? shapeProblems : validateMachine(machine),
     pausedBy: deletionVerdict?.verdict === "paused" ? deletionVerdict.crd : undefined,
     protectedBy: view.state === "protected" ? view.by : undefined,
+    heldBy: budgetVerdict?.verdict === "proceed" ? undefined : budgetVerdict,
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
@@ -255,5 +259,5 @@ export function observeMachine(
     settings,
   };
   const isClassUnchecked = needsVerdict(machine) && isUnchecked(resolved, context.classChecks);
-  return { snapshot, resolved, isClassUnchecked, deletionVerdict, protected: view };
+  return { snapshot, resolved, isClassUnchecked, deletionVerdict, protected: view, budgetVerdict };
 }

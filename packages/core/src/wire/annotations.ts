@@ -116,6 +116,11 @@ export const annotationKeys = {
    * deletes none. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
    */
   expectedReplicas: "machine.millwright.dev/expected-replicas",
+  /**
+   * Ours, MachineDeployment, MachineSet or Machine: RFC 3339 time until which deletions of its machines are approved that the deletion budget would hold. Any other value, or a past time, approves nothing. Written by
+   * users and `millwright approve`, read by the controllers of sets and machines.
+   */
+  approveDeletions: "machine.millwright.dev/approve-deletions",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
@@ -158,4 +163,5 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.maintenanceWindows,
   annotationKeys.honorMinReadySeconds,
   annotationKeys.deletionProtection,
+  annotationKeys.approveDeletions,
 ]);

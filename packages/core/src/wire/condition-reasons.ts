@@ -104,5 +104,8 @@ export const deletionProtectedReasons = {
   machinesProtected: "MachinesProtected",
 } as const;
 
+/** Reasons of our DeletionsHeld condition, which is present only while it is True: a person has to approve, or the rate allows no more at the moment. */
+export const deletionsHeldReasons = { approvalRequired: "ApprovalRequired", rateLimited: "RateLimited" } as const;
+
 /** Ours, of the condition Conflict: another Machine has precedence for the VM. */
 export const vmOfOtherMachineReason = "VMOfOtherMachine";

@@ -52,6 +52,12 @@ export const crdsEstablishedConditionType = "CRDsEstablished";
  */
 export const deletionProtectedConditionType = "DeletionProtected";
 
+/**
+ * Our addition: True while deletions of machines of a MachineSet or MachineDeployment are held because they exceed the deletion budget; absent otherwise. The message has their
+ * number, whose budget it is and how to approve them. Read by people and by alerting.
+ */
+export const deletionsHeldConditionType = "DeletionsHeld";
+
 /** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
 export const conditionOrder: readonly string[] = [
   legacyConditionTypes.available,

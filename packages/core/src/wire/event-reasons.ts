@@ -34,6 +34,8 @@ export const eventReasons = {
   clockSkewEnded: "ClockSkewEnded",
   /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, and are not replaced; the message has their number. */
   machinesVanished: "MachinesVanished",
+  /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held; the message names how many and how to approve. */
+  deletionsHeld: "DeletionsHeld",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */

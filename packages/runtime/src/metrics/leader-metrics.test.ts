@@ -16,6 +16,7 @@ import { createLeaderMetrics } from "./leader-metrics.ts";
 
 const namespace = "shoot";
 const crdGuard: Pick<CrdGuard, "deletionVerdictOf"> = { deletionVerdictOf: () => ({ verdict: "proceed" }) };
+const deletionBudget = { heldByCause: () => new Map(), begunByCause: () => new Map() };
 
 let stop = new AbortController();
 afterEach(() => {
@@ -35,7 +36,7 @@ async function setUp(seed: (put: (type: ResourceType, name: string, rest: object
     void cache.run(stop.signal).catch(() => undefined);
     await cache.synced(stop.signal);
   }
-  return { put, caches, metrics: createLeaderMetrics({ namespace, caches, crdGuard, clock }) };
+  return { put, caches, metrics: createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock }) };
 }
 
 const kinds = [machineResource, machineSetResource, machineDeploymentResource];
@@ -107,7 +108,7 @@ describe("the metrics of who leads", () => {
   it("are not there before the caches have their first lists", async () => {
     const clock = createVirtualClock();
     const caches = createControlCaches({ api: createFakeApi({ clock }), namespace, clock, random: systemRandom });
-    const text = await createLeaderMetrics({ namespace, caches, crdGuard, clock }).text();
+    const text = await createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock }).text();
     expect(text).not.toContain("items_total");
     expect(faultsIn(text)).toEqual([]);
   });

@@ -1,7 +1,8 @@
-import type { ControlCaches, CrdGuard } from "@millwright/controllers";
+import type { ControlCaches, CrdGuard, DeletionBudget } from "@millwright/controllers";
 import type { Clock } from "@millwright/core";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
+import { measureDeletions } from "./deletions.ts";
 import { measurePausedDeletions } from "./paused-deletions.ts";
 import { measureOrphanVms } from "./orphan-vms.ts";
 import { measureFleet } from "./measure-fleet.ts";
@@ -20,15 +21,18 @@ export function createLeaderMetrics({
   namespace,
   caches,
   crdGuard,
+  deletionBudget,
   clock,
 }: {
   readonly namespace: string;
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
   readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
+  readonly deletionBudget: Pick<DeletionBudget, "heldByCause" | "begunByCause">;
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();
   measurePausedDeletions(registry, crdGuard, caches);
+  measureDeletions(registry, deletionBudget);
   measureUnreadableObjects(registry, namespace, caches);
   measureOrphanVms(registry, caches);
   const readFleet = measureFleet(registry, caches);

@@ -35,6 +35,21 @@ function takeFrom(
   }
 }
 
+/**
+ * Machines of the new set that are there, whatever its `spec.replicas`, and needed: a scale-down that was undone before they were deleted keeps them. Growing by one at a time would
+ * delete some of them meanwhile.
+ */
+function keptMachines(
+  { replicas, maxSurge }: RolloutBounds,
+  { spec, present = 0 }: SetSize,
+  oldSets: readonly SetSize[],
+  { mayStart, maxNew = replicas }: RolloutGates,
+): number {
+  if (!mayStart || spec >= replicas) return 0;
+  const used = sum(oldSets.map((old) => Math.max(old.spec, old.existing)));
+  return Math.min(present, replicas, maxNew, replicas + maxSurge - used);
+}
+
 /** Machines that the old sets keep in any case: those that the new set may not replace yet. */
 function keptByLimits({ replicas }: RolloutBounds, newSet: SetSize, { maxNew }: RolloutGates): number {
   return maxNew === undefined ? 0 : Math.max(0, replicas - Math.max(maxNew, newSet.spec));
@@ -78,7 +93,10 @@ export function planRollingUpdate(
   oldSets: readonly SetSize[],
   limits: RolloutGates = unlimited,
 ): Sizes {
-  const newSize = newSetReplicas(bounds, newSet.spec, [newSet, ...oldSets], limits);
+  const newSize = Math.max(
+    newSetReplicas(bounds, newSet.spec, [newSet, ...oldSets], limits),
+    keptMachines(bounds, newSet, oldSets, limits),
+  );
   const grown: [string, number][] = newSize === newSet.spec ? [] : [[newSet.name, newSize]];
   if (!limits.mayStart) return new Map(grown);
   const kept = keptByLimits(bounds, newSet, limits);

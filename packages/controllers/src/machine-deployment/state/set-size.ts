@@ -9,6 +9,8 @@ export interface SetSize {
   readonly spec: number;
   /** Machines that exist, including terminating ones: they still use quota. */
   readonly existing: number;
+  /** Machines that are not terminating. Default: none is known. */
+  readonly present?: number;
   /** Available machines: never more than `spec`, because the set is about to delete the rest. */
   readonly available: number;
 }
@@ -38,6 +40,7 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
     name: set.metadata.name,
     spec,
     existing: machines.length,
+    present: countMachines(machines).present,
     available: Math.min(countAvailable(view), spec),
   };
 }

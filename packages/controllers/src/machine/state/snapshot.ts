@@ -3,6 +3,7 @@ import type { ClassView } from "../../cluster/class-view.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
+import type { BudgetVerdict } from "../../model/deletion-budget.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { Protector } from "../../model/deletion-protection.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
@@ -12,6 +13,9 @@ import type { ObservedSince } from "../../model/timeouts.ts";
 import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { ReportedProblems } from "./reported-problems.ts";
+
+/** A verdict of the deletion budget that keeps a machine. */
+export type DeletionHold = Exclude<BudgetVerdict, { readonly verdict: "proceed" }>;
 
 /** What a reconcile of a Machine sees. */
 export interface MachineSnapshot {
@@ -24,6 +28,8 @@ export interface MachineSnapshot {
   readonly pausedBy?: CrdState | undefined;
   /** The object whose annotation keeps the terminating machine; the machine is then not deleted. Default: none. */
   readonly protectedBy?: Protector | undefined;
+  /** Why the deletion does not begin. Default: it may. */
+  readonly heldBy?: DeletionHold | undefined;
   readonly classView: ClassView;
   /** Changes with the class and its secrets: then a failed driver call is retried at once. */
   readonly inputs: string;

@@ -1,0 +1,51 @@
+import type { Clock, Machine } from "@millwright/core";
+import type { ControlCaches } from "../cluster/caches.ts";
+import type { RateRoom } from "../model/deletion-budget.ts";
+import { createDeletionRate, type DeletionRate } from "./deletion-rates.ts";
+
+/** The name of a machine's class. */
+export const classNameOf = ({ spec }: Machine): string => spec.class?.name ?? "";
+
+/** The rates of the classes and of the namespace. */
+export interface ClassRates {
+  /** The smaller of what the class and the namespace leave. */
+  roomOf(className: string): RateRoom;
+  use(className: string): void;
+}
+
+/** Makes the rates of a namespace, which follow the number of machines in a cache. */
+export function trackClassRates(
+  machines: ControlCaches["machines"],
+  namespace: string,
+  clock: Pick<Clock, "monotonicMs">,
+): ClassRates {
+  const ofNamespace = createDeletionRate(clock);
+  const byClass = new Map<string, DeletionRate>();
+  const rateOf = (className: string): DeletionRate => {
+    const rate = byClass.get(className) ?? createDeletionRate(clock);
+    byClass.set(className, rate);
+    return rate;
+  };
+  const resize = (machine: Machine, change: 1 | -1): void => {
+    ofNamespace.resize(change);
+    rateOf(classNameOf(machine)).resize(change);
+  };
+  machines.store.subscribe((old, current) => {
+    if (old !== undefined && current !== undefined && classNameOf(old) === classNameOf(current)) return;
+    if (old !== undefined) resize(old, -1);
+    if (current !== undefined) resize(current, 1);
+  });
+  return {
+    roomOf(className) {
+      const inClass = rateOf(className).room();
+      const inAll = ofNamespace.room();
+      return inClass.count <= inAll.count
+        ? { ...inClass, scope: { kind: "MachineClass", name: className } }
+        : { ...inAll, scope: { kind: "Namespace", name: namespace } };
+    },
+    use(className) {
+      ofNamespace.use();
+      rateOf(className).use();
+    },
+  };
+}

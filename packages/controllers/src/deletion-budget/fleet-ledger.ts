@@ -1,0 +1,256 @@
+import { type Clock, type Machine, phaseOf } from "@millwright/core";
+import { controllerRefOf, type ReadonlyStore } from "@millwright/kube";
+import { isProtected } from "../model/deletion-protection.ts";
+import { markedStage } from "../model/marked-stage.ts";
+import { hasId } from "../model/provisioning.ts";
+
+/** Losses and arrivals count for this long, milliseconds. */
+const WINDOW_MS = 3_600_000;
+
+/** Phases of a machine whose VM has served: without it something is lost. */
+const served: ReadonlySet<string> = new Set([
+  "Running",
+  "Unknown",
+  "Available",
+  "InPlaceUpdating",
+  "InPlaceUpdateSuccessful",
+  "InPlaceUpdateFailed",
+]);
+
+/** Whether a machine has a VM that was up: the deletion of any other loses nothing. */
+export const isInService = (machine: Machine): boolean => hasId(machine) && served.has(phaseOf(machine) ?? "");
+
+/** The machines of one MachineSet, or all without one. */
+export interface SetLedger {
+  /** Empty for machines without a set. */
+  readonly setUid: string;
+  readonly setName: string;
+  /** In service, and not deleted yet. */
+  readonly inService: number;
+  /** Those of them that are terminating. */
+  readonly terminating: number;
+  /** Losses minus arrivals within the hour; may be negative. */
+  readonly netLoss: number;
+}
+
+/** Counts machines in service, and their losses, from the events of a cache. No read lists machines. */
+export interface FleetLedger {
+  sets(): Iterable<SetLedger>;
+  /** Whether the deletion of a machine would be a loss that was not entered yet. */
+  isCounted(machine: Machine): boolean;
+  /** Whether the deletion of a machine was entered. */
+  isEntered(uid: string): boolean;
+  /** Enters the deletion of a machine. `isLoss`: whether the share counts it. */
+  enter(uid: string, isLoss: boolean): void;
+  revoke(uid: string): void;
+  /** When the last machine that is counted became terminating, monotonic clock. */
+  readonly lastRequestMs: number;
+}
+
+interface MutableSet {
+  setUid: string;
+  setName: string;
+  inService: number;
+  terminating: number;
+  netLoss: number;
+  machines: number;
+  /** Losses and arrivals that count. */
+  entries: number;
+}
+
+interface Entry {
+  readonly atMs: number;
+  readonly set: MutableSet;
+  readonly change: 1 | -1;
+  isRevoked?: true;
+}
+
+interface Tracked {
+  set: MutableSet;
+  isInService: boolean;
+  isTerminating: boolean;
+  /** Came into service once: a flapping machine is one arrival. */
+  hasServed: boolean;
+  isEntered: boolean;
+  entry?: Entry | undefined;
+}
+
+const setOf = (machine: Machine): { readonly uid: string; readonly name: string } => {
+  const owner = controllerRefOf(machine);
+  return owner?.kind === "MachineSet" ? owner : { uid: "", name: "" };
+};
+
+/** The state of one process. */
+class Ledger implements FleetLedger {
+  lastRequestMs = Number.NEGATIVE_INFINITY;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #byUid = new Map<string, Tracked>();
+  readonly #sets = new Map<string, MutableSet>();
+  /** Oldest first. */
+  #entries: Entry[] = [];
+  /** Index of the first entry within the window. */
+  #first = 0;
+
+  constructor(clock: Pick<Clock, "monotonicMs">) {
+    this.#clock = clock;
+  }
+
+  sets(): Iterable<SetLedger> {
+    this.#expire();
+    return this.#sets.values();
+  }
+
+  isCounted(machine: Machine): boolean {
+    return this.#byUid.get(machine.metadata.uid ?? "")?.isInService === true;
+  }
+
+  isEntered(uid: string): boolean {
+    return this.#byUid.get(uid)?.isEntered === true;
+  }
+
+  enter(uid: string, isLoss: boolean): void {
+    const tracked = this.#byUid.get(uid);
+    if (tracked === undefined || tracked.isEntered) return;
+    const wasInService = tracked.isInService;
+    this.#leaveService(tracked);
+    tracked.isEntered = true;
+    if (isLoss && wasInService) tracked.entry = this.#add(tracked.set, 1);
+  }
+
+  revoke(uid: string): void {
+    const tracked = this.#byUid.get(uid);
+    if (tracked?.isEntered !== true) return;
+    tracked.isEntered = false;
+    const { entry } = tracked;
+    tracked.entry = undefined;
+    if (entry === undefined) return;
+    this.#expire();
+    if (this.#clock.monotonicMs() - entry.atMs < WINDOW_MS) {
+      entry.isRevoked = true;
+      entry.set.netLoss -= entry.change;
+    }
+    this.#enterService(tracked);
+  }
+
+  /** Follows the cache. */
+  apply(old: Machine | undefined, current: Machine | undefined): void {
+    if (old !== undefined && old.metadata.uid !== current?.metadata.uid) this.#forget(old.metadata.uid ?? "");
+    if (current !== undefined) this.#observe(current, old === undefined);
+  }
+
+  #observe(machine: Machine, isFirst: boolean): void {
+    const { uid = "", deletionTimestamp } = machine.metadata;
+    const owner = setOf(machine);
+    const tracked = this.#byUid.get(uid) ?? this.#track(uid, owner);
+    if (tracked.set.setUid !== owner.uid) this.#move(tracked, owner);
+    const isServing = isInService(machine) && !tracked.isEntered;
+    if (isServing !== tracked.isInService) this.#serve(tracked, isServing, isFirst);
+    // A protected machine is kept in any case.
+    const isTerminating = deletionTimestamp != null && !isProtected(machine);
+    if (isTerminating && !tracked.isTerminating) {
+      tracked.isTerminating = true;
+      if (tracked.isInService) {
+        tracked.set.terminating++;
+        this.lastRequestMs = this.#clock.monotonicMs();
+      }
+    }
+    // Another process has begun this deletion.
+    if (markedStage({ machine }) !== undefined && !tracked.isEntered) {
+      tracked.isEntered = true;
+      this.#leaveService(tracked);
+      if (hasId(machine)) tracked.entry = this.#add(tracked.set, 1);
+    }
+  }
+
+  #serve(tracked: Tracked, isServing: boolean, isFirst: boolean): void {
+    if (!isServing) return this.#leaveService(tracked);
+    this.#enterService(tracked);
+    if (!isFirst && !tracked.hasServed) this.#add(tracked.set, -1);
+    tracked.hasServed = true;
+  }
+
+  #enterService(tracked: Tracked): void {
+    tracked.isInService = true;
+    tracked.set.inService++;
+    if (tracked.isTerminating) tracked.set.terminating++;
+  }
+
+  #leaveService(tracked: Tracked): void {
+    if (!tracked.isInService) return;
+    tracked.isInService = false;
+    tracked.set.inService--;
+    if (tracked.isTerminating) tracked.set.terminating--;
+  }
+
+  #move(tracked: Tracked, owner: { readonly uid: string; readonly name: string }): void {
+    const wasServing = tracked.isInService;
+    this.#leaveService(tracked);
+    tracked.set.machines--;
+    this.#release(tracked.set);
+    tracked.set = this.#setOf(owner);
+    tracked.set.machines++;
+    if (wasServing) this.#enterService(tracked);
+  }
+
+  #track(uid: string, owner: { readonly uid: string; readonly name: string }): Tracked {
+    const set = this.#setOf(owner);
+    set.machines++;
+    const tracked: Tracked = { set, isInService: false, isTerminating: false, hasServed: false, isEntered: false };
+    this.#byUid.set(uid, tracked);
+    return tracked;
+  }
+
+  #forget(uid: string): void {
+    const tracked = this.#byUid.get(uid);
+    if (tracked === undefined) return;
+    this.#leaveService(tracked);
+    tracked.set.machines--;
+    this.#byUid.delete(uid);
+    this.#release(tracked.set);
+  }
+
+  #setOf({ uid, name }: { readonly uid: string; readonly name: string }): MutableSet {
+    const found = this.#sets.get(uid);
+    if (found !== undefined) return found;
+    const made = { setUid: uid, setName: name, inService: 0, terminating: 0, netLoss: 0, machines: 0, entries: 0 };
+    this.#sets.set(uid, made);
+    return made;
+  }
+
+  /** A set without machines is kept while it has losses or arrivals. */
+  #release(set: MutableSet): void {
+    if (set.machines === 0 && set.entries === 0) this.#sets.delete(set.setUid);
+  }
+
+  #add(set: MutableSet, change: 1 | -1): Entry {
+    const entry: Entry = { atMs: this.#clock.monotonicMs(), set, change };
+    this.#entries.push(entry);
+    set.netLoss += change;
+    set.entries++;
+    return entry;
+  }
+
+  #expire(): void {
+    const before = this.#clock.monotonicMs() - WINDOW_MS;
+    for (let entry = this.#entries[this.#first]; entry !== undefined && entry.atMs <= before;) {
+      if (entry.isRevoked !== true) entry.set.netLoss -= entry.change;
+      entry.set.entries--;
+      this.#release(entry.set);
+      entry = this.#entries[++this.#first];
+    }
+    if (this.#first > 1_000) {
+      this.#entries = this.#entries.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** Makes a ledger that follows a cache of machines. */
+export function createFleetLedger(
+  machines: Pick<ReadonlyStore<Machine, string>, "subscribe">,
+  clock: Pick<Clock, "monotonicMs">,
+): FleetLedger {
+  const ledger = new Ledger(clock);
+  machines.subscribe((old, current) => ledger.apply(old, current));
+  return ledger;
+}

@@ -1,0 +1,100 @@
+import {
+  annotationKeys,
+  deletionsHeldConditionType,
+  deletionsHeldReasons,
+  eventReasons,
+  type MachineDeployment,
+  type MachineSet,
+} from "@millwright/core";
+import { type ApiObject, type Condition, type ConditionState, findCondition } from "@millwright/kube";
+import type { Reason } from "../model/decision.ts";
+import type { Approver, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
+import { approvalOf } from "./approval.ts";
+
+/** Time after which a hold is judged again, milliseconds: losses end, and machines come into service. */
+export const HELD_RETRY_MS = 30_000;
+
+const causes: Readonly<Record<DeletionCause, string>> = {
+  "scale-down": "scale-down",
+  rollout: "rollout",
+  remediation: "remediation",
+  autoscaler: "scale-down by the cluster-autoscaler",
+  parent: "deletion of the owner",
+  machine: "deletion of Machines",
+};
+
+const machinesText = (count: number): string => (count === 1 ? "1 machine" : `${count} machines`);
+
+/** The object whose annotation approves. */
+export type ApprovingObject =
+  | { readonly kind: "MachineDeployment"; readonly object: MachineDeployment }
+  | { readonly kind: "MachineSet"; readonly object: MachineSet };
+
+/** How to approve. */
+export const approvalRemedy = ({ kind, name }: Approver): string => {
+  const annotation = `annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to an RFC 3339 time until which they are approved`;
+  if (kind === "MachineSet") return `To approve, set ${annotation}`;
+  const noun = kind === "Machine" ? "machine" : "deployment";
+  return `To approve, run "millwright approve ${noun} ${name}", or set ${annotation}`;
+};
+
+/** An annotation that approves nothing, as a sentence; empty without one. */
+export function approvalProblem(object: Pick<ApiObject, "metadata">, now: Date): string {
+  const approval = approvalOf(object, now);
+  if (approval.state !== "expired" && approval.state !== "malformed") return "";
+  const why = approval.state === "expired" ? "it has expired" : "it is not an RFC 3339 time";
+  return `. Value ${JSON.stringify(approval.value.slice(0, 64))} approves nothing: ${why}`;
+}
+
+/** What is held, and by whose budget. */
+export function heldText({ why, cause, count, scope, limit, total, loss }: HeldDeletions): string {
+  const what = `Deletion of ${machinesText(count)} is held (${causes[cause]})`;
+  const of = `${scope.kind} ${scope.name}`;
+  if (why === "rate") return `${what}: ${of} is limited to ${limit} deletions an hour`;
+  const before = loss === 0 ? "" : `, and ${loss} were lost already`;
+  return `${what}: at most ${limit} of ${total} machines of ${of} may be lost within an hour${before}`;
+}
+
+/** The condition of an object whose deletions are held. */
+export function heldCondition(held: HeldDeletions, by: ApprovingObject, now: Date): ConditionState {
+  const remedy = approvalRemedy({ kind: by.kind, name: by.object.metadata.name });
+  return {
+    type: deletionsHeldConditionType,
+    status: "True",
+    reason: held.why === "share" ? deletionsHeldReasons.approvalRequired : deletionsHeldReasons.rateLimited,
+    message: `${heldText(held)}. Nothing of it is deleted. ${remedy}${approvalProblem(by.object, now)}`,
+  };
+}
+
+/** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
+export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
+  why === "share"
+    ? `Deletion held for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
+    : `Deletion held: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+
+const conditionIn = (conditions: readonly Condition[] | undefined): Condition | undefined => {
+  const found = findCondition(conditions, deletionsHeldConditionType);
+  return found?.status === "True" ? found : undefined;
+};
+
+/** The condition of a deployment: that of the first of its sets that has one. */
+export function heldStateOf(sets: readonly MachineSet[]): ConditionState | undefined {
+  const found = sets.map(({ status }) => conditionIn(status?.machineSetCondition)).find((each) => each !== undefined);
+  if (found === undefined) return undefined;
+  return {
+    type: deletionsHeldConditionType,
+    status: "True",
+    reason: found.reason ?? "",
+    message: found.message ?? "",
+  };
+}
+
+/** The event of a hold: when it begins, and not when its numbers change. */
+export function heldEvents(
+  before: readonly Condition[] | undefined,
+  after: readonly Condition[] | undefined,
+): readonly Reason[] {
+  const held = conditionIn(after);
+  if (held === undefined || conditionIn(before) !== undefined) return [];
+  return [{ type: "Warning", reason: eventReasons.deletionsHeld, message: held.message ?? "" }];
+}

@@ -1,0 +1,99 @@
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+
+/** Why machines are deleted: label of the metrics. */
+export type DeletionCause =
+  /** A set has more machines than `spec.replicas`. */
+  | "scale-down"
+  /** The set has an older template than its deployment. */
+  | "rollout"
+  /** The machine is Failed. */
+  | "remediation"
+  /** The cluster-autoscaler marked the machine. */
+  | "autoscaler"
+  /** A MachineSet, a MachineDeployment or the Namespace is deleted. */
+  | "parent"
+  /** The Machine itself is deleted by another client. */
+  | "machine";
+
+/** The machines that a share is taken of: those of one deployment (or of a set without one), or all of the namespace. */
+export interface DeletionScope {
+  readonly kind: "MachineDeployment" | "MachineSet" | "Namespace";
+  readonly name: string;
+  /** Machines in service whose deletion has not begun. */
+  readonly inService: number;
+  /** Machines in service that were deleted within the last hour, minus those that came into service; not below 0. */
+  readonly loss: number;
+}
+
+/** Deletions that wait for an approval, or for the rate. */
+export interface HeldDeletions {
+  readonly why: "share" | "rate";
+  readonly cause: DeletionCause;
+  /** Machines whose deletion is held. */
+  readonly count: number;
+  /** Whose budget is used up. For a rate: class or namespace. */
+  readonly scope: { readonly kind: DeletionScope["kind"] | "MachineClass"; readonly name: string };
+  /** Machines that may be deleted within an hour. */
+  readonly limit: number;
+  /** Machines of the scope: in service, and lost within the hour. */
+  readonly total: number;
+  /** Deleted within the hour, and not replaced. */
+  readonly loss: number;
+}
+
+/** The share of a budget that concerns one MachineSet. Valid in the turn of the event loop in which it was read. */
+export interface SetBudget {
+  /** 0 to 1; 0: no share limits deletions. */
+  readonly share: number;
+  readonly scopes: readonly DeletionScope[];
+  /** Whether deletions of the set need no budget: an annotation approves them. */
+  readonly isApproved: boolean;
+  /** Whether the deletion of a machine uses the share: it is in service, and its deletion was not allowed before. */
+  isCounted(machine: Machine): boolean;
+  /** How many more machines may be deleted by the rate, and of whose rate that is. */
+  readonly rate: RateRoom;
+  /** Deletions of machines of the set that other clients requested, and that are held. */
+  readonly requested: HeldDeletions | undefined;
+}
+
+/** What a rate leaves. */
+export interface RateRoom {
+  readonly count: number;
+  readonly scope: HeldDeletions["scope"];
+  readonly limit: number;
+  /** Until one more is left, milliseconds. */
+  readonly moreInMs: number;
+}
+
+/** What to do about a Machine that another client deletes. */
+export type BudgetVerdict =
+  | { readonly verdict: "proceed"; readonly isApproved: boolean; readonly cause: DeletionCause }
+  /** More deletions may follow that belong to the same request. */
+  | { readonly verdict: "wait"; readonly forMs: number }
+  | { readonly verdict: "held"; readonly held: HeldDeletions; readonly approver: Approver };
+
+/** The object whose annotation approves deletions: the deployment, the set without one, or the Machine without either. */
+export interface Approver {
+  readonly kind: "MachineDeployment" | "MachineSet" | "Machine";
+  readonly name: string;
+}
+
+/** One budget for all deletions of machines: see docs/decisions/deletion-budget.md. */
+export interface DeletionBudget {
+  /** The budget for the deletions of a set now. */
+  ofSet(set: MachineSet, deployment: MachineDeployment | undefined): SetBudget;
+  /** Of a machine that is terminating; `undefined` when its deletion was allowed before, or has begun. */
+  ofMachine(machine: Machine): BudgetVerdict | undefined;
+  /** Enters a deletion that begins now. To be called in the turn of the event loop in which it was judged. */
+  enter(machine: Machine, cause: DeletionCause, isApproved: boolean): void;
+  /** Undoes {@link DeletionBudget.enter}: the API server rejected the deletion. */
+  revoke(uid: string): void;
+  /** Records what a set holds, for the metrics; `undefined`: nothing. */
+  recordHeld(setKey: string, held: HeldDeletions | undefined): void;
+  /** Machines whose deletion is held now, by cause. */
+  heldByCause(): ReadonlyMap<DeletionCause, number>;
+  /** Deletions that began since the process started, by cause. */
+  begunByCause(): ReadonlyMap<DeletionCause, number>;
+  /** Calls `listener` with a terminating machine whose verdict may have changed. */
+  onChange(listener: (machine: Machine) => void): void;
+}

@@ -1,0 +1,30 @@
+import type { DeletionBudget } from "@millwright/controllers";
+import { ownMetricNames } from "@millwright/core";
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** Adds the metrics of the deletion budget: what it holds, counted at each scrape, and what it allowed. */
+export function measureDeletions(
+  registry: Registry,
+  budget: Pick<DeletionBudget, "heldByCause" | "begunByCause">,
+): void {
+  const held = new Gauge({
+    name: ownMetricNames.heldDeletions,
+    help: "Machines whose deletion is held by the deletion budget.",
+    labelNames: ["cause"],
+    registers: [registry],
+    collect() {
+      held.reset();
+      for (const [cause, count] of budget.heldByCause()) held.set({ cause }, count);
+    },
+  });
+  const begun = new Counter({
+    name: ownMetricNames.deletions,
+    help: "Deletions of machines that began since the process started.",
+    labelNames: ["cause"],
+    registers: [registry],
+    collect() {
+      begun.reset();
+      for (const [cause, count] of budget.begunByCause()) begun.inc({ cause }, count);
+    },
+  });
+}
