@@ -4,12 +4,12 @@ import type { DoctorFlags } from "./commands/doctor.ts";
 import type { DrainFlags } from "./commands/drain.ts";
 import type { DriftFlags } from "./commands/drift.ts";
 import { addDriverCommands } from "./driver-commands.ts";
-import type { DescribeFlags } from "./commands/describe.ts";
 import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run.ts";
 import type { UninstallFlags } from "./commands/uninstall.ts";
 import { addConformanceCommand } from "./conformance-flags.ts";
+import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
@@ -45,46 +45,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     setStatus(await run(flags, givenWithoutEffect(command)));
   });
 
-  const describe = program.command("describe").description("explain what an object is doing, why, and what comes next");
-
-  describe
-    .command("deployment <name>")
-    .description(
-      "show size, sets, machines by phase and conditions of a MachineDeployment; the conditions show what it waits for",
-    )
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option("-n, --namespace <name>", "namespace of the deployment (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
-    .action(async (name: string, flags: DescribeFlags) => {
-      const { describeDeploymentCommand } = await import("./commands/describe.ts");
-      await describeDeploymentCommand(name, flags);
-    });
-
-  describe
-    .command("set <name>")
-    .description("show size, machines by phase and conditions of a MachineSet")
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option("-n, --namespace <name>", "namespace of the set (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
-    .action(async (name: string, flags: DescribeFlags) => {
-      const { describeSetCommand } = await import("./commands/describe.ts");
-      await describeSetCommand(name, flags);
-    });
-
-  describe
-    .command("machine <name>")
-    .description(
-      "show phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",
-    )
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .addOption(targetKubeconfigOption())
-    .addOption(targetKubeconfigAllowOption())
-    .option("-n, --namespace <name>", "namespace of the machine (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
-    .action(async (name: string, flags: DescribeFlags) => {
-      const { describeMachineCommand } = await import("./commands/describe.ts");
-      await describeMachineCommand(name, flags);
-    });
+  addDescribeCommands(program);
 
   program
     .command("drain <node>")

@@ -27,8 +27,9 @@ export function followVms(
   driver: MachineDriver & VmListDriver,
   { creationTimeoutMs }: Pick<MachineSettings, "creationTimeoutMs">,
   { vmLists, orphanVms: mode = "collect" }: FollowVmsOptions,
+  onListFailed: (className: string, reason: string) => void,
 ): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & { readonly controller: Controller } {
-  const lists = createVmLists(context, driver, vmLists);
+  const lists = createVmLists(context, driver, vmLists, onListFailed);
   const { controller, times } = lists;
   const missingVms = createMissingVms(context, driver, lists);
   const vmOwners = createVmOwners(context, lists);

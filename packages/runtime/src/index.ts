@@ -1,5 +1,7 @@
 export { describeDeployment } from "./describe/describe-deployment.ts";
 export type { DeploymentReport, SetReport } from "./describe/describe-deployment.ts";
+export { describeClass } from "./describe/describe-class.ts";
+export type { MachineClassReport, OrphanReport } from "./describe/describe-class.ts";
 export { describeSet } from "./describe/describe-set.ts";
 export type { MachineSetReport } from "./describe/describe-set.ts";
 export type { NamedObject } from "./describe/read-named.ts";

@@ -44,6 +44,7 @@ import { createDriverHost } from "./drivers/driver-host.ts";
 import { createRunningCalls } from "./drivers/running-calls.ts";
 import { strayErrorCounts } from "./drivers/stray-errors.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
+import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
@@ -193,7 +194,7 @@ export function createManager(options: ManagerOptions): Manager {
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
-  const vms = followVms(context, driver, settings, options);
+  const vms = followVms(context, driver, settings, options, countFailedVmLists(registry));
   const machine = createMachineController(context, {
     driver,
     missingVms: vms.missingVms,

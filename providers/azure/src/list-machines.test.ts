@@ -33,7 +33,13 @@ describe("listing machines", () => {
     const request = aRequest(aMachine("other"), withDisk);
     await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
       machines: [
-        { providerId: "azure:///westeurope/m", machineName: "m", machineUid: "uid-of-m", machineNamespace: "shoot" },
+        {
+          providerId: "azure:///westeurope/m",
+          machineName: "m",
+          machineUid: "uid-of-m",
+          machineNamespace: "shoot",
+          parts: kind === "nics" ? ["NIC m-nic"] : ["disk m-os-disk", "disk m-etcd-3-data-disk"],
+        },
       ],
     });
     for (const { id, tags } of arm.inventory()[kind]) {
@@ -42,7 +48,13 @@ describe("listing machines", () => {
       if (part !== undefined) part.tags = { ...plainSpec.tags };
     }
     await expect(driver.listMachines?.(request, aContext())).resolves.toEqual({
-      machines: [{ providerId: "azure:///westeurope/m", machineName: "m" }],
+      machines: [
+        {
+          providerId: "azure:///westeurope/m",
+          machineName: "m",
+          parts: kind === "nics" ? ["NIC m-nic"] : ["disk m-os-disk", "disk m-etcd-3-data-disk"],
+        },
+      ],
     });
   });
 

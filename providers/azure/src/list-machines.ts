@@ -17,15 +17,21 @@ export async function listMachines(
   ]);
   const { dataDisks } = properties.storageProfile;
   // VMs first: their tags have precedence.
-  const found: readonly (readonly [Tags | undefined, string | undefined])[] = [
+  const found: readonly (readonly [Tags | undefined, string | undefined, string?])[] = [
     ...vms.map(({ tags, name }) => [tags, name] as const),
-    ...nics.map(({ tags, name = "" }) => [tags, machineOfNic(name, tags)] as const),
-    ...disks.map(({ tags, name = "" }) => [tags, machineOfDisk(name, tags, dataDisks)] as const),
+    ...nics.map(({ tags, name = "" }) => [tags, machineOfNic(name, tags), `NIC ${name}`] as const),
+    ...disks.map(({ tags, name = "" }) => [tags, machineOfDisk(name, tags, dataDisks), `disk ${name}`] as const),
   ];
   const machines = new Map<string, ListedMachine>();
-  for (const [tags, machineName = ""] of found) {
+  for (const [tags, machineName = "", part] of found) {
     const key = machineName.toLowerCase();
-    if (machineName === "" || machines.has(key) || !isOfCluster(tags, keys)) continue;
+    if (machineName === "" || !isOfCluster(tags, keys)) continue;
+    const known = machines.get(key);
+    if (known !== undefined) {
+      if (known.parts !== undefined && part !== undefined)
+        machines.set(key, { ...known, parts: [...known.parts, part] });
+      continue;
+    }
     const machineUid = tagOf(tags, ownerTagKeys.machineUid);
     const machineNamespace = tagOf(tags, ownerTagKeys.namespace);
     machines.set(key, {
@@ -33,6 +39,7 @@ export async function listMachines(
       machineName,
       ...(machineUid === "" ? {} : { machineUid }),
       ...(machineNamespace === "" ? {} : { machineNamespace }),
+      ...(part === undefined ? {} : { parts: [part] }),
     });
   }
   return { machines: [...machines.values()] };

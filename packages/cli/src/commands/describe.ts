@@ -1,6 +1,7 @@
 import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { NamedObject } from "@millwright/runtime";
+import { renderClass } from "../describe/render-class.ts";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";
 import { renderSet } from "../describe/render-set.ts";
@@ -72,4 +73,10 @@ export async function describeDeploymentCommand(name: string, flags: GroupFlags)
 export async function describeSetCommand(name: string, flags: GroupFlags): Promise<void> {
   const { describeSet } = await import("@millwright/runtime");
   await printReport(name, flags, describeSet, renderSet);
+}
+
+/** Prints the report about one class. Reads only. */
+export async function describeClassCommand(name: string, flags: GroupFlags): Promise<void> {
+  const { describeClass } = await import("@millwright/runtime");
+  await printReport(name, flags, describeClass, renderClass);
 }

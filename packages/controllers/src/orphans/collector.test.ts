@@ -111,6 +111,53 @@ describe("a VM without machine", () => {
     expect([calls, record()]).toEqual([[], undefined]);
   });
 
+  it("is a second one of a machine, and is deleted by its own id; the one that the machine names is kept", async () => {
+    const { calls, events, settle, vms } = await aCloud({ orphans: [] });
+    vms.set("vm-a2", { providerId: "vm-a2", machineName: "a", machineUid: "uid-a" });
+    await settle(120 * MINUTE);
+    expect(calls.map(({ machine }) => machine.spec.providerID)).toEqual(["vm-a2"]);
+    expect([...vms.keys()]).toEqual(["vm-a", "vm-b"]);
+    expect(events).toEqual([
+      expect.stringContaining("VM vm-a2 is a second VM of Machine a, which names another one. It will be deleted"),
+      "OrphanVMDeleted Deleted VM vm-a2 of Machine a, which names another VM",
+    ]);
+  });
+
+  it("is a second one of a machine, and is kept when the API server has its id on the machine", async () => {
+    const { api, calls, settle, vms } = await aCloud({ orphans: [] });
+    vms.set("vm-a2", { providerId: "vm-a2", machineName: "a", machineUid: "uid-a" });
+    await settle(34 * MINUTE);
+    // No watch reports it.
+    api.inject({ verb: "watch", type: machineResource, error: serverError(), times: 1_000 });
+    api.inject({ verb: "list", type: machineResource, error: serverError(), times: 1_000 });
+    api.remove(machineResource, refOf("a"));
+    api.seed(machineResource, aMachine(named("a"), { spec: { providerID: "vm-a2" } }, inPhase("Running")));
+    await settle(60 * MINUTE);
+    expect(calls).toEqual([]);
+  });
+
+  it("has left parts, which are reported and deleted as it would be", async () => {
+    const { calls, events, record, settle, vms } = await aCloud({ orphans: [] });
+    vms.set("vm-gone", {
+      providerId: "vm-gone",
+      machineName: "gone",
+      machineUid: "uid-gone",
+      parts: ["NIC n", "disk d"],
+    });
+    await settle(35 * MINUTE);
+    expect(JSON.parse(record() ?? "")).toMatchObject({
+      vms: { "vm-gone": { machine: "gone", parts: ["NIC n", "disk d"], deleteAfter: expect.any(String) } },
+    });
+    await settle(60 * MINUTE);
+    expect(calls.map(({ machine }) => machine.spec.providerID)).toEqual(["vm-gone"]);
+    expect(events).toEqual([
+      expect.stringContaining(
+        "What is left of VM vm-gone, NIC n, disk d, has no Machine; it was created for Machine gone.",
+      ),
+      "OrphanVMDeleted Deleted NIC n, disk d of VM vm-gone of Machine gone, which does not exist",
+    ]);
+  });
+
   it("is kept while nothing proves that it has no machine: a set waits for machines", async () => {
     const { calls, events, settle } = await aCloud({}, (api) => {
       const annotations = { [annotationKeys.expectedReplicas]: "3" };

@@ -3,6 +3,7 @@ import {
   eventReasons,
   formatGoDuration,
   type ListedMachine,
+  type MachineClass,
   machineClassResource,
 } from "@millwright/core";
 import { type EventRecord, keyOf } from "@millwright/kube";
@@ -11,12 +12,12 @@ import { createWriter } from "../cluster/writer.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { decideOrphans, type OrphanTimes, type Sighting } from "./decide-orphans.ts";
-import { createOrphanDeleter, type ReportOnClass } from "./delete-orphans.ts";
+import { createOrphanDeleter, hasMachine, type ReportOnClass } from "./delete-orphans.ts";
 import { findDoubt, type MachineListFacts } from "./find-doubt.ts";
 import { createListedVms } from "./listed-vms.ts";
 import { findOrphans } from "./find-orphans.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
-import { formatQuarantine, readQuarantine } from "./quarantine.ts";
+import { formatQuarantine, type Quarantine, readQuarantine } from "./quarantine.ts";
 
 /** What happens to VMs without machine: they are deleted, or only reported. */
 export type OrphanMode = "collect" | "report";
@@ -33,13 +34,18 @@ interface ClassState {
   readonly doubt: string | undefined;
 }
 
-const foundEvent = ({ providerId, machineName }: ListedMachine, { mode, quarantineMs }: OrphanOptions): EventRecord => {
+const foundEvent = (vm: ListedMachine, hasMachine: boolean, { mode, quarantineMs }: OrphanOptions): EventRecord => {
+  const { providerId, machineName, parts = [] } = vm;
+  const isVm = parts.length === 0;
+  const what = isVm ? `VM ${providerId}` : `What is left of VM ${providerId}, ${parts.join(", ")},`;
+  const why = hasMachine
+    ? `is a second VM of Machine ${machineName}, which names another one`
+    : `has no Machine; it was created for Machine ${machineName}`;
   const next =
     mode === "collect"
       ? `It will be deleted in ${formatGoDuration(quarantineMs)}. To keep it, create the Machine with this id in spec.providerID`
       : "It is kept: delete it, or create the Machine with this id in spec.providerID";
-  const message = `VM ${providerId} has no Machine; it was created for Machine ${machineName}. ${next}`;
-  return { type: "Warning", reason: eventReasons.orphanVmFound, message };
+  return { type: "Warning", reason: eventReasons.orphanVmFound, message: `${what} ${why}. ${next}` };
 };
 
 /** The class was the only way to delete its VMs, unless another one lists them. */
@@ -72,6 +78,13 @@ export function collectOrphans(
   };
   const deleter = createOrphanDeleter(context, driver, lists, report);
 
+  const writeQuarantine = async ({ metadata }: MachineClass, quarantine: Quarantine): Promise<void> => {
+    const { name, uid = "", annotations } = metadata;
+    const text = formatQuarantine(quarantine, options.mode === "collect" ? options.quarantineMs : undefined);
+    if (text === (annotations?.[annotationKeys.orphanVms] ?? null)) return;
+    await writer.patch({ namespace, name }, { metadata: { uid, annotations: { [annotationKeys.orphanVms]: text } } });
+  };
+
   lists.onList(async (list, signal) => {
     const { name, uid = "" } = list.machineClass.metadata;
     const machineClass = store.getByRef({ namespace, name });
@@ -84,7 +97,7 @@ export function collectOrphans(
     const vms = list.vms.filter(({ providerId }) => listed.isFirst(name, providerId));
     const decision = decideOrphans(
       {
-        orphans: findOrphans(vms, caches.machines.store.list(namespace), namespace),
+        orphans: findOrphans(vms, caches.machines.store.list(namespace), namespace, list.vms),
         sightings: before?.sightings ?? new Map(),
         quarantine,
         doubt,
@@ -97,10 +110,8 @@ export function collectOrphans(
     states.set(uid, { sightings: decision.sightings, facts, doubt });
     if (doubt !== undefined && doubt !== before?.doubt)
       log("warn", "VMs without machine are neither found nor deleted", { object: keyOf(list.machineClass), doubt });
-    const text = formatQuarantine(decision.quarantine);
-    if (text !== formatQuarantine(quarantine))
-      await writer.patch({ namespace, name }, { metadata: { uid, annotations: { [annotationKeys.orphanVms]: text } } });
-    for (const vm of decision.found) report(machineClass, foundEvent(vm, options));
+    if (doubt === undefined) await writeQuarantine(machineClass, decision.quarantine);
+    for (const vm of decision.found) report(machineClass, foundEvent(vm, hasMachine(vm, caches), options));
     if (decision.found.length > 0) lists.request(machineClass, options.quarantineMs);
     if (options.mode === "collect" && decision.due.length > 0)
       await deleter.deleteDue(decision.due, list, facts, signal);

@@ -74,7 +74,8 @@ export function decideOrphans(snapshot: OrphanSnapshot, { minAgeMs, quarantineMs
   const found = orphans
     .filter((vm) => !vms.has(vm.providerId) && isProven(vm))
     .slice(0, Math.max(0, maxQuarantined - vms.size));
-  for (const { providerId, machineName } of found) vms.set(providerId, { machine: machineName, since: now });
+  for (const { providerId, machineName, parts } of found)
+    vms.set(providerId, { machine: machineName, since: now, ...(parts === undefined ? {} : { parts }) });
   const due = orphans.filter((vm) => {
     const since = vms.get(vm.providerId)?.since ?? now;
     return isProven(vm) && now - since >= quarantineMs && now > since;

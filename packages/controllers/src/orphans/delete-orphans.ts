@@ -7,6 +7,7 @@ import {
   readMachine,
 } from "@millwright/core";
 import { type ApiClient, type EventRecord, isNotFound, listAll } from "@millwright/kube";
+import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
 import { isPending, type OperationResult, type PendingOperation } from "../model/operation.ts";
@@ -23,13 +24,17 @@ interface LiveMachines {
    *
    * @throws ApiError when the API server does not respond
    */
-  stillWithoutMachine(vms: readonly ListedMachine[], signal: AbortSignal): Promise<readonly ListedMachine[]>;
+  stillWithoutMachine(
+    vms: readonly ListedMachine[],
+    listed: readonly ListedMachine[],
+    signal: AbortSignal,
+  ): Promise<readonly ListedMachine[]>;
   /**
    * Whether the Machine that the VM names does not own it, or does not exist: read by itself, for a list may be incomplete.
    *
    * @throws ApiError when the API server does not respond
    */
-  hasNoMachine(vm: ListedMachine, signal: AbortSignal): Promise<boolean>;
+  hasNoMachine(vm: ListedMachine, listed: readonly ListedMachine[], signal: AbortSignal): Promise<boolean>;
 }
 
 /** Makes the reader for a namespace. */
@@ -39,17 +44,17 @@ function readLiveMachines(
   countOfCache: () => number,
 ): LiveMachines {
   return {
-    async stillWithoutMachine(vms, signal) {
+    async stillWithoutMachine(vms, listed, signal) {
       const { items } = await listAll(api, machineResource, { namespace, omitManagedFields: true }, { signal });
       const machines = items.map((item) => readMachine(item));
       const read = machines.flatMap((result): readonly Machine[] => (result.ok ? [result.value] : []));
       if (read.length < machines.length || isMuchShorter(read.length, countOfCache())) return [];
-      return findOrphans(vms, read, namespace);
+      return findOrphans(vms, read, namespace, listed);
     },
-    async hasNoMachine(vm, signal) {
+    async hasNoMachine(vm, listed, signal) {
       try {
         const found = readMachine(await api.get(machineResource, { namespace, name: vm.machineName }, { signal }));
-        return found.ok && findOrphans([vm], [found.value], namespace).length > 0;
+        return found.ok && findOrphans([vm], [found.value], namespace, listed).length > 0;
       } catch (error) {
         if (isNotFound(error)) return true;
         throw error;
@@ -72,6 +77,15 @@ function deleteOrphan(
   };
   return driver.deleteVm({ machine, machineClass, secret }, signal);
 }
+
+/** Whether there is the machine that a VM was created for. */
+export const hasMachine = (
+  { machineName, machineUid }: ListedMachine,
+  { machines }: Pick<ControlCaches, "machines">,
+): boolean =>
+  machines.store
+    .list()
+    .some(({ metadata }) => (machineUid === undefined ? metadata.name === machineName : metadata.uid === machineUid));
 
 /** Reports on a class, and in the log. */
 export type ReportOnClass = (machineClass: MachineClass, event: EventRecord) => void;
@@ -120,7 +134,9 @@ export function createOrphanDeleter(
 
   const deleteOne = async (vm: ListedMachine, list: VmList, signal: AbortSignal): Promise<void> => {
     const { machineClass } = list;
-    const what = `VM ${vm.providerId} of Machine ${vm.machineName}, which does not exist`;
+    const thing = vm.parts === undefined ? "VM" : `${vm.parts.join(", ")} of VM`;
+    const because = hasMachine(vm, caches) ? "which names another VM" : "which does not exist";
+    const what = `${thing} ${vm.providerId} of Machine ${vm.machineName}, ${because}`;
     const outcome = await deleteOrphan(vm, list, driver, signal);
     if (signal.aborted) return;
     if (!outcome.ok) {
@@ -135,8 +151,8 @@ export function createOrphanDeleter(
   return {
     async deleteDue(due, list, facts, signal) {
       const { uid = "" } = list.machineClass.metadata;
-      for (const vm of await live.stillWithoutMachine(due, signal)) {
-        if (!(await live.hasNoMachine(vm, signal))) continue;
+      for (const vm of await live.stillWithoutMachine(due, list.vms, signal)) {
+        if (!(await live.hasNoMachine(vm, list.vms, signal))) continue;
         if (signal.aborted || findDoubt(observeMachineList(context), facts) !== undefined) return;
         if (!isWithinRate(uid, vm)) return;
         await deleteOne(vm, list, signal);

@@ -75,3 +75,39 @@ describe("a VM that no machine owns", () => {
     expect(findOrphans([tagged], machines, testNamespace)).toEqual([tagged]);
   });
 });
+
+describe("a second VM of a machine", () => {
+  const own: ListedMachine = { ...vm, providerId: "aws:///eu/i-2", machineUid: "uid-m" };
+  const second: ListedMachine = { ...own, providerId: "aws:///eu/i-1" };
+  const settled = [named("m"), withId("aws:///eu/i-2"), inPhase("Running")] as const;
+  const orphansOf = (vms: readonly ListedMachine[], ...machines: readonly Machine[]) =>
+    findOrphans(vms, machines, testNamespace);
+
+  test("has no machine when the list has the one that the machine names", () => {
+    expect(orphansOf([own, second], aMachine(...settled))).toEqual([second]);
+    const ofMcm = [own, second].map(({ providerId, machineName }) => ({ providerId, machineName }));
+    expect(orphansOf(ofMcm, aMachine(...settled))).toEqual([ofMcm[1]]);
+  });
+
+  test.each<[string, readonly ListedMachine[], readonly Change<Machine>[]]>([
+    ["the list lacks the one that it names", [second], settled],
+    ["that one is of another machine", [{ ...own, machineName: "n", machineUid: "uid-n" }, second], settled],
+    ["of that one only parts are left", [{ ...own, parts: ["NIC m-nic"] }, second], settled],
+    ["it names none", [own, second], [named("m"), inPhase("Running")]],
+    ["it is being created", [own, second], [named("m"), withId("aws:///eu/i-2"), inPhase("CrashLoopBackOff")]],
+    [
+      "it is being deleted",
+      [own, second],
+      [...settled, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, inPhase("Terminating")],
+    ],
+    ["its creation was answered with it", [own, second], [...settled, intent({ foreignVm: "aws:///eu/i-1" })]],
+  ])("belongs to its machine when %s", (_, vms, changes) => {
+    const others = aMachine(named("n"), inPhase("Running"));
+    expect(orphansOf(vms, aMachine(...changes), others)).toEqual([]);
+  });
+
+  test("belongs to another machine that names it", () => {
+    const other = aMachine(named("o"), withId("aws:///eu/i-1"), inPhase("Running"));
+    expect(orphansOf([own, second], aMachine(...settled), other)).toEqual([]);
+  });
+});

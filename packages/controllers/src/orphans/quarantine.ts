@@ -5,8 +5,12 @@ import { apiTime } from "@millwright/kube";
 export interface QuarantinedVm {
   /** Name of the Machine that it was created for. */
   readonly machine: string;
+  /** What is left of it, where it is no VM. */
+  readonly parts?: readonly string[];
   /** Since when; wall clock, milliseconds. */
   readonly since: number;
+  /** From when on it will be deleted, for people; absent: it is only reported. Wall clock, milliseconds. */
+  readonly deleteAfter?: number;
 }
 
 /** The VMs of a class that are in quarantine. */
@@ -30,25 +34,46 @@ const parsed = (text: string): unknown => {
   }
 };
 
+const timeOf = (value: unknown): number | undefined => {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+};
+
 /** The quarantine that is recorded on a class, without entries that cannot be read: those VMs start again. */
 export function readQuarantine({ metadata }: Pick<MachineClass, "metadata">): Quarantine {
   const record = parsed(metadata.annotations?.[annotationKeys.orphanVms] ?? "");
   if (!isRecord(record) || !isRecord(record["vms"])) return emptyQuarantine;
   const { machines } = record;
   const vms = Object.entries(record["vms"]).flatMap(([id, entry]) => {
-    const { machine, since }: Readonly<Record<string, unknown>> = isRecord(entry) ? entry : {};
-    const sinceMs = typeof since === "string" ? Date.parse(since) : Number.NaN;
-    if (typeof machine !== "string" || Number.isNaN(sinceMs)) return [];
-    return [[id, { machine, since: sinceMs }] as const];
+    const { machine, since, parts, deleteAfter }: Readonly<Record<string, unknown>> = isRecord(entry) ? entry : {};
+    const sinceMs = timeOf(since);
+    if (typeof machine !== "string" || sinceMs === undefined) return [];
+    const texts = Array.isArray(parts) ? parts.filter((part) => typeof part === "string") : [];
+    const deleteAfterMs = timeOf(deleteAfter);
+    const vm: QuarantinedVm = {
+      machine,
+      ...(texts.length === 0 ? {} : { parts: texts }),
+      since: sinceMs,
+      ...(deleteAfterMs === undefined ? {} : { deleteAfter: deleteAfterMs }),
+    };
+    return [[id, vm] as const];
   });
   return { machines: typeof machines === "number" ? machines : 0, vms: new Map(vms) };
 }
 
-/** The text of the annotation; `null` removes it. */
-export function formatQuarantine({ machines, vms }: Quarantine): string | null {
+/**
+ * The text of the annotation; `null` removes it.
+ *
+ * @param quarantineMs from quarantine to deletion; undefined: nothing is deleted
+ */
+export function formatQuarantine({ machines, vms }: Quarantine, quarantineMs: number | undefined): string | null {
   if (vms.size === 0) return null;
+  const timeText = (ms: number): string => apiTime(new Date(ms));
   const entries = [...vms]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, { machine, since }]) => [id, { machine, since: apiTime(new Date(since)) }] as const);
+    .map(([id, { machine, parts, since }]) => {
+      const end = quarantineMs === undefined ? {} : { deleteAfter: timeText(since + quarantineMs) };
+      return [id, { machine, ...(parts === undefined ? {} : { parts }), since: timeText(since), ...end }] as const;
+    });
   return JSON.stringify({ machines, vms: Object.fromEntries(entries) });
 }

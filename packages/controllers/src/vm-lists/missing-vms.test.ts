@@ -6,11 +6,16 @@ import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
 /** Eight machines whose VMs are listed, except those that the test hides. */
 async function aListedFleet(size = 8) {
   const hidden = new Set<string>();
+  const partsOf = new Map<string, readonly string[]>();
   const names = Object.keys(fleetOf(size));
   const listed = (): readonly ListedMachine[] =>
     names
       .filter((name) => !hidden.has(name))
-      .map((name) => ({ providerId: `vm-${name}`, machineName: name, machineUid: `uid-${name}` }));
+      .map((name) => {
+        const parts = partsOf.get(name);
+        const vm = { providerId: `vm-${name}`, machineName: name, machineUid: `uid-${name}` };
+        return parts === undefined ? vm : { ...vm, parts };
+      });
   const fleet = await aFleet(fleetOf(size), { listVms: () => ({ ok: true, value: listed() }) });
   // The first lists, which lack nothing.
   await fleet.clock.advance(MINUTE);
@@ -22,7 +27,7 @@ async function aListedFleet(size = 8) {
     fleet.api.change(nodeResource, nodeOf(name), {
       status: { conditions: [{ type: "Ready", status: "True", lastHeartbeatTime }] },
     });
-  return { ...fleet, hidden, remove, report };
+  return { ...fleet, hidden, partsOf, remove, report };
 }
 
 describe("a VM that was deleted in the cloud", () => {
@@ -37,6 +42,14 @@ describe("a VM that was deleted in the cloud", () => {
     await clock.advance(10 * MINUTE);
     expect(phase("m00")).toBe("Failed");
     expect(events).toEqual(["VMMissing", "HealthTimedOut"]);
+  });
+
+  it("is missing also when parts of it are left", async () => {
+    const { clock, driver, partsOf, phase } = await aListedFleet();
+    partsOf.set("m00", ["NIC m00-nic"]);
+    driver.vms.delete("uid-m00");
+    await clock.advance(23 * MINUTE);
+    expect(phase("m00")).toBe("Unknown");
   });
 
   it("counts as an outage when there are many, and none is replaced", async () => {

@@ -31,7 +31,7 @@ function createIsListed(vms: readonly ListedMachine[]): (machine: Machine) => bo
 export function createMissingVms(
   context: ControllerContext,
   driver: Pick<MachineDriver, "findVm">,
-  lists: Pick<VmLists, "onList" | "request" | "times">,
+  lists: Pick<VmLists, "onList" | "request" | "times" | "failed">,
 ): MissingVms {
   const { caches, target, events, log } = context;
   const { confirmAfterMs } = lists.times;
@@ -75,13 +75,14 @@ export function createMissingVms(
   };
 
   lists.onList(async (list, signal) => {
-    const isListed = createIsListed(list.vms);
+    const isListed = createIsListed(list.vms.filter(({ parts }) => parts === undefined));
     const absent = list.machines.filter((machine) => !isListed(machine));
     for (const machine of list.machines) if (isListed(machine)) set(machine, undefined);
     const unknown = absent.filter((machine) => !has(machine));
     if (isDoubtful(unknown.length, list.machines.length)) {
       for (const { metadata } of unknown) suspicions.delete(metadata.uid ?? "");
       const message = `VMs of ${unknown.length} of ${list.machines.length} machines are not listed. Check credentials, and whether fields of the class that locate VMs were changed`;
+      lists.failed(list.machineClass.metadata.name, eventReasons.vmsNotListed);
       events.record(list.machineClass, { type: "Warning", reason: eventReasons.vmsNotListed, message });
       log("warn", "VMs of most machines of a MachineClass are not listed", {
         machineClass: list.machineClass.metadata.name,

@@ -146,6 +146,26 @@ describe("the VMs of a class", () => {
     expect(calls).toHaveLength(1);
   });
 
+  it("are counted when a list fails", async () => {
+    const failures: string[] = [];
+    const driver: VmListDriver = {
+      missingDriver: () => undefined,
+      listsVms: () => true,
+      listVms: async () => ({ ok: false, error: new MachineError("Internal", "a VM without id") }),
+    };
+    const { settle } = await runControllers(
+      (context) => [
+        createVmLists(context, driver, {}, (name, reason) => failures.push(`${name} ${reason}`)).controller,
+      ],
+      (api) => {
+        api.seed(secretResource, { metadata: { name: "small", namespace: testNamespace }, data: { userData } });
+        api.seed(machineClassResource, aMachineClass());
+      },
+    );
+    await settle(1.5 * MINUTE);
+    expect(new Set(failures)).toEqual(new Set(["small Internal"]));
+  });
+
   it("are listed again after a reader failed", async () => {
     let reads = 0;
     const driver: VmListDriver = {

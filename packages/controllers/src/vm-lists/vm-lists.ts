@@ -28,6 +28,8 @@ export interface VmLists {
   readonly times: VmListTimes;
   /** Requests a list of a class after that time at the latest, milliseconds. */
   request(machineClass: MachineClass, afterMs: number): void;
+  /** Counts a list that proves nothing. */
+  failed(className: string, reason: string): void;
   /** Calls `reader` with each list, one reader after the other. */
   onList(reader: VmListReader): void;
 }
@@ -72,13 +74,14 @@ function enqueueChangedClasses(
 }
 
 /**
- * Lists the VMs of each class: when the process starts, periodically, and when a VM without a machine is likely. Lists of classes fail and are repeated
+ * Lists the VMs of each class, and calls `onFailed` with each list that fails or proves nothing: when the process starts, periodically, and when a VM without a machine is likely. Lists of classes fail and are repeated
  * independently of each other. Classes whose driver has no list are ignored.
  */
 export function createVmLists(
   context: ControllerContext,
   driver: VmListDriver,
   changedTimes: Partial<VmListTimes> = {},
+  onFailed: (className: string, reason: string) => void = () => undefined,
 ): VmLists {
   const { caches, namespace, clock, random, log, events } = context;
   const { store } = caches.classes;
@@ -107,6 +110,7 @@ export function createVmLists(
     const { name, uid = "" } = machineClass.metadata;
     schedule.failed(uid, retryAfterMs);
     if (code === "Unimplemented") return;
+    onFailed(name, code);
     const text = `Failed to list the VMs of the class: ${code}: ${message}`;
     log("warn", "Failed to list the VMs of a MachineClass", { machineClass: name, code, error: message });
     if (reported.get(uid) === text) return;
@@ -154,5 +158,5 @@ export function createVmLists(
     const machineClass = store.getByRef({ namespace, name });
     if (machineClass !== undefined) request(machineClass, 0);
   });
-  return { controller, times, request, onList: (reader) => void readers.push(reader) };
+  return { controller, times, request, failed: onFailed, onList: (reader) => void readers.push(reader) };
 }

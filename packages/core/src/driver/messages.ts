@@ -130,6 +130,11 @@ export interface ListedMachine {
   readonly machineUid?: string;
   /** Namespace of that object, if the driver stores it. A VM of another namespace is never an orphan: other controllers manage its machine. */
   readonly machineNamespace?: string;
+  /**
+   * What is left of the machine where its VM does not exist, such as `NIC m-nic`, for people; absent or empty: there is a VM. Only what `deleteMachine` would delete. Leftovers without a machine are reported and deleted as VMs
+   * without one are; the machine of leftovers has no VM.
+   */
+  readonly parts?: readonly string[];
 }
 
 /** The VMs of a class: complete, or the call fails. */

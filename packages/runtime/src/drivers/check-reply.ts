@@ -176,6 +176,15 @@ export function readVolumeReply(reply: unknown, count: number): readonly (string
   });
 }
 
+/** More than any machine has. */
+const maxParts = 20;
+
+/** What is left of a machine without VM. An entry with other parts is one of a VM: that is what they were before there were parts. */
+function readParts(parts: unknown): Pick<ListedMachine, "parts"> {
+  if (!Array.isArray(parts) || parts.length === 0 || !parts.every(isText)) return {};
+  return { parts: parts.slice(0, maxParts).map((part) => toPrintable(part)) };
+}
+
 /**
  * Reads the VMs that a driver listed. One that cannot be read makes the list incomplete.
  *
@@ -185,7 +194,9 @@ export function readListReply(reply: unknown): readonly ListedMachine[] {
   const vms: unknown = isRecord(reply) ? reply["machines"] : undefined;
   if (!Array.isArray(vms)) throw bad("listMachines", "without machines");
   return vms.map((vm: unknown) => {
-    const { machineName, machineUid, machineNamespace, ...rest }: Readonly<Record<string, unknown>> = isRecord(vm)
+    const { machineName, machineUid, machineNamespace, parts, ...rest }: Readonly<Record<string, unknown>> = isRecord(
+      vm,
+    )
       ? vm
       : {};
     const providerId = readProviderId("listMachines", rest["providerId"]);
@@ -196,6 +207,7 @@ export function readListReply(reply: unknown): readonly ListedMachine[] {
       machineName,
       ...(isText(machineUid) && machineUid !== "" ? { machineUid } : {}),
       ...(isText(machineNamespace) && machineNamespace !== "" ? { machineNamespace } : {}),
+      ...readParts(parts),
     };
   });
 }

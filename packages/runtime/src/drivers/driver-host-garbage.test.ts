@@ -93,6 +93,14 @@ describe("a driver that answers garbage", () => {
     });
   });
 
+  it("lists what is left of a VM as such only when it is texts", async () => {
+    const vm = { providerId: "vm-1", machineName: "m" };
+    const listed = (parts: unknown) =>
+      host({ listMachines: wild({ machines: [{ ...vm, parts }] }) }).listVms(aCall(), unaborted);
+    expect(await listed(["NIC a\u001b"])).toEqual({ ok: true, value: [{ ...vm, parts: ["NIC a\uFFFD"] }] });
+    for (const parts of ["NIC a", [], [1], [{}], null]) expect(await listed(parts)).toEqual({ ok: true, value: [vm] });
+  });
+
   it("has addresses left out that would be shown as others, with a log line about each answer", async () => {
     const odd = ["10.0.0.\u202e1", "10.0.0.1\n", "10.0.0.1\u200b"].map((text) => ({ ...address, address: text }));
     const reply = { providerId: "vm-1", nodeName: "n", addresses: [...odd, address] };

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { renderClass } from "./render-class.ts";
+
+const report = { name: "small", namespace: "default", provider: "azure", orphans: [], notes: [] };
+
+it("shows VMs without machine and leftovers, since when, and when they are deleted", () => {
+  const orphan = { providerId: "azure:///eu/m-1", machine: "m-1", parts: [], since: "2026-01-01T00:00:00Z" };
+  const text = renderClass({
+    ...report,
+    orphans: [
+      { ...orphan, deleteAfter: "2026-01-01T00:15:00Z" },
+      { ...orphan, providerId: "azure:///eu/m-2", machine: "m-2", parts: ["NIC m-2-nic"], deleteAfter: "" },
+    ],
+  });
+  expect(text).toBe(
+    [
+      "Name:       small",
+      "Namespace:  default",
+      "Provider:   azure",
+      "VMs without machine:",
+      "  ID                            FOR MACHINE  QUARANTINED           DELETED AFTER",
+      "  azure:///eu/m-1               m-1          2026-01-01T00:00:00Z  2026-01-01T00:15:00Z",
+      "  azure:///eu/m-2: NIC m-2-nic  m-2          2026-01-01T00:00:00Z  never",
+      "",
+    ].join("\n"),
+  );
+});
+
+it("shows a class without such VMs", () => {
+  expect(renderClass(report)).toBe("Name:       small\nNamespace:  default\nProvider:   azure\n");
+});
