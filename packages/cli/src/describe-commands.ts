@@ -32,7 +32,9 @@ export function addDescribeCommands(program: Command): void {
 
   describe
     .command("class <name>")
-    .description("show a MachineClass, and the VMs without machine that will be deleted")
+    .description(
+      "show Secrets, machines by phase and failures of a MachineClass, and the VMs without machine that will be deleted",
+    )
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
     .option("-n, --namespace <name>", "namespace of the class (default: that of the kubeconfig, else default)")
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))

@@ -153,7 +153,12 @@ export function createProgram(setStatus: (status: number) => void): Command {
 
   addDriverCommands(program, setStatus);
   addConformanceCommand(program, setStatus);
+  addPrintCommands(program);
+  return program;
+}
 
+/** Commands that print what is part of this version, and read no cluster. */
+function addPrintCommands(program: Command): void {
   program
     .command("crds")
     .description("print the CustomResourceDefinitions of the Machine API")
@@ -191,6 +196,4 @@ export function createProgram(setStatus: (status: number) => void): Command {
       const { printVersion } = await import("./commands/version.ts");
       await printVersion();
     });
-
-  return program;
 }

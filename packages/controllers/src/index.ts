@@ -62,3 +62,4 @@ export type { DrainPreview, DrainStep, PodPreview } from "./drain/simulate-drain
 export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain/drain-rules.ts";
 export { claimNames } from "./model/pod-claims.ts";
+export type { Operations } from "./machine/operations/operations.ts";

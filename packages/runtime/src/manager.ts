@@ -47,6 +47,7 @@ import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
+import { measureOpenCircuits } from "./metrics/open-circuits.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
@@ -202,6 +203,7 @@ export function createManager(options: ManagerOptions): Manager {
     settings,
     workers,
   });
+  measureOpenCircuits(registry, machine.operations);
   const capacity = createCapacityController(context, driver);
   const controllers = [
     createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),

@@ -1,7 +1,18 @@
 import { expect, it } from "vitest";
 import { renderClass } from "./render-class.ts";
 
-const report = { name: "small", namespace: "default", provider: "azure", orphans: [], notes: [] };
+const report = {
+  name: "small",
+  namespace: "default",
+  provider: "azure",
+  secrets: ["cloud", "user-data"],
+  phases: { Running: 1 },
+  isHeldBack: false,
+  failures: [],
+  orphans: [],
+  notes: [],
+};
+const secretsAndMachines = ["Secrets:    cloud, user-data", "Machines:   1 Running"];
 
 it("shows VMs without machine and leftovers, since when, and when they are deleted", () => {
   const orphan = { providerId: "azure:///eu/m-1", machine: "m-1", parts: [], since: "2026-01-01T00:00:00Z" };
@@ -17,6 +28,7 @@ it("shows VMs without machine and leftovers, since when, and when they are delet
       "Name:       small",
       "Namespace:  default",
       "Provider:   azure",
+      ...secretsAndMachines,
       "VMs without machine:",
       "  ID                            FOR MACHINE  QUARANTINED           DELETED AFTER",
       "  azure:///eu/m-1               m-1          2026-01-01T00:00:00Z  2026-01-01T00:15:00Z",
@@ -27,5 +39,14 @@ it("shows VMs without machine and leftovers, since when, and when they are delet
 });
 
 it("shows a class without such VMs", () => {
-  expect(renderClass(report)).toBe("Name:       small\nNamespace:  default\nProvider:   azure\n");
+  expect(renderClass(report)).toBe(
+    ["Name:       small", "Namespace:  default", "Provider:   azure", ...secretsAndMachines, ""].join("\n"),
+  );
+});
+
+it("shows failures by code, and that calls are held back", () => {
+  const failures = [{ code: "Unauthenticated", machines: 2, example: "a", message: "Waiting:\nno" }];
+  const text = renderClass({ ...report, isHeldBack: true, failures });
+  expect(text).toContain("Credential:  calls are held back, see the failures\n");
+  expect(text).toContain("Failures:\n  2 with Unauthenticated, such as a: Waiting: no\n");
 });

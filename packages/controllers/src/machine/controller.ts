@@ -22,6 +22,7 @@ import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { wireClaims } from "./claim-triggers.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
+import { reportCircuits } from "./operations/report-circuits.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
@@ -87,11 +88,12 @@ export function createMachineController(
   { driver, missingVms, vmOwners, settings, workers }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace, deletionBudget } = context;
-  const operations = createOperations(clock, {
+  const limits = {
     perGroup: settings.maxConcurrentCreationsPerClass,
     inAll: settings.maxConcurrentCreations,
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
-  });
+  };
+  const operations = createOperations(clock, limits, reportCircuits(context));
   const reported = createReportedProblems();
   const protection = createMachineProtection(context);
   const interests = createDrainInterests();

@@ -30,8 +30,8 @@ export interface FakeDriver extends MachineDriver {
   fail(method: FakeMethod, code: MachineErrorCode, times?: number, after?: "after"): void;
   /** Lets the next calls of a method about each machine answer that it is pending. */
   pend(method: "ensureVm" | "deleteVm", callsPerMachine: number, message?: string, checkAfterMs?: number): void;
-  /** Holds every call back until the returned function is called. */
-  hold(): () => void;
+  /** Holds every call back until the returned function is called, or those about some machines. */
+  hold(of?: (machine: Machine) => boolean): () => void;
 }
 
 /** How a fake driver differs from the plain one. */
@@ -61,7 +61,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   const faults: FakeDriver["faults"] = [];
   /** By method: what is pending, for how many calls about each machine, and how many there were by UID. */
   const delays = new Map<string, PendingOperation & { readonly calls: number; readonly waited: Map<string, number> }>();
-  let gate: Promise<void> = Promise.resolve();
+  let gate: { readonly opened: Promise<void>; readonly of: (machine: Machine) => boolean } | undefined;
   let made = 0;
 
   const idOf = ({ metadata }: Machine): string => metadata.uid ?? "";
@@ -75,7 +75,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
     (name: FakeMethod, act: (machine: Machine) => OperationResult) =>
     async ({ machine }: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>> => {
       calls.push(`${name} ${machine.metadata.name}`);
-      await gate;
+      await (gate?.of(machine) === true ? gate.opened : undefined);
       try {
         signal.throwIfAborted();
       } catch {
@@ -140,9 +140,9 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
     pend(name, callsPerMachine, message = "wiping disks", checkAfterMs = 30_000) {
       delays.set(name, { pending: { message, checkAfterMs }, calls: callsPerMachine, waited: new Map() });
     },
-    hold() {
+    hold(of = () => true) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      gate = promise;
+      gate = { opened: promise, of };
       return resolve;
     },
   };

@@ -42,6 +42,10 @@ export const eventReasons = {
   invalidMachineClass: "InvalidMachineClass",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
+  /** Ours, Warning, on MachineClasses: the cloud refuses the calls with the credential of the class, or does not serve them; they are held back, and one at a time retries. The message has the code. */
+  credentialRefused: "CredentialRefused",
+  /** Ours, Normal, on MachineClasses: calls with the credential of the class are no longer held back. */
+  credentialAccepted: "CredentialAccepted",
   /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. */
   failedListVms: "FailedListVMs",
   /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */

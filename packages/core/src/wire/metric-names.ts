@@ -134,6 +134,8 @@ export const ownMetricNames = {
   orphanVms: "millwright_orphan_vms",
   /** Counter: lists of the VMs of a class that failed or proved nothing; labels `machine_class` and `reason`: the code of the error, `Internal` for one that cannot be read, or `VMsNotListed` for one that lacks most VMs. */
   failedVmLists: "millwright_vm_list_failures_total",
+  /** Gauge: 1 while calls of a driver with a credential are held back because its cloud refuses them; labels `driver`, `secret`: name of the Secret. Alert on any value above 0. */
+  circuitOpen: "millwright_circuit_open",
   /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
   /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */

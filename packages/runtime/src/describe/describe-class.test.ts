@@ -1,5 +1,5 @@
-import { annotationKeys, isConfigError, machineClassResource } from "@millwright/core";
-import { createFakeApi } from "@millwright/kube/testing";
+import { annotationKeys, isConfigError, machineClassResource, machineResource } from "@millwright/core";
+import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { describeClass } from "./describe-class.ts";
 
@@ -25,6 +25,10 @@ it("reports the VMs without machine that are recorded on a class", async () => {
     name: "small",
     namespace,
     provider: "mock",
+    secrets: [],
+    phases: {},
+    isHeldBack: false,
+    failures: [],
     orphans: [
       { providerId: "vm-1", machine: "a", parts: [], since, deleteAfter: "" },
       { providerId: "vm-2", machine: "b", parts: ["NIC b-nic"], since, deleteAfter: "2026-01-01T00:15:00Z" },
@@ -36,4 +40,51 @@ it("reports the VMs without machine that are recorded on a class", async () => {
 it("names a class that does not exist", async () => {
   const reading = describeClass({ control: createFakeApi(), namespace, name: "none" });
   await expect(reading).rejects.toSatisfy(isConfigError);
+});
+
+const held = 'Waiting: Secret "cloud" of driver "mock" is refused since 2026-01-01T00:00:00Z: no';
+
+function aCluster(): FakeApi {
+  const api = createFakeApi();
+  api.seed(machineClassResource, {
+    metadata: { name: "small", namespace },
+    provider: "mock",
+    providerSpec: {},
+    secretRef: { name: "user-data", namespace },
+    credentialsSecretRef: { name: "cloud", namespace },
+  } as never);
+  const seedMachine = (name: string, className: string, errorCode?: string, description = ""): void =>
+    void api.seed(machineResource, {
+      metadata: { name, namespace },
+      spec: { class: { kind: "MachineClass", name: className } },
+      status: {
+        currentStatus: { phase: errorCode === undefined ? "Running" : "CrashLoopBackOff" },
+        lastOperation: { state: errorCode === undefined ? "Successful" : "Failed", errorCode, description },
+      },
+    } as never);
+  seedMachine("a", "small");
+  seedMachine("b", "small", "Unauthenticated", "no");
+  seedMachine("c", "small", "Unauthenticated", `Cloud provider message - ${held}`);
+  seedMachine("d", "small", "NotFound", "no image");
+  seedMachine("e", "large", "NotFound", "no image");
+  return api;
+}
+
+it("reports driver, Secrets, machines by phase and failures of a class, and writes nothing", async () => {
+  const api = aCluster();
+  expect(await describeClass({ control: api, namespace, name: "small" })).toEqual({
+    name: "small",
+    namespace,
+    provider: "mock",
+    secrets: ["cloud", "user-data"],
+    phases: { CrashLoopBackOff: 3, Running: 1 },
+    isHeldBack: true,
+    failures: [
+      { code: "Unauthenticated", machines: 2, example: "c", message: `Cloud provider message - ${held}` },
+      { code: "NotFound", machines: 1, example: "d", message: "no image" },
+    ],
+    orphans: [],
+    notes: [],
+  });
+  expect(api.writes()).toEqual([]);
 });

@@ -1,7 +1,14 @@
 import { readQuarantine } from "@millwright/controllers";
-import { machineClassResource, readMachineClass } from "@millwright/core";
+import {
+  type Machine,
+  type MachineClass,
+  machineClassResource,
+  machineResource,
+  readMachineClass,
+} from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { explainFailure } from "./explain-failure.ts";
+import { countPhases } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 
@@ -18,42 +25,98 @@ export interface OrphanReport {
   readonly deleteAfter: string;
 }
 
+/** A failure that machines of a class report. */
+export interface ClassFailure {
+  /** Of the driver; empty where the failure has none. */
+  readonly code: string;
+  readonly machines: number;
+  /** The name of one of them. */
+  readonly example: string;
+  /** As that machine reports it. */
+  readonly message: string;
+}
+
 /** What is known of a class. */
 export interface MachineClassReport {
   readonly name: string;
   readonly namespace: string;
   readonly provider: string;
+  /** Names of the Secrets, the one with the credentials first. */
+  readonly secrets: readonly string[];
+  /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
+  readonly phases: Readonly<Record<string, number>>;
+  /** Whether machines report that calls with the credential of the class are held back. */
+  readonly isHeldBack: boolean;
+  /** Failed operations by code, the most frequent first. */
+  readonly failures: readonly ClassFailure[];
   /** In the order of their ids. */
   readonly orphans: readonly OrphanReport[];
   /** What else is to be known, a sentence each. */
   readonly notes: readonly string[];
 }
 
+/** The start of the message of a call that was held back; see the circuit breaker of the machine controller. */
+const heldBack = /Waiting: Secret "[^"]*" of driver "[^"]*" /;
+
+function failuresOf(machines: readonly Machine[]): readonly ClassFailure[] {
+  const byCode = new Map<string, Machine[]>();
+  for (const machine of machines) {
+    const { state, errorCode = "" } = machine.status?.lastOperation ?? {};
+    if (state === "Failed") byCode.set(errorCode, [...(byCode.get(errorCode) ?? []), machine]);
+  }
+  return [...byCode]
+    .map(([code, failed]): ClassFailure => {
+      // One that was held back names the credential.
+      const [first] = failed.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+      const example = failed.find(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")) ?? first;
+      return {
+        code,
+        machines: failed.length,
+        example: example?.metadata.name ?? "",
+        message: example?.status?.lastOperation?.description ?? "",
+      };
+    })
+    .toSorted((a, b) => b.machines - a.machines || (a.code < b.code ? -1 : 1));
+}
+
+const orphansOf = (machineClass: MachineClass): readonly OrphanReport[] =>
+  [...readQuarantine(machineClass).vms]
+    .map(([providerId, { machine, parts = [], since, deleteAfter }]): OrphanReport => ({
+      providerId,
+      machine,
+      parts,
+      since: apiTime(new Date(since)),
+      deleteAfter: deleteAfter === undefined ? "" : apiTime(new Date(deleteAfter)),
+    }))
+    .toSorted((a, b) => (a.providerId < b.providerId ? -1 : 1));
+
 /**
- * Reads a class, and reports the VMs without machine that are recorded on it.
+ * Reads a class and its machines, and reports their state and the VMs without machine that are recorded on the class. Whether calls are held back is known from the machines: the controllers keep it in
+ * memory.
  *
- * @throws ConfigError when there is no such class, none that can be read, or it may not be read, and when the API server is unreachable
+ * @throws ConfigError when there is no such class, none that can be read, or something may not be read, and when the API server is unreachable
  */
 export async function describeClass(options: NamedObject): Promise<MachineClassReport> {
+  const { control, namespace, signal } = options;
   try {
     const machineClass = await readNamed(options, machineClassResource, readMachineClass);
-    const orphans = [...readQuarantine(machineClass).vms].map(
-      ([providerId, { machine, parts = [], since, deleteAfter }]): OrphanReport => ({
-        providerId,
-        machine,
-        parts,
-        since: apiTime(new Date(since)),
-        deleteAfter: deleteAfter === undefined ? "" : apiTime(new Date(deleteAfter)),
-      }),
-    );
+    const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
+    const { items } = await control.list<Machine>(machineResource, asked);
+    const machines = items.filter(({ spec }) => spec?.class?.name === options.name);
+    const { metadata, provider = "", credentialsSecretRef, secretRef } = machineClass;
+    const secrets = [credentialsSecretRef?.name ?? "", secretRef?.name ?? ""].filter((name) => name !== "");
     return {
-      name: machineClass.metadata.name,
-      namespace: options.namespace,
-      provider: machineClass.provider ?? "",
-      orphans: orphans.toSorted((a, b) => (a.providerId < b.providerId ? -1 : 1)),
-      notes: unknownAnnotations("MachineClass", machineClass.metadata),
+      name: metadata.name,
+      namespace,
+      provider,
+      secrets: [...new Set(secrets)],
+      phases: countPhases(machines),
+      isHeldBack: machines.some(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")),
+      failures: failuresOf(machines),
+      orphans: orphansOf(machineClass),
+      notes: unknownAnnotations("MachineClass", metadata),
     };
   } catch (error) {
-    throw explainFailure(error, "a description needs to get machineclasses");
+    throw explainFailure(error, "a description needs to get machineclasses, and to list machines");
   }
 }

@@ -20,7 +20,12 @@ function setUp(limits: { readonly perGroup?: number; readonly inAll?: number } =
   const notified: string[] = [];
   const enter = (
     uid: string,
-    change: { readonly inputs?: string; readonly isRepeated?: boolean; readonly isAccepted?: boolean } = {},
+    change: {
+      readonly credential?: string;
+      readonly inputs?: string;
+      readonly isRepeated?: boolean;
+      readonly isAccepted?: boolean;
+    } = {},
   ) =>
     throttle.enter({
       uid,
@@ -51,11 +56,28 @@ describe("launch throttle", () => {
   it("is round-robin when the total is limited: a class with many machines does not starve another", () => {
     const { running, leave, enterAll } = setUp({ perGroup: 3, inAll: 3 });
     enterAll("a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "c1");
-    expect(running).toEqual(["a1", "a2", "a3"]);
+    // Each of three groups has a share of one call.
+    expect(running).toEqual(["a1", "a2", "a3", "b1", "c1"]);
     leave("a1");
     leave("a2");
     leave("a3");
     expect(running.toSorted()).toEqual(["a4", "b1", "c1"]);
+  });
+
+  it("starts a class beyond the total when calls of others hang, up to its share", () => {
+    const { running, enterAll } = setUp({ perGroup: 5, inAll: 10 });
+    const calls = (group: string) => Array.from({ length: 9 }, (_, index) => `${group}${index}`);
+    enterAll(...calls("a"), ...calls("b"));
+    expect(running).toHaveLength(10);
+    enterAll(...calls("c"));
+    expect(running.filter((uid) => uid.startsWith("c"))).toHaveLength(3);
+  });
+
+  it("shares the total among credentials, however many classes one of them has", () => {
+    const { running, enter } = setUp({ perGroup: 5, inAll: 10 });
+    for (const group of "abcdefghij") for (const index of [0, 1]) enter(`${group}${index}`, { credential: "hangs" });
+    for (const index of [0, 1, 2, 3, 4, 5]) enter(`z${index}`, { credential: "works" });
+    expect(running.filter((uid) => uid.startsWith("z"))).toHaveLength(5);
   });
 
   it("accepts a machine once", () => {

@@ -6,7 +6,7 @@ import { backoffMs, jitterOf } from "../../model/retry.ts";
 export interface LaunchLimits {
   /** Per launch group. */
   readonly perGroup: number;
-  /** Over all groups. */
+  /** Over all groups; a group or credential without its share of it starts calls beyond it. */
   readonly inAll: number;
   /** Maximum backoff of a class that is out of quota or capacity, milliseconds. */
   readonly exhaustedRetryMs: number;
@@ -17,6 +17,8 @@ export interface LaunchEntry extends Omit<LaunchRequest, "name"> {
   readonly uid: string;
   /** See {@link LaunchRequest.name}. */
   readonly group: string;
+  /** Driver and Secret; groups with the same one share a cloud account. Default: one for all. */
+  readonly credential?: string;
   /** Version of class and secrets; a new one resets the backoff. */
   readonly inputs: string;
   /** Called once, when the call may start. */
@@ -61,6 +63,7 @@ const FORGET_AFTER_MS = 3_600_000;
 
 interface LaunchGroup {
   readonly name: string;
+  readonly credential: string;
   /** Maximum concurrent calls: one during a backoff, doubled by each success. */
   limit: number;
   /** In order of arrival. */
@@ -86,6 +89,20 @@ interface LaunchGroup {
 }
 
 /**
+ * Which groups have less than their share of the limit, so that calls that hang in other groups, or with other credentials, do not keep them from starting. Shares are equal among groups, and among
+ * credentials, that have calls; at least one call each.
+ */
+function sharesOf(groups: readonly LaunchGroup[], inAll: number): (group: LaunchGroup) => boolean {
+  const active = groups.filter(({ running, waiting }) => running.size + waiting.size > 0);
+  const byCredential = new Map<string, number>();
+  for (const { credential, running } of active)
+    byCredential.set(credential, (byCredential.get(credential) ?? 0) + running.size);
+  const share = (parts: number): number => Math.max(1, Math.floor(inAll / Math.max(1, parts)));
+  return ({ credential, running }) =>
+    running.size < share(active.length) || (byCredential.get(credential) ?? 0) < share(byCredential.size);
+}
+
+/**
  * Isolates classes from each other: each has its own limit of concurrent calls, and groups start calls round-robin. When creations of a class fail, one machine
  * at a time retries with exponential backoff; the first success lets two others follow, then four, and so on.
  * The state is kept in memory only: after a restart a machine that failed before probes the class again.
@@ -98,7 +115,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   let isClosed = false;
   const nowMs = (): number => clock.monotonicMs();
 
-  const findGroup = ({ group: name, inputs, isRepeated }: LaunchEntry): LaunchGroup => {
+  const findGroup = ({ group: name, credential = "", inputs, isRepeated }: LaunchEntry): LaunchGroup => {
     const known = groups.get(name);
     if (known !== undefined) {
       known.usedAt = nowMs();
@@ -106,6 +123,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     }
     const group: LaunchGroup = {
       name,
+      credential,
       limit: isRepeated ? 1 : limits.perGroup,
       waiting: new Map(),
       running: new Map(),
@@ -139,8 +157,10 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   };
 
   const next = (): readonly [LaunchGroup, LaunchEntry] | undefined => {
-    if (isClosed || total >= limits.inAll) return undefined;
+    if (isClosed) return undefined;
+    const mayExceed = total >= limits.inAll ? sharesOf([...groups.values()], limits.inAll) : () => true;
     for (const group of groups.values()) {
+      if (!mayExceed(group)) continue;
       if (placesTaken(group) >= group.limit || group.notBefore > nowMs()) continue;
       const entry = firstOf(group);
       if (entry !== undefined) return [group, entry];

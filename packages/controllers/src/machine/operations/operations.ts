@@ -1,5 +1,13 @@
 import { type Clock, MachineError } from "@millwright/core";
 import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "../creation/launch-throttle.ts";
+import {
+  type CircuitEvents,
+  type CircuitOutcome,
+  createCircuitBreaker,
+  type Credential,
+  type HeldBack,
+  type OpenCircuit,
+} from "./circuit-breaker.ts";
 import { type LaunchRequest } from "../../model/operation.ts";
 import type { DriverOutcome } from "../../model/driver-port.ts";
 import {
@@ -19,6 +27,8 @@ export interface OperationStart {
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult | PendingOperation>>;
   /** Called once when the call has ended, and while it is throttled when the reason has changed. */
   readonly enqueue: () => void;
+  /** With what the driver calls its cloud: calls with a credential that is refused are held back. Absent: they never are. */
+  readonly credential?: Credential & { readonly machineClass: string };
   /** The launch group in which the call is throttled. Absent: it starts at once. */
   readonly launch?: LaunchRequest;
   /** Called with a success, or an acceptance, after the machine was deleted: the VM would be orphaned. */
@@ -38,6 +48,8 @@ export interface Operations {
   cancel(uid: string): void;
   /** The machine is deleted. A running call is aborted. */
   forget(uid: string): void;
+  /** Credentials whose calls are held back. */
+  openCircuits(): readonly OpenCircuit[];
   /** Aborts all calls and resolves when every one has ended. */
   close(): Promise<void>;
 }
@@ -60,6 +72,8 @@ async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Retu
 
 interface Entry {
   view: OperationView;
+  /** The circuit by which the call was held back; it was not made. */
+  heldBy?: string;
   readonly operation: Pick<OperationStart, "kind" | "inputs" | "enqueue">;
   readonly group?: string;
   readonly abort: AbortController;
@@ -76,6 +90,14 @@ function launchOutcomeOf(
   return { kind: "failure", backoff: { code, message }, retryAfterMs };
 }
 
+function circuitOutcomeOf(
+  outcome: DriverOutcome<OperationResult | PendingOperation>,
+  signal: AbortSignal,
+): CircuitOutcome {
+  if (signal.aborted) return "aborted";
+  return outcome.ok ? {} : { error: outcome.error };
+}
+
 /** A smaller jump of the wall clock does not matter, milliseconds. */
 const JUMP_MS = 1_000;
 
@@ -86,6 +108,11 @@ const shifted = (view: OperationView, byMs: number): OperationView => {
   return view.state === "waiting" ? { ...view, since: view.since + byMs } : view;
 };
 
+const credentialKey = ({ driver, secret }: Credential): string => `${driver}/${secret}`;
+
+/** Which calls are released first: a VM that is not deleted costs money. */
+const releaseOrder: Readonly<Record<OperationKind, number>> = { delete: 0, find: 1, initialize: 2, create: 3 };
+
 const isOpen = (entry: Entry | undefined): boolean =>
   entry?.view.state === "running" || entry?.view.state === "waiting";
 
@@ -93,13 +120,29 @@ const isOpen = (entry: Entry | undefined): boolean =>
  * Runs driver calls outside of the queue: a call may take minutes and must not block a worker. The state is kept in memory only: after a restart
  * `getMachineStatus` finds the VM of each machine.
  */
-export function createOperations(clock: Clock, limits: LaunchLimits = defaultLaunchLimits): Operations {
+export function createOperations(
+  clock: Clock,
+  limits: LaunchLimits = defaultLaunchLimits,
+  onCircuit: Pick<CircuitEvents, "opened" | "closed"> = { opened: () => undefined, closed: () => undefined },
+): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
   /** Consecutive failures of one kind of call, by UID. */
   const failures = new Map<string, { readonly kind: OperationKind; readonly count: number; readonly since: number }>();
   const running = new Set<Promise<void>>();
   const throttle = createLaunchThrottle(clock, limits);
+  /** Makes calls that a circuit held back, deletions first. */
+  const release = (key: string, count: number): number => {
+    const held = [...entries]
+      .filter(([, { heldBy }]) => heldBy === key)
+      .toSorted(([, a], [, b]) => releaseOrder[a.operation.kind] - releaseOrder[b.operation.kind]);
+    for (const [uid, entry] of held.slice(0, count)) {
+      entries.delete(uid);
+      entry.operation.enqueue();
+    }
+    return Math.max(0, held.length - count);
+  };
+  const circuits = createCircuitBreaker(clock, { ...onCircuit, release });
   const closing = new AbortController();
 
   const offsetMs = (): number => clock.now().getTime() - clock.monotonicMs();
@@ -112,17 +155,19 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
     for (const entry of entries.values()) entry.view = shifted(entry.view, byMs);
   };
 
+  /** `isHeld`: the call was not made, and is no failure of the machine's own. */
   const failedView = (
     uid: string,
     { kind, inputs }: Pick<OperationStart, "kind" | "inputs">,
     error: MachineError,
+    isHeld = false,
   ): OperationView => {
     followClock();
     const before = failures.get(uid);
     const endedAt = clock.now().getTime();
     const { count: earlier, since } = before?.kind === kind ? before : { count: 0, since: endedAt };
-    const count = earlier + 1;
-    failures.set(uid, { kind, count, since });
+    const count = isHeld ? Math.max(1, earlier) : earlier + 1;
+    if (!isHeld) failures.set(uid, { kind, count, since });
     return {
       kind,
       state: "failed",
@@ -147,8 +192,23 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
     return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
   };
 
+  const holdBack = async (uid: string, entry: Entry, operation: OperationStart, held: HeldBack): Promise<void> => {
+    // In a later turn: the throttle starts many calls in one.
+    await Promise.resolve();
+    throttle.leave(uid, { kind: "ended" });
+    if (entries.get(uid) !== entry) return;
+    entry.view = failedView(uid, operation, held.error, true);
+    entry.heldBy = held.key;
+    operation.enqueue();
+  };
+
   const run = async (uid: string, entry: Entry, operation: OperationStart): Promise<void> => {
+    const { kind, inputs, credential } = operation;
+    const call = credential === undefined ? undefined : { ...credential, uid, kind, inputs };
+    const held = call === undefined ? undefined : circuits.enter(call);
+    if (held !== undefined) return holdBack(uid, entry, operation, held);
     const outcome = await outcomeOf(operation.run, entry.abort.signal);
+    if (call !== undefined) circuits.leave(call, circuitOutcomeOf(outcome, entry.abort.signal));
     // The machine is deleted: no reconcile reads the outcome.
     const isWanted = entries.get(uid) === entry;
     if (isWanted && outcome.ok) {
@@ -167,6 +227,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
   };
 
   return {
+    openCircuits: () => circuits.open(),
     get(uid) {
       followClock();
       const entry = entries.get(uid);
@@ -199,6 +260,7 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLau
         uid,
         group: name,
         inputs,
+        credential: operation.credential === undefined ? "" : credentialKey(operation.credential),
         ...request,
         begin: () => begin(uid, entry, operation),
         changed: operation.enqueue,

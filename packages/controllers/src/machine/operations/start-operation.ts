@@ -1,11 +1,11 @@
-import { type Machine, MachineError } from "@millwright/core";
+import { type Machine, type MachineClass, MachineError } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
 import type { MachineAction } from "../state/decision.ts";
 import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";
 import { isPending, type OperationKind, type OperationResult } from "../../model/operation.ts";
-import type { Operations } from "./operations.ts";
+import type { Operations, OperationStart } from "./operations.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import { creationTimeoutMs } from "../../model/timeouts.ts";
 
@@ -26,6 +26,18 @@ const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" |
   find: "findVm",
   delete: "deleteVm",
 };
+
+/** With what the driver of a class calls its cloud. */
+const credentialOf = ({
+  metadata,
+  provider = "",
+  secretRef,
+  credentialsSecretRef,
+}: MachineClass): NonNullable<OperationStart["credential"]> => ({
+  driver: provider,
+  secret: credentialsSecretRef?.name ?? secretRef?.name ?? "",
+  machineClass: metadata.name,
+});
 
 /** Makes the function that starts the driver call of a decision, outside of the queue. */
 export function createStarter(
@@ -76,7 +88,7 @@ export function createStarter(
     const machine = latest(decidedOn);
     const uid = machine.metadata.uid ?? "";
     const call: VmCall = { machine, machineClass: view.machineClass, secret };
-    const common = { inputs, enqueue: () => enqueue(machine) };
+    const common = { inputs, enqueue: () => enqueue(machine), credential: credentialOf(view.machineClass) };
     if (kind !== "create")
       return operations.start(uid, { ...common, kind, run: (signal) => driver[callOf[kind]](call, signal) });
     const creation: CreateVmCall = {

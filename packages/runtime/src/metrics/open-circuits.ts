@@ -1,0 +1,17 @@
+import type { Operations } from "@millwright/controllers";
+import { ownMetricNames } from "@millwright/core";
+import { Gauge, type Registry } from "prom-client";
+
+/** Adds the gauge of credentials whose calls are held back; counted at each scrape. */
+export function measureOpenCircuits(registry: Registry, operations: Pick<Operations, "openCircuits">): void {
+  const gauge = new Gauge({
+    name: ownMetricNames.circuitOpen,
+    help: "Whether calls with a credential are held back because its cloud refuses them.",
+    labelNames: ["driver", "secret"],
+    registers: [registry],
+    collect() {
+      gauge.reset();
+      for (const { driver, secret } of operations.openCircuits()) gauge.set({ driver, secret }, 1);
+    },
+  });
+}
