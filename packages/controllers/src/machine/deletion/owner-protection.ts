@@ -27,6 +27,9 @@ export interface MachineProtection {
   forget(uid: string): void;
 }
 
+/** Objects of an API server have one. */
+const uidOf = ({ metadata }: { readonly metadata: { readonly uid?: string } }): string => String(metadata.uid);
+
 /** Makes {@link MachineProtection} from the caches. */
 export function createMachineProtection(
   context: Pick<ControllerContext, "caches" | "namespace" | "control">,
@@ -44,7 +47,7 @@ export function createMachineProtection(
         owners.deployment !== undefined &&
         isProtected(owners.deployment) &&
         markedStage({ machine }) === undefined &&
-        !refreshed.has(machine.metadata.uid ?? "");
+        !refreshed.has(uidOf(machine));
       return { state: isDoubtful ? "unknown" : "unprotected" };
     },
     async refresh(machine) {
@@ -65,7 +68,7 @@ export function createMachineProtection(
         ...(set === undefined ? [] : [read(readSet(set.metadata.name))]),
         ...(deployment === undefined ? [] : [read(readDeployment(deployment.metadata.name))]),
       ]);
-      refreshed.add(machine.metadata.uid ?? "");
+      refreshed.add(uidOf(machine));
     },
     forget: (uid) => void refreshed.delete(uid),
   };
@@ -80,9 +83,9 @@ export function watchProtection(
     deployment !== undefined && isProtected(deployment);
   caches.deployments.store.subscribe((old, current) => {
     if (isHolding(old) === isHolding(current)) return;
-    const uid = (current ?? old)?.metadata.uid ?? "";
-    for (const set of caches.sets.store.byIndex("owner", uid))
-      for (const machine of caches.machines.store.byIndex("owner", set.metadata.uid ?? ""))
-        if (isDeleting(machine)) enqueue(machine);
+    for (const deployment of [old, current])
+      for (const set of deployment === undefined ? [] : caches.sets.store.byIndex("owner", uidOf(deployment)))
+        for (const machine of caches.machines.store.byIndex("owner", uidOf(set)))
+          if (isDeleting(machine)) enqueue(machine);
   });
 }
