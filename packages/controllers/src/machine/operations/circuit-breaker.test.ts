@@ -55,7 +55,8 @@ describe("a circuit", () => {
   });
 
   it.each<[string, CircuitOutcome, readonly string[]]>([
-    ["Unavailable", refused("Unavailable"), ["opened cloud * Unavailable"]],
+    ["throttled requests", refused("Unavailable", 1_000), ["opened cloud * Unavailable"]],
+    ["a flaky cloud: not at all", refused("Unavailable"), []],
     ["a request rate", refused("ResourceExhausted", 1_000), ["opened cloud * ResourceExhausted"]],
     ["a missing permission, for the class", refused("PermissionDenied"), ["opened cloud small PermissionDenied"]],
     ["no capacity: not at all", refused("ResourceExhausted"), []],
@@ -66,6 +67,14 @@ describe("a circuit", () => {
     const { make, events } = setUp();
     for (const uid of ["1", "2", "3", "4", "5"]) make(uid, outcome);
     expect(events).toEqual(expected);
+  });
+
+  it("opens because of Unavailable after twenty machines in a row", () => {
+    const { make, events } = setUp();
+    for (let machine = 1; machine < 20; machine++) make(`${machine}`, refused("Unavailable"));
+    expect(events).toEqual([]);
+    make("20", refused("Unavailable"));
+    expect(events).toEqual(["opened cloud * Unavailable"]);
   });
 
   it("holds calls back, with the reason and the time after which they are tried, calls about existing VMs first", () => {

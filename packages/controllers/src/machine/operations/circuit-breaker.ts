@@ -61,8 +61,11 @@ export interface CircuitBreaker {
   open(): readonly OpenCircuit[];
 }
 
-/** So many failures in a row, of different machines, concern the credential. */
-const MACHINES_IN_A_ROW = 5;
+/** So many failures in a row, of different machines, concern the credential. A cloud that is only flaky fails fewer in a row, and each machine retries within seconds. */
+const MACHINES_IN_A_ROW = { refused: 5, unavailable: 20 };
+
+const isPlainOutage = ({ code, retryAfterMs }: MachineError): boolean =>
+  code === "Unavailable" && retryAfterMs === undefined;
 
 /** After a success so many calls are made at once; twice as many after each further one, until the circuit is forgotten. */
 const RECOVERING_CALLS = { first: 2, most: 64 };
@@ -196,7 +199,7 @@ export function createCircuitBreaker(clock: Clock, events: CircuitEvents): Circu
       return;
     }
     circuit.failing.add(uid);
-    if (circuit.failing.size < MACHINES_IN_A_ROW) return;
+    if (circuit.failing.size < MACHINES_IN_A_ROW[isPlainOutage(error) ? "unavailable" : "refused"]) return;
     circuit.fault = { code, message, since: clock.now().getTime() };
     backOff(circuit, code, nowMs(), retryAfterMs);
     const view = viewOf(circuit);
