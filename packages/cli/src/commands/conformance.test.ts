@@ -1,0 +1,88 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Secret, systemClock } from "@millwright/core";
+import { createCloudServer, createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { main } from "../main.ts";
+
+describe("millwright conformance", () => {
+  let folder: string;
+  let cloud: SimulatedCloud;
+  let close: () => Promise<void>;
+  let flags: readonly string[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "conformance-"));
+    cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 5, deleteDelayMs: 1 });
+    const server = createCloudServer(cloud, { token: Secret.of("token-of-the-cloud") });
+    const { url } = await server.listen();
+    close = () => server.close();
+    const kind = (name: string): string => `apiVersion: machine.sapcloud.io/v1alpha1\nkind: ${name}\n`;
+    const [machineClass, secret] = [join(folder, "class.yaml"), join(folder, "secret.yaml")];
+    await writeFile(
+      machineClass,
+      `${kind("MachineSet")}---\n${kind("MachineClass")}providerSpec: { machineType: small }\n`,
+    );
+    const token = btoa("token-of-the-cloud");
+    await writeFile(secret, `kind: Secret\ndata: { token: ${token} }\nstringData: { endpoint: "${url}" }\n`);
+    flags = ["--provider", "mock", "--class", machineClass, "--secret", secret];
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    cloud.close();
+    await close();
+    await rm(folder, { recursive: true });
+  });
+
+  const run = async (...args: readonly string[]) => {
+    const printed: string[] = [];
+    const errors: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => errors.push(String(text)) > 0);
+    const status = await main(["conformance", ...args]);
+    vi.restoreAllMocks();
+    return { status, output: printed.join(""), errors: errors.join("") };
+  };
+
+  it("prints a table, and leaves nothing in the cloud", async () => {
+    const { status, output } = await run(...flags, "--only", "create.vm-is-found", "delete.removes-vm");
+    expect(output).toMatch(/^Driver mock 0\.1\.0, suite 0\.1\.0, profile offline, run mwc-\S+\nsha256:[0-9a-f]{64}\n/);
+    expect(output).toContain("ok      create.vm-is-found\nok      delete.removes-vm\n\n2 passed, 0 failed");
+    expect(status).toBe(0);
+    expect(cloud.vms()).toEqual([]);
+    expect(cloud.calls.filter(({ operation }) => operation === "create").length).toBeGreaterThan(1);
+  });
+
+  it("writes JUnit or JSON into a file, and fails if a rule is violated", async () => {
+    await cloud.addFault({ operation: "create", code: "Internal", times: 1_000 });
+    const file = join(folder, "report");
+    const only = ["--only", "create.vm-is-found"];
+    const junit = await run(...flags, ...only, "-o", "junit", "--report", file);
+    expect({ status: junit.status, output: junit.output }).toEqual({ status: 1, output: "" });
+    expect(await readFile(file, "utf8")).toContain('<failure message="A call fails with Internal');
+    const json = await run(...flags, ...only, "-o", "json");
+    expect(JSON.parse(json.output)).toMatchObject({
+      passed: false,
+      checks: [{ id: "create.vm-is-found", status: "failed" }],
+    });
+  });
+
+  it("ends with 2 for invalid arguments, in one line", async () => {
+    const cases: readonly (readonly [readonly string[], string])[] = [
+      [
+        [...flags, "--only", "nothing"],
+        'millwright: there is no rule "nothing"; docs/drivers/contract.md lists them\n',
+      ],
+      [["--provider", "mock"], "millwright: conformance: there is no class; name it, or return it from the fixture\n"],
+      [["--class", join(folder, "secret.yaml")], `millwright: ${folder}/secret.yaml has no MachineClass\n`],
+      [["--fixture", join(folder, "none.ts")], `millwright: --fixture ${folder}/none.ts: cannot be loaded: `],
+    ];
+    for (const [args, message] of cases) {
+      const { status, errors } = await run(...args);
+      expect(errors).toContain(message);
+      expect(errors.trimEnd()).not.toContain("\n");
+      expect(status).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { systemClock } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { createCheckRunner } from "../checks/run-check.ts";
+import { contractRules } from "../rules/registry.ts";
+import { openSession } from "../session/session.ts";
+import { brokenCalls } from "./broken-calls.ts";
+import { brokenCreations } from "./broken-creations.ts";
+import { brokenDeclarations } from "./broken-declarations.ts";
+import type { BrokenDriver } from "./broken-driver.ts";
+import { brokenLookups } from "./broken-lookups.ts";
+import { toyFixture } from "./toy-fixture.ts";
+
+const brokenDrivers = [...brokenDeclarations, ...brokenCreations, ...brokenLookups, ...brokenCalls];
+
+/** Checks that mostly wait, or make thousands of calls; they run against the drivers that violate them. */
+const slowRules = new Set<string>([
+  "calls.cancellation",
+  "calls.deadline",
+  "delete.success-means-gone",
+  "errors.retry-after",
+  "list.fails-as-a-whole",
+  "list.pages",
+  "load.no-leaks",
+]);
+
+/** The mandatory rules that a driver violates, with their reasons. */
+async function violationsOf({ change, onCreate, violates }: BrokenDriver): Promise<ReadonlyMap<string, string>> {
+  const session = await openSession({
+    fixture: toyFixture(change(), onCreate),
+    clock: systemClock,
+    deadlineMs: 3_000,
+    settleMs: 300,
+    graceMs: 1_000,
+  });
+  const found = new Map<string, string>();
+  try {
+    const check = createCheckRunner(session);
+    for (const rule of contractRules) {
+      const isOwn = violates.some((id) => id === rule.id);
+      if (!isOwn && (!rule.mandatory || slowRules.has(rule.id))) continue;
+      const { status, reason } = await check(rule);
+      if (status === "failed") found.set(rule.id, reason);
+    }
+  } finally {
+    await session.close();
+  }
+  return found;
+}
+
+describe("a driver that", () => {
+  it.each(brokenDrivers.map((broken) => [broken.mistake, broken] as const))(
+    "%s violates its rules only",
+    async (_, broken) => {
+      const found = await violationsOf(broken);
+      // A driver that leaks violates the rule of the end of the run as well.
+      const ids = [...found.keys()].filter((id) => id !== "run.nothing-left" || broken.violates[0] === id);
+      expect(ids.toSorted(), [...found].join("\n")).toEqual([...broken.violates].toSorted());
+    },
+  );
+});
+
+it("has a broken driver for every mandatory rule", () => {
+  const covered = new Set(brokenDrivers.map(({ violates: [first] }) => first));
+  const mandatory = contractRules.filter((rule) => rule.mandatory).map(({ id }) => id);
+  expect(mandatory.filter((id) => !covered.has(id))).toEqual([]);
+});
