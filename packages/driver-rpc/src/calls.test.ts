@@ -4,6 +4,7 @@ import {
   type CloudExchange,
   type CreateMachineRequest,
   type DriverContext,
+  isMachineError,
   MachineError,
   rejectionCodes,
   Secret,
@@ -61,12 +62,20 @@ describe("a call over the wire", () => {
   it("is not made when its signal has aborted before", async () => {
     let calls = 0;
     const { driver } = await serve(driverWith({ deleteMachine: async () => (calls++, {}) }));
-    const reason = new Error("too late");
-    expect(await failureOf(driver.deleteMachine(request, contextWith({ signal: AbortSignal.abort(reason) })))).toBe(
-      reason,
-    );
+    const signal = AbortSignal.abort(new MachineError("Unavailable", "stopping"));
+    expect(await failureOf(driver.deleteMachine(request, contextWith({ signal })))).toBe(signal.reason);
     await expect(driver.deleteMachine(request, contextWith())).resolves.toEqual({});
     expect(calls).toBe(1);
+  });
+
+  it("fails with an error of the contract when the reason of its abort is none", async () => {
+    const { driver } = await serve(driverWith({}));
+    const late = new DOMException("the deadline has passed", "TimeoutError");
+    const failures = [late, new Error("the process stops")].map((reason) =>
+      failureOf(driver.deleteMachine(request, contextWith({ signal: AbortSignal.abort(reason) }))),
+    );
+    const codes = (await Promise.all(failures)).map((error) => (isMachineError(error) ? error.code : error));
+    expect(codes).toEqual(["DeadlineExceeded", "Aborted"]);
   });
 
   it("has the deadline of its context at the driver, and fails with DeadlineExceeded", async () => {

@@ -3,10 +3,12 @@ import {
   type Driver,
   type DriverLogLevel,
   isConfigError,
+  isMachineError,
   MachineError,
   orAborted,
   systemClock,
 } from "@millwright/core";
+import { abortedCall } from "@millwright/core/driver-kit";
 import { formatDriverAddress, readDriverAddress } from "../wire/address.ts";
 import type { TlsFiles } from "../wire/credentials.ts";
 import { wireMethod } from "../wire/service.ts";
@@ -93,6 +95,8 @@ function createChannel(connection: Connection, where: string, first: DriverInfo,
         await verify(limits.signal);
         return await connection.call(wireMethod(name), request, limits);
       } catch (error) {
+        if (limits.signal?.aborted === true && !isMachineError(error))
+          throw abortedCall(limits.signal, `${what}: ${name}`);
         if (isConfigError(error)) throw new MachineError("Unavailable", error.message);
         throw statusOf(error) === undefined ? error : fromStatus(error, what);
       }
