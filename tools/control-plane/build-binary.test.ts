@@ -43,7 +43,7 @@ test("builds MCM's programs again when our sources of them change", async () => 
   expect(hash).toBe(sourceHash(folder));
   const path = await builtBinary("machine-controller", { cache, go });
   expect(path).toBe(join(cache, `go-mcm-${versionOf("go-mcm")}-${hash}`, "machine-controller"));
-  await writeFile(join(copy, "machine-controller", "driver.go"), "package main");
+  await writeFile(join(copy, "mockcloud", "driver.go"), "package main");
   expect(sourceHash(copy)).not.toBe(hash);
 });
 

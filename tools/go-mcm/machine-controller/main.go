@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
+	"millwright/tools/go-mcm/mockcloud"
 )
 
 func main() {
@@ -19,7 +20,7 @@ func main() {
 	flag.InitFlags()
 	logs.InitLogs()
 	defer logs.FlushLogs()
-	if err := app.Run(server, cloudDriver{}); err != nil {
+	if err := app.Run(server, mockcloud.Driver{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

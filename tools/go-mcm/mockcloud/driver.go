@@ -1,4 +1,4 @@
-package main
+package mockcloud
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -29,10 +30,12 @@ const (
 	tagInitialized  = "millwright.dev/initialized"
 )
 
-// cloudDriver implements MCM's driver contract with the simulated cloud. It holds no state.
-type cloudDriver struct{}
+const csiDriver = "mock.csi.millwright.dev"
 
-var _ driver.Driver = cloudDriver{}
+// Driver implements MCM's driver contract with the simulated cloud. It holds no state.
+type Driver struct{}
+
+var _ driver.Driver = Driver{}
 
 // spec is the providerSpec with its defaults; encoded, its keys are in the order that the hash of a VM needs.
 type spec struct {
@@ -65,10 +68,20 @@ func clusterTags(cluster string) map[string]string {
 	return map[string]string{tagManagedBy: "millwright", tagCluster: cluster}
 }
 
-func cloudOf(secret *corev1.Secret) cloud { return cloud{string(secret.Data["endpoint"])} }
+func cloudOf(secret *corev1.Secret) cloud {
+	return cloud{string(secret.Data["endpoint"]), string(secret.Data["token"])}
+}
 
-// find returns the VM of a machine; code NotFound when there is none.
-func find(ctx context.Context, in cloud, class *v1alpha1.MachineClass, machine *v1alpha1.Machine) (vm, error) {
+// isOwn is true for the VM that spec.providerID names, which may have another UID, and before that is stored for the VM of this UID.
+func isOwn(named vm, machine *v1alpha1.Machine) bool {
+	if machine.Spec.ProviderID != "" {
+		return machine.Spec.ProviderID == named.ProviderID
+	}
+	return named.Tags[tagMachineUID] == string(machine.UID)
+}
+
+// find returns the VM of a machine among those that count; code NotFound when there is none, OutOfRange when there are several.
+func find(ctx context.Context, in cloud, class *v1alpha1.MachineClass, machine *v1alpha1.Machine, counts func(vm) bool) (vm, error) {
 	read, err := specOf(class)
 	if err != nil {
 		return vm{}, err
@@ -79,15 +92,24 @@ func find(ctx context.Context, in cloud, class *v1alpha1.MachineClass, machine *
 	if err != nil {
 		return vm{}, err
 	}
+	var own []vm
+	var ids []string
 	for _, each := range named {
-		if each.isLive() && (machine.Spec.ProviderID == "" || machine.Spec.ProviderID == each.ProviderID) {
-			return each, nil
+		if counts(each) && isOwn(each, machine) {
+			own, ids = append(own, each), append(ids, each.ProviderID)
 		}
 	}
-	return vm{}, status.Error(codes.NotFound, fmt.Sprintf("machine %s has no VM", machine.Name))
+	switch len(own) {
+	case 0:
+		return vm{}, status.Error(codes.NotFound, fmt.Sprintf("machine %s has no VM", machine.Name))
+	case 1:
+		return own[0], nil
+	default:
+		return vm{}, status.Error(codes.OutOfRange, fmt.Sprintf("machine %s has several VMs: %s", machine.Name, strings.Join(ids, ", ")))
+	}
 }
 
-func (cloudDriver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
+func (Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
 	in, machine := cloudOf(request.Secret), request.Machine
 	read, err := specOf(request.MachineClass)
 	if err != nil {
@@ -108,9 +130,9 @@ func (cloudDriver) CreateMachine(ctx context.Context, request *driver.CreateMach
 	return &driver.CreateMachineResponse{ProviderID: created.ProviderID, NodeName: created.NodeName}, nil
 }
 
-func (cloudDriver) InitializeMachine(ctx context.Context, request *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
+func (Driver) InitializeMachine(ctx context.Context, request *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
 	in := cloudOf(request.Secret)
-	found, err := find(ctx, in, request.MachineClass, request.Machine)
+	found, err := find(ctx, in, request.MachineClass, request.Machine, vm.isLive)
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +143,12 @@ func (cloudDriver) InitializeMachine(ctx context.Context, request *driver.Initia
 }
 
 // DeleteMachine returns when the VM does not exist any more.
-func (cloudDriver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
+func (Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
 	in := cloudOf(request.Secret)
 	for {
-		found, err := find(ctx, in, request.MachineClass, request.Machine)
+		found, err := find(ctx, in, request.MachineClass, request.Machine, vm.exists)
 		if code, ok := status.FromError(err); ok && err != nil && code.Code() == codes.NotFound {
-			return &driver.DeleteMachineResponse{}, nil
+			return &driver.DeleteMachineResponse{}, isOfOther(ctx, in, request.Machine.Spec.ProviderID)
 		}
 		if err != nil {
 			return nil, err
@@ -134,12 +156,33 @@ func (cloudDriver) DeleteMachine(ctx context.Context, request *driver.DeleteMach
 		if err := in.delete(ctx, found.ID); err != nil {
 			return nil, err
 		}
-		time.Sleep(100 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return nil, status.Error(codes.DeadlineExceeded, fmt.Sprintf("VM %s is still being deleted", found.ID))
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 }
 
-func (cloudDriver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
-	found, err := find(ctx, cloudOf(request.Secret), request.MachineClass, request.Machine)
+// isOfOther fails for a VM that exists and has not the tags of the machine.
+func isOfOther(ctx context.Context, in cloud, providerID string) error {
+	if providerID == "" {
+		return nil
+	}
+	all, err := in.list(ctx, map[string]string{})
+	if err != nil {
+		return err
+	}
+	for _, each := range all {
+		if each.ProviderID == providerID && each.isLive() {
+			return status.Error(codes.PermissionDenied, fmt.Sprintf("VM %s is not that of the machine", providerID))
+		}
+	}
+	return nil
+}
+
+func (Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
+	found, err := find(ctx, cloudOf(request.Secret), request.MachineClass, request.Machine, vm.isLive)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +193,15 @@ func (cloudDriver) GetMachineStatus(ctx context.Context, request *driver.GetMach
 	return response, nil
 }
 
-func (cloudDriver) ListMachines(ctx context.Context, request *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
+func (Driver) ListMachines(ctx context.Context, request *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
 	read, err := specOf(request.MachineClass)
 	if err != nil {
 		return nil, err
 	}
 	tags := clusterTags(read.Cluster)
-	tags[tagNamespace] = request.MachineClass.Namespace
+	if request.MachineClass.Namespace != "" {
+		tags[tagNamespace] = request.MachineClass.Namespace
+	}
 	all, err := cloudOf(request.Secret).list(ctx, tags)
 	if err != nil {
 		return nil, err
@@ -170,6 +215,13 @@ func (cloudDriver) ListMachines(ctx context.Context, request *driver.ListMachine
 	return &driver.ListMachinesResponse{MachineList: names}, nil
 }
 
-func (cloudDriver) GetVolumeIDs(_ context.Context, _ *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
-	return &driver.GetVolumeIDsResponse{}, nil
+// GetVolumeIDs returns the handles of volumes of the cloud's CSI driver (providers/mock/src/driver.ts).
+func (Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
+	response := &driver.GetVolumeIDsResponse{}
+	for _, volume := range request.PVSpecs {
+		if volume.CSI != nil && volume.CSI.Driver == csiDriver {
+			response.VolumeIDs = append(response.VolumeIDs, volume.CSI.VolumeHandle)
+		}
+	}
+	return response, nil
 }

@@ -1,10 +1,12 @@
-package main
+// Package mockcloud is a driver of MCM for the simulated cloud (providers/mock).
+package mockcloud
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -23,10 +25,23 @@ type vm struct {
 }
 
 // isLive is false for a VM that is deleted, or is being deleted.
-func (v vm) isLive() bool { return v.State != "terminating" && v.State != "terminated" }
+func (v vm) isLive() bool { return v.exists() && v.State != "terminating" }
+
+// exists is false for a VM that is deleted.
+func (v vm) exists() bool { return v.State != "terminated" }
 
 // cloud is a client of the simulated cloud's server; its README lists the requests.
-type cloud struct{ endpoint string }
+type cloud struct{ endpoint, token string }
+
+// maxAnswer is the longest answer that is read, bytes.
+const maxAnswer = 16 << 20
+
+// codesByStatus is for answers of others than the cloud, such as proxies.
+var codesByStatus = map[int]codes.Code{
+	http.StatusUnauthorized:    codes.Unauthenticated,
+	http.StatusForbidden:       codes.PermissionDenied,
+	http.StatusTooManyRequests: codes.ResourceExhausted,
+}
 
 type answer struct {
 	VM    vm   `json:"vm"`
@@ -37,7 +52,7 @@ type answer struct {
 	} `json:"error"`
 }
 
-var client = http.Client{Timeout: 30 * time.Second}
+var client = http.Client{Timeout: 10 * time.Second}
 
 // request fails with the code of the cloud, whose codes are those of MCM's driver contract.
 func (c cloud) request(ctx context.Context, method, path string, body any) (answer, error) {
@@ -50,6 +65,9 @@ func (c cloud) request(ctx context.Context, method, path string, body any) (answ
 		return answer{}, status.Error(codes.Internal, err.Error())
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if body == nil {
 		request.Body, request.ContentLength = http.NoBody, 0
 	}
@@ -59,11 +77,15 @@ func (c cloud) request(ctx context.Context, method, path string, body any) (answ
 	}
 	defer response.Body.Close()
 	var parsed answer
-	if err := json.NewDecoder(response.Body).Decode(&parsed); err != nil {
-		return answer{}, status.Error(codes.Unavailable, fmt.Sprintf("%s %s: %v", method, path, err))
-	}
-	if parsed.Error != nil {
+	err = json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&parsed)
+	if err == nil && parsed.Error != nil {
 		return answer{}, status.Error(codes.StringToCode(parsed.Error.Code), parsed.Error.Message)
+	}
+	if code, isKnown := codesByStatus[response.StatusCode]; isKnown {
+		return answer{}, status.Error(code, fmt.Sprintf("%s %s: status %d", method, path, response.StatusCode))
+	}
+	if err != nil || response.StatusCode >= http.StatusMultipleChoices {
+		return answer{}, status.Error(codes.Unavailable, fmt.Sprintf("%s %s: status %d, error %v", method, path, response.StatusCode, err))
 	}
 	return parsed, nil
 }
