@@ -13,9 +13,10 @@ const programs = {
   "kube-controller-manager": { module: "kubernetes", target: "./kube-controller-manager" },
   "machine-controller-manager": { module: "go-mcm", target: "./machine-controller-manager" },
   "machine-controller": { module: "go-mcm", target: "./machine-controller" },
+  "outside-driver": { module: "outside-driver-go", target: "." },
 } as const;
 
-/** A program of the control plane, or of the Go MCM. */
+/** A program of the control plane, of the Go MCM, or the server of a driver of MCM. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -57,9 +58,24 @@ export async function builtBinary(program: Program, options: BuildOptions = {}):
   );
 }
 
+/** Our Go sources that are built into the programs of a module. */
+const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
+  etcd: [],
+  kubernetes: [],
+  "go-mcm": ["go-mcm"],
+  "outside-driver-go": ["outside-driver-go", "go-mcm"],
+};
+
 /** The folder of a module in the cache: another one when code of this repository changes that is built into it. */
 const cacheName = (module: ModuleName, version: string): string =>
-  module === "go-mcm" ? `${module}-${version}-${sourceHash(modules[module].folder)}` : `${module}-${version}`;
+  [module, version, ...ownSources[module].map((each) => sourceHash(modules[each].folder))].join("-");
+
+/** Where a program is, if it has been built. */
+export async function findBuilt(program: Program, cache: string = cacheFolder()): Promise<string | undefined> {
+  const { module } = programs[program];
+  const path = join(cache, cacheName(module, versionOf(module)), program);
+  return (await isExecutable(path)) ? path : undefined;
+}
 
 async function build(program: Program, version: string, path: string, options: BuildOptions): Promise<void> {
   const { module, target } = programs[program];

@@ -11,6 +11,10 @@ export const modules = {
     folder: fileURLToPath(new URL("../go-mcm/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
   },
+  "outside-driver-go": {
+    folder: fileURLToPath(new URL("../../test/outside-driver-go/", import.meta.url)),
+    requires: "github.com/gardener/machine-controller-manager",
+  },
 } as const;
 
 /** A Go module of this repository. */

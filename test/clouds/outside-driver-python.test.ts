@@ -1,0 +1,112 @@
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineConformance, type FixtureSetup } from "@millwright/conformance";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { startCloudInstallation } from "./cloud-installation.ts";
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
+import { outsideProvider, pythonDriver, startOutsideDriver } from "./outside-driver.ts";
+
+/** A VM as the driver writes it. */
+interface FileVm {
+  readonly owner: { readonly cluster: string; readonly name: string };
+  readonly userData: string;
+}
+
+/** The VMs of a folder, with their ids. */
+function vmsIn(folder: string): readonly (FileVm & { readonly id: string })[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return files.map((name) => {
+    // The driver writes it.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const vm = JSON.parse(readFileSync(join(folder, name), "utf8")) as FileVm;
+    return { ...vm, id: name.slice(0, -".json".length) };
+  });
+}
+
+const bootOf = ({ userData }: FileVm): Buffer => Buffer.from(userData, "base64");
+const classOf = (size: string, cluster: string) => ({ providerSpec: { size, cluster } });
+
+async function pythonFixture(): Promise<FixtureSetup> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-vms-"));
+  const command = pythonDriver(folder);
+  if (command === undefined) throw new Error("the driver was removed from the cache");
+  const outside = await startOutsideDriver(command);
+  const { driver, close } = await outside.connect();
+  return {
+    driver,
+    machineClass: classOf("small", "a"),
+    secret: {},
+    otherClass: classOf("large", "a"),
+    otherClusterClass: classOf("small", "b"),
+    lacks: {
+      endpoint: "the cloud is a folder",
+      credentials: "the cloud is a folder",
+      tags: "VMs are files",
+      classTags: "VMs are files",
+      references: "the class names nothing that can be missing",
+      quota: "the cloud is a folder",
+      duplicateVms: "the name of the file follows from the machine",
+      pages: "lists are not paginated",
+      parts: "a VM is one file",
+      dataVolumes: "there are no volumes",
+      terminationProtection: "VMs cannot be protected",
+    },
+    inventory: () => vmsIn(folder).map((vm) => ({ id: vm.id, machineName: vm.owner.name, userData: bootOf(vm) })),
+    resources: () => readdirSync(folder),
+    async close() {
+      close();
+      await outside.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const instanceOf = ({ id, owner }: FileVm & { readonly id: string }): CloudInstance => ({
+  nodeName: owner.name,
+  systemUuid: id,
+  isRunning: true,
+  providerId: `folder:///${owner.cluster}/${id}`,
+  zone: "a",
+  region: "a",
+  instanceType: "small",
+  addresses: [],
+});
+
+describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
+  defineConformance({ fixture: pythonFixture, level: "bronze", graceMs: 200_000, describe, it, afterAll });
+
+  it("runs machines under millwright run, also after it was killed, and deletes them", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millwright-vms-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const command = pythonDriver(folder);
+    if (command === undefined) throw new Error("the driver was removed from the cache");
+    const outside = await startOutsideDriver(command);
+    onTestFinished(() => outside.close());
+    const installation = await startCloudInstallation({
+      provider: "folder",
+      driver: outsideProvider,
+      providerSpec: { size: "small", cluster: "a" },
+      secret: { userData: "boot <<MACHINE_NAME>>" },
+      env: { OUTSIDE_DRIVER: outside.address },
+      instances: () => vmsIn(folder).map(instanceOf),
+    });
+    onTestFinished(() => installation.close());
+    installation.run();
+    await installation.deploy(3);
+    await installation.untilRunning(3);
+    await outside.restart();
+    await installation.change({ replicas: 5 });
+    await installation.untilRunning(5);
+    const names = (await installation.machines()).map(({ metadata }) => metadata.name);
+    expect(
+      vmsIn(folder)
+        .map((vm) => bootOf(vm).toString())
+        .toSorted(),
+    ).toEqual(names.map((name) => `boot ${name}`).toSorted());
+    await installation.remove();
+    await installation.untilGone();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connectDriver, type DriverConnection } from "@millwright/driver-rpc";
+import { findBuilt } from "../../tools/control-plane/build-binary.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+
+/** The command of a driver that listens on a unix socket. */
+export interface OutsideCommand {
+  readonly path: string;
+  readonly args: (socket: string) => readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A driver in a process of another language. */
+export interface OutsideDriver {
+  /** For `--provider`. */
+  readonly address: string;
+  connect(): Promise<DriverConnection>;
+  /** Kills the process, and starts another one. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a driver. */
+export async function startOutsideDriver({ path, args, env }: OutsideCommand): Promise<OutsideDriver> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-outside-"));
+  const socket = join(folder, "driver.sock");
+  const start = (): Program => startProgram(path, path, args(socket), env);
+  let process = start();
+  return {
+    address: `unix://${socket}`,
+    connect: () => connectDriver(`unix://${socket}`),
+    async restart() {
+      await process.stop("SIGKILL");
+      process = start();
+    },
+    async close() {
+      await process.stop("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** MCM's driver of the simulated cloud, in Go; undefined where `npm run control-plane -- build outside-driver` has not built it. */
+export async function goDriver(namespace: string): Promise<OutsideCommand | undefined> {
+  const path = await findBuilt("outside-driver");
+  return path === undefined ? undefined : { path, args: (socket) => [`-socket=${socket}`, `-namespace=${namespace}`] };
+}
+
+const pythonFolder = join(homedir(), ".cache/millwright/outside-driver-python");
+const pythonFile = fileURLToPath(new URL("../outside-driver-python/driver.py", import.meta.url));
+
+/** The driver in Python; undefined where `test/outside-driver-python/install` has not installed what it needs. */
+export function pythonDriver(vms: string): OutsideCommand | undefined {
+  if (!existsSync(join(pythonFolder, "complete"))) return undefined;
+  return {
+    path: join(pythonFolder, "bin/python"),
+    args: (socket) => [pythonFile, vms, socket],
+    env: { PYTHONPATH: join(pythonFolder, "generated"), PYTHONDONTWRITEBYTECODE: "1" },
+  };
+}
+
+/** The value of `--provider` for the driver whose address is in the environment variable `OUTSIDE_DRIVER`. */
+export const outsideProvider = fileURLToPath(new URL("outside-provider.ts", import.meta.url));
