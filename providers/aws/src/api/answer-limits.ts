@@ -10,15 +10,31 @@ export interface AnswerLimits {
   readonly timeMs: number;
 }
 
-/** The same bytes, as long as they keep within the limits; then an error. */
-function limited(body: Readable, { clock, timeMs }: AnswerLimits): Readable {
+/** Where the root element of an answer is. */
+const headBytes = 1_024;
+
+/** The root element of every answer of EC2 and STS. */
+const answerRoot = /<\w+Response[\s>]/;
+
+/** The error for a body that is not XML of the cloud. The SDK would read a page of a proxy as an empty answer: as a list without VMs. */
+const unreadable = (): Error => Object.assign(new Error("the answer is not XML of the cloud"), { name: "SyntaxError" });
+
+/** The same bytes, as long as they keep within the limits; then an error. `isAnswer`: the status is that of a success. */
+function limited(body: Readable, isAnswer: boolean, { clock, timeMs }: AnswerLimits): Readable {
   let size = 0;
+  let head = "";
   const counter = new Transform({
     transform(chunk: Buffer, _, done) {
       size += chunk.length;
-      const tooLong = answerTooLong(size);
-      if (tooLong === undefined) done(null, chunk);
-      else done(tooLong);
+      const wasRead = head.length >= headBytes;
+      if (!wasRead) head += chunk.toString("latin1", 0, headBytes);
+      const isForeign = isAnswer && !wasRead && head.length >= headBytes && !answerRoot.test(head);
+      const problem = isForeign ? unreadable() : answerTooLong(size);
+      if (problem === undefined) done(null, chunk);
+      else done(problem);
+    },
+    flush(done) {
+      done(isAnswer && !answerRoot.test(head) ? unreadable() : null);
     },
   });
   const late = (): Error =>
@@ -28,7 +44,7 @@ function limited(body: Readable, { clock, timeMs }: AnswerLimits): Readable {
   return counter;
 }
 
-/** Lets a client abort responses that take too long or have too many bytes. The SDK checks neither after the first byte. */
+/** Lets a client abort responses that take too long, have too many bytes, or are not the cloud's. The SDK checks none of these. */
 export function limitAnswers({ middlewareStack }: EC2Client, limits: AnswerLimits): void {
   middlewareStack.add(
     (next) => async (input) => {
@@ -36,7 +52,8 @@ export function limitAnswers({ middlewareStack }: EC2Client, limits: AnswerLimit
       const { response } = output;
       if (typeof response === "object" && response !== null) {
         const body: unknown = Reflect.get(response, "body");
-        if (body instanceof Readable) Reflect.set(response, "body", limited(body, limits));
+        const status = Number(Reflect.get(response, "statusCode"));
+        if (body instanceof Readable) Reflect.set(response, "body", limited(body, status < 300, limits));
       }
       return output;
     },

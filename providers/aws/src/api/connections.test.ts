@@ -55,7 +55,11 @@ describe("connections", () => {
 
   it("that bring more than any answer has are given up", async () => {
     const { ec2, driver } = await aCloud();
-    const reply = { status: 200, headers: { "content-type": "text/xml" }, body: " ".repeat(70 * 1024 * 1024) };
+    const reply = {
+      status: 200,
+      headers: { "content-type": "text/xml" },
+      body: `<DescribeInstancesResponse>${" ".repeat(70 * 1024 * 1024)}`,
+    };
     ec2.faults.add({ operation: "DescribeInstances", end: { kind: "reply", reply } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",

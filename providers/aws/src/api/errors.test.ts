@@ -86,6 +86,9 @@ describe("refusals of EC2", () => {
         "Unavailable",
       ],
       [{ kind: "reply", reply: { status: 200, body: "not XML at all" } }, "Unavailable"],
+      // Well-formed XML, which the SDK would read as an empty answer.
+      [{ kind: "reply", reply: { status: 200, body: "<html><body>Log in</body></html>" } }, "Unavailable"],
+      [{ kind: "reply", reply: { status: 404, body: "<html><body>Not found</body></html>" } }, "Unavailable"],
       // Last, for it has its effect.
       [{ kind: "truncate" }, "Unavailable"],
     ];

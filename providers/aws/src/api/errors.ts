@@ -39,13 +39,19 @@ export function readSdkFailure(thrown: unknown): SdkFailure {
   };
 }
 
+/**
+ * Whether the body of a response is not from EC2: a proxy's page, or half an answer. The SDK names a response of 404 without a code `NotFound`, which is not a code of EC2: those
+ * name what is missing.
+ */
+const isForeign = (code: string): boolean => ["Unknown", "Error", "SyntaxError", "NotFound"].includes(code);
+
 /** Whether EC2 rejected with this code. */
 export const hasErrorCode = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
 
 /** Whether a launch has been rejected for sure, so that no VM comes of it. */
 export function isLaunchRejected(error: unknown): boolean {
   const { code, status } = readSdkFailure(error);
-  if (mayHaveSucceededBefore(error) || code === "IdempotentParameterMismatch") return false;
+  if (mayHaveSucceededBefore(error) || code === "IdempotentParameterMismatch" || isForeign(code)) return false;
   return isCapacityCode(code) || (status >= 400 && status < 500);
 }
 
@@ -85,8 +91,7 @@ function errorOf(
   }
   if (code === "TimeoutError")
     return new MachineError("DeadlineExceeded", `${what}: ${server} did not respond in time`, options);
-  // A body that is no answer of EC2: a proxy's page, or half an answer.
-  if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
+  if (isForeign(code)) {
     return new MachineError(
       "Unavailable",
       `${what}: ${server} sent an unreadable response with status ${status}`,
