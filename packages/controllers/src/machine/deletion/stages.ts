@@ -200,7 +200,7 @@ const vmDeletion: Stage = (snapshot, now) => {
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
     const message = deletionEvents.vmDeletionPending(bounded(operation.message));
-    const stored = machine.status?.lastOperation?.description ?? "";
+    const stored = String(machine.status?.lastOperation?.description);
     const happened = findSameFailure(stored, message) ?? message;
     const requeueAfterMs = operation.checkAt - now.getTime();
     const isReported = stored.startsWith(deletionEvents.vmDeletionPending(""));
