@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DeletionHold } from "../../deletion-budget/requested-deletions.ts";
+import type { DeletionHold } from "../state/snapshot.ts";
 import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, testNow } from "../../testing/snapshots.ts";
 import { decideHeldDeletion } from "./held.ts";
