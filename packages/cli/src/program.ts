@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { addApproveCommand } from "./approve-command.ts";
 import type { DevFlags } from "./commands/dev.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import type { DrainFlags } from "./commands/drain.ts";
@@ -101,6 +102,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
       const { doctor } = await import("./commands/doctor.ts");
       setStatus(await doctor(classes, flags));
     });
+
+  addApproveCommand(program, setStatus);
 
   program
     .command("uninstall")

@@ -8,6 +8,7 @@ export { createCrdGuard } from "./crd-guard/crd-guard.ts";
 export type { CrdGuard } from "./model/crd-guard.ts";
 export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
 export type { CrdState } from "./model/crd-state.ts";
+export { isDeletionHeld } from "./deletion-budget/held-condition.ts";
 export { createDeletionBudget } from "./deletion-budget/deletion-budget.ts";
 export type { DeletionBudget } from "./model/deletion-budget.ts";
 export { createSecretController } from "./secret/controller.ts";

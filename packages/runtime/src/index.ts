@@ -1,3 +1,5 @@
+export { approveDeletions } from "./approve/approve-deletions.ts";
+export type { ApprovalReport, ApprovalSelection } from "./approve/approve-deletions.ts";
 export { describeDeployment } from "./describe/describe-deployment.ts";
 export type { DeploymentReport, SetReport } from "./describe/describe-deployment.ts";
 export { describeClass } from "./describe/describe-class.ts";

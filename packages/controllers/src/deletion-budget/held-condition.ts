@@ -3,6 +3,7 @@ import {
   deletionsHeldConditionType,
   deletionsHeldReasons,
   eventReasons,
+  type Machine,
   type MachineDeployment,
   type MachineSet,
 } from "@millwright/core";
@@ -30,11 +31,12 @@ export type ApprovingObject =
   | { readonly kind: "MachineDeployment"; readonly object: MachineDeployment }
   | { readonly kind: "MachineSet"; readonly object: MachineSet };
 
+const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
+
 /** How to approve. */
 export const approvalRemedy = ({ kind, name }: Approver): string => {
   const annotation = `annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to an RFC 3339 time until which they are approved`;
-  if (kind === "MachineSet") return `To approve, set ${annotation}`;
-  const noun = kind === "Machine" ? "machine" : "deployment";
+  const noun = nouns[kind];
   return `To approve, run "millwright approve ${noun} ${name}", or set ${annotation}`;
 };
 
@@ -66,11 +68,18 @@ export function heldCondition(held: HeldDeletions, by: ApprovingObject, now: Dat
   };
 }
 
+/** How the message of a Machine begins whose deletion is held. */
+const HELD = "Deletion held";
+
+/** Whether the deletion budget holds the deletion of a Machine, by its status. */
+export const isDeletionHeld = ({ metadata, status }: Machine): boolean =>
+  metadata.deletionTimestamp != null && status?.lastOperation?.description?.startsWith(HELD) === true;
+
 /** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
 export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
   why === "share"
-    ? `Deletion held for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
-    : `Deletion held: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+    ? `${HELD} for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
+    : `${HELD}: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
 
 const conditionIn = (conditions: readonly Condition[] | undefined): Condition | undefined => {
   const found = findCondition(conditions, deletionsHeldConditionType);
