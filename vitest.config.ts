@@ -48,6 +48,8 @@ export default defineConfig({
       project("driver-rpc", "packages/driver-rpc", { ...repeatable, isolate: false }),
       // Isolated: the suite watches connections and output of the process.
       project("conformance", "packages/conformance", { testTimeout: 120_000 }),
+      // The template has tests of its own, which those of this package run.
+      project("create-driver", "packages/create-driver", { include: ["src/**/*.test.ts"], testTimeout: 120_000 }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       // Isolated: these tests replace streams and signals of the process.
       project("cli", "packages/cli"),

@@ -21,6 +21,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   },
   "packages/driver-rpc": { always: ["@millwright/base", "@millwright/core"] },
   "packages/conformance": { always: ["@millwright/base", "@millwright/core"] },
+  "packages/create-driver": { always: [] },
   "packages/cli": {
     always: ["@millwright/core", "@millwright/kube"],
     lazily: [
