@@ -101,5 +101,5 @@ it("takes a 404 without a code for the answer of a proxy, not for a VM that is g
   const reply = { status: 404, headers: { "content-type": "text/html" }, body: "<html>Not Found</html>" };
   arm.faults.add({ operation: "VirtualMachines_Get", end: { kind: "reply", reply } });
   const failure = await failureOf(driver.getMachineStatus(aRequest(aMachine("m")), aContext()));
-  expect(failure).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining("(status 404)") });
+  expect(failure).toMatchObject({ code: "Unavailable", message: expect.stringContaining("with status 404") });
 });

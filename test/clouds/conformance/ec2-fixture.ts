@@ -168,6 +168,7 @@ export const ec2Fixture = (hostnameType: "ip-name" | "resource-name"): FixtureFa
           .flat()
           .map(({ id }) => id),
       stage: stagesOf(ec2),
+      releaseMemory: () => ec2.log.clear(),
       close: () => closeEmulator(ec2),
     };
   });

@@ -1,5 +1,6 @@
 import type { MachineErrorCode } from "@millwright/core";
 import { htmlPage, type ProxyFault } from "../proxy/fault.ts";
+import type { FaultPlan } from "../proxy/fault-proxy.ts";
 import { type CheckContext, type CheckTable, describeError, expect, expectFailure } from "./check.ts";
 import { methodCalls } from "./calls.ts";
 import { faultDeadlineMs, openCodes } from "./faults.ts";
@@ -23,7 +24,13 @@ const errorAnswer = (t: CheckContext, status: number, headers: Readonly<Record<s
   return { kind: "answer", status, ...answer, headers: { ...answer.headers, ...headers } };
 };
 
-/** Calls every method of a new instance while all requests have a fault. */
+/** A fault of all requests to the API of the cloud. */
+const whileApiFails =
+  (t: CheckContext, fault: ProxyFault): FaultPlan =>
+  (_, request) =>
+    t.fixture.endpoint?.isApiRequest?.(request) === false ? undefined : fault;
+
+/** Calls every method of a new instance while all requests to the API have a fault. */
 async function whileAllFail(
   t: CheckContext,
   what: string,
@@ -32,7 +39,7 @@ async function whileAllFail(
 ): Promise<void> {
   for (const { name, call } of methodCalls(t)) {
     const { caller, proxy } = await t.behindProxy();
-    proxy.plan(() => fault);
+    proxy.plan(whileApiFails(t, fault));
     await expectFailure(`${name}, if ${what},`, call(caller, { deadlineMs: faultDeadlineMs }), ...codes);
   }
 }
@@ -53,7 +60,7 @@ export const errorChecks = {
   "errors.retry-after": async (t) => {
     for (const status of [429, 503]) {
       const { caller, proxy } = await t.behindProxy();
-      proxy.plan(() => errorAnswer(t, status, { "retry-after": String(retryAfterS) }));
+      proxy.plan(whileApiFails(t, errorAnswer(t, status, { "retry-after": String(retryAfterS) })));
       const what = `A call whose cloud answers ${status} with Retry-After`;
       const call = caller.status(t.machine(), { deadlineMs: retryDeadlineMs });
       const { retryAfterMs = 0 } = await expectFailure(what, call, "Unavailable", "ResourceExhausted");

@@ -135,7 +135,7 @@ export const rulesOfAllCalls = [
     title: "leaks neither memory nor handles",
     mandatory: true,
     level: "gold",
-    text: "After 1,000 sequential and 200 parallel calls, memory has grown by less than a tenth, and no handles remain open.",
+    text: "1,000 sequential and 200 parallel calls let memory grow by less than a tenth, once bounded caches are full, and leave no open handles.",
   },
   {
     id: "run.nothing-left",

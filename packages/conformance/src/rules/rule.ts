@@ -19,6 +19,7 @@ export const cloudTraits = {
   pages: "Lists come in pages.",
   parts: "A VM has other resources, such as disks, that can remain without it.",
   dataVolumes: "Volumes can be attached to a VM after its creation.",
+  terminatingState: "A VM that is being deleted differs from one that was stopped.",
   terminationProtection: "A VM can be protected against deletion.",
   specHash: "A VM can be compared with the class that it was created from.",
 } as const;

@@ -43,6 +43,7 @@ export const statusAndDeleteRules = [
     title: "does not find terminating VMs",
     mandatory: false,
     level: "silver",
+    trait: "terminatingState",
     text: "A VM whose deletion has started is `NotFound`: it will not become a node.",
   },
   {

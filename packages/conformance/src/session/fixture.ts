@@ -40,6 +40,8 @@ export interface CloudEndpoint {
     readonly machineClass?: ProviderClass;
     readonly secret?: SecretValues;
   };
+  /** Whether a request is one to the API of the cloud, and not one for a token. Absent: all are. Errors of the cloud are staged for these. */
+  isApiRequest?(request: { readonly method: string; readonly path: string }): boolean;
   /** An error in the format of the cloud. Absent: an empty body. */
   errorAnswer?(status: number): { readonly headers?: Readonly<Record<string, string>>; readonly body: string };
 }
@@ -100,6 +102,8 @@ export interface ConformanceFixture {
   /** A PersistentVolume of the cloud, and the id by which nodes report it. */
   readonly ownVolume?: { readonly spec: Readonly<Record<string, unknown>>; readonly id: string };
   readonly stage?: Stages;
+  /** Releases what the fixture keeps of requests, such as the log of an emulator in this process: memory is measured next. */
+  readonly releaseMemory?: () => void;
   /** Called at the end. */
   readonly close?: () => void | Promise<void>;
 }

@@ -45,6 +45,11 @@ const ends: readonly (readonly [FaultEnd, string])[] = [
     { kind: "reply", reply: { status: 200, headers: { "content-type": "application/json" }, body: "{no" } },
     "Unavailable",
   ],
+  // The SDK would read a resource without fields, or an empty list.
+  [
+    { kind: "reply", reply: { status: 200, headers: { "content-type": "text/html" }, body: "<html>log in</html>" } },
+    "Unavailable",
+  ],
   // Last, for it has its effect.
   [{ kind: "truncate" }, "Unavailable"],
 ];

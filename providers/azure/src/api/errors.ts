@@ -86,7 +86,7 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
   }
   // A body that is no answer of ARM: a proxy's page, or half an answer.
-  if (code === "PARSE_ERROR" || (code === "" && status >= 500)) {
+  if (code === "PARSE_ERROR" || (code === "" && (status >= 500 || status === 404))) {
     return new MachineError("Unavailable", `${what}: Azure sent an unreadable response with status ${status}`, options);
   }
   const remedy = remedies[code];

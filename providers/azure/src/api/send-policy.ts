@@ -1,4 +1,4 @@
-import type { PipelinePolicy, PipelineRequest } from "@azure/core-rest-pipeline";
+import type { PipelinePolicy, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
 import type { Clock } from "@millwright/core";
 import type { InFlightLimit, RequestSender } from "@millwright/core/driver-kit";
 import { serviceOf } from "./api-call.ts";
@@ -57,7 +57,7 @@ export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptio
     try {
       return await send(sent, async () => {
         const response = await next(request);
-        if (response.status < 400) return response;
+        if (response.status < 400) return isForTokens ? response : requireJson(response);
         throw new ErrorAnswer(response, isForTokens, readRetryAfter(response.headers, clock.now().getTime()));
       });
     } catch (error) {
@@ -78,6 +78,22 @@ export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptio
     }
   },
 });
+
+/**
+ * An answer of Resource Manager, whose bodies are JSON objects. The SDK would take a page of a proxy for a resource without fields, or a list without resources.
+ *
+ * @throws ArmFailure for any other body
+ */
+function requireJson(response: PipelineResponse): PipelineResponse {
+  const { bodyAsText, status, headers } = response;
+  if (typeof bodyAsText !== "string" || bodyAsText === "" || /^\s*\{/.test(bodyAsText)) return response;
+  throw new ArmFailure({
+    code: "PARSE_ERROR",
+    message: "the answer is not JSON",
+    statusCode: status,
+    requestIds: requestIdsIn(headers),
+  });
+}
 
 /** The signal of a request: its own, or one like it where it has another kind, or none. */
 function signalOf({ abortSignal }: PipelineRequest): { readonly signal: AbortSignal; readonly leave: () => void } {

@@ -1,0 +1,13 @@
+import { defineConformance } from "@millwright/conformance";
+import { afterAll, describe, it } from "vitest";
+import { gceFixture } from "./gce-fixture.ts";
+
+defineConformance({
+  name: "the driver of GCP",
+  fixture: gceFixture,
+  level: "gold",
+  graceMs: 20_000,
+  describe,
+  it,
+  afterAll,
+});
