@@ -3,8 +3,10 @@ import { systemClock } from "@millwright/core";
 import { type ArmEmulator, createArmEmulator } from "@millwright/emulators/arm";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { createAzureDriver, ownerTagKeys } from "@millwright/provider-azure";
-import { armIdentity, armSpec } from "../arm-cloud.ts";
+import { armIdentity, armNodes, armSpec } from "../arm-cloud.ts";
 import { closeEmulator } from "../close-emulator.ts";
+import { azureMachineId } from "../cloud-controller-manager/azure.ts";
+import { nodeForms } from "./node-forms.ts";
 
 const imageOf = (name: string) => ({
   storageProfile: {
@@ -166,6 +168,7 @@ export const armFixture = defineFixture(async () => {
       Object.values(arm.inventory())
         .flat()
         .map(({ id }) => id),
+    nodesOf: (machine) => nodeForms(() => armNodes(arm).find(({ nodeName }) => nodeName === machine), azureMachineId),
     stage,
     releaseMemory: () => arm.log.clear(),
     close: () => closeEmulator(arm),

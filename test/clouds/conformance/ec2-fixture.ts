@@ -3,7 +3,9 @@ import { createEc2Emulator, type Ec2Emulator, type Instance } from "@millwright/
 import { refuse } from "@millwright/emulators/server";
 import { createAwsDriver, ownerTagKeys } from "@millwright/provider-aws";
 import { closeEmulator } from "../close-emulator.ts";
-import { ec2Spec } from "../ec2-cloud.ts";
+import { ec2MachineId } from "../cloud-controller-manager/aws.ts";
+import { ec2Nodes, ec2Spec } from "../ec2-cloud.ts";
+import { nodeForms } from "./node-forms.ts";
 
 /** Short waits: the emulator shows everything within milliseconds. */
 const pollTimes = { visibleMs: 10_000, lookAgainMs: 100, pollMs: 10 };
@@ -167,6 +169,11 @@ export const ec2Fixture = (hostnameType: "ip-name" | "resource-name"): FixtureFa
         Object.values(ec2.inventory())
           .flat()
           .map(({ id }) => id),
+      nodesOf: (machine) =>
+        nodeForms(() => {
+          const id = ec2.inventory().instances.find((instance) => nameOf(instance) === machine)?.id;
+          return ec2Nodes(ec2).find(({ providerId }) => providerId.endsWith(`/${id}`));
+        }, ec2MachineId),
       stage: stagesOf(ec2),
       releaseMemory: () => ec2.log.clear(),
       close: () => closeEmulator(ec2),

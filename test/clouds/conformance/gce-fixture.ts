@@ -2,7 +2,9 @@ import { defineFixture } from "@millwright/conformance";
 import { createGceEmulator, type GceEmulator } from "@millwright/emulators/gce";
 import { createGcpDriver, ownerLabelKeys } from "@millwright/provider-gcp";
 import { closeEmulator } from "../close-emulator.ts";
-import { aServiceAccount, gceSpec } from "../gce-cloud.ts";
+import { gceMachineId } from "../cloud-controller-manager/gcp.ts";
+import { aServiceAccount, gceNodes, gceSpec } from "../gce-cloud.ts";
+import { nodeForms } from "./node-forms.ts";
 
 /** Short waits: the emulator shows everything within milliseconds. */
 const pollTimes = { visibleMs: 10_000, lookAgainMs: 100, pollMs: 10 };
@@ -167,6 +169,7 @@ export const gceFixture = defineFixture(async () => {
       Object.values(gce.inventory())
         .flat()
         .map(({ id }) => id),
+    nodesOf: (machine) => nodeForms(() => gceNodes(gce).find(({ nodeName }) => nodeName === machine), gceMachineId),
     stage,
     releaseMemory: () => gce.log.clear(),
     // Names of machines that cannot be names of instances are sent, and rejected.

@@ -1,5 +1,5 @@
-import type { NodeIdentity, VmIdentity } from "@millwright/core";
-import { type CheckTable, describeError, expect, expectFailure, outcomeOf } from "./check.ts";
+import { matchNodeByProviderId, type NodeIdentity, type VmIdentity } from "@millwright/core";
+import { type CheckContext, type CheckTable, describeError, expect, expectFailure, outcomeOf } from "./check.ts";
 import { notApplicable } from "../session/outcome.ts";
 
 const labelValue = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
@@ -19,6 +19,13 @@ const hostile: readonly NodeIdentity[] = [
   nodeOf({ providerId: "%E0%A4%A", systemUuid: "not-a-uuid" }),
   nodeOf({ addresses: [{ type: "InternalIP", address: "" }] }),
 ];
+
+/** A new VM, as the controllers know it. */
+async function createVm(t: CheckContext): Promise<VmIdentity> {
+  const machine = t.machine();
+  const { providerId, nodeName, addresses = [] } = await t.caller.create(machine);
+  return { machineName: machine.name, providerId, nodeName, addresses };
+}
 
 /** Checks of the names and identities of nodes. */
 export const nodeChecks = {
@@ -65,12 +72,7 @@ export const nodeChecks = {
   "node.match": async (t) => {
     const { driver } = t.caller.target;
     if (driver.matchNode === undefined) throw notApplicable("The driver has no matchNode.");
-    const identityOf = async (): Promise<VmIdentity> => {
-      const machine = t.machine();
-      const { providerId, nodeName, addresses = [] } = await t.caller.create(machine);
-      return { machineName: machine.name, providerId, nodeName, addresses };
-    };
-    const [own, other] = [await identityOf(), await identityOf()];
+    const [own, other] = [await createVm(t), await createVm(t)];
     const match = (node: NodeIdentity, vm = own): unknown => {
       try {
         return t.session.scope.run(() => driver.matchNode?.(vm, node));
@@ -90,5 +92,18 @@ export const nodeChecks = {
     expect(match(ownNode) !== "different", "matchNode returns different for the Node with the provider id of the VM.");
     const otherNode = nodeOf({ name: other.nodeName, providerId: other.providerId });
     expect(match(otherNode) !== "same", "matchNode returns same for a Node with the provider id of another VM.");
+  },
+
+  "node.match-cloud-form": async (t) => {
+    const nodesOf = t.needs(t.fixture.nodesOf, "nodes as a cloud controller manager writes them");
+    const { driver } = t.caller.target;
+    const match = driver.matchNode?.bind(driver) ?? matchNodeByProviderId;
+    const [own, other] = [await createVm(t), await createVm(t)];
+    for (const [form, node] of Object.entries(await nodesOf(own.machineName))) {
+      const [mine, theirs] = t.session.scope.run(() => [match(own, node), match(other, node)]);
+      const what = `the Node with the ${form} ${node.providerId}`;
+      expect(mine === "same", `${what} is "${mine}" for its VM ${own.providerId}.`);
+      expect(theirs !== "same", `${what} is "same" for the other VM ${other.providerId}.`);
+    }
   },
 } as const satisfies CheckTable;

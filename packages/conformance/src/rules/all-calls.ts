@@ -15,7 +15,7 @@ export const rulesOfAllCalls = [
     mandatory: true,
     level: "bronze",
     trait: "endpoint",
-    text: "A call whose cloud does not answer ends within two seconds of its deadline, with `DeadlineExceeded`, `Unavailable` or `Aborted`.",
+    text: "A call whose cloud does not answer ends within two seconds of its deadline: with `DeadlineExceeded`, `Unavailable` or `Aborted`, or pending.",
   },
   {
     id: "calls.settle-once",

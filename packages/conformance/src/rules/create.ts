@@ -142,4 +142,11 @@ export const createRules = [
     level: "bronze",
     text: "`matchNode` is synchronous and pure and never throws. It returns `same`, `different` or `unknown`, and never `same` for a Node with the provider id of another VM.",
   },
+  {
+    id: "node.match-cloud-form",
+    title: "recognizes nodes by the ids of the cloud controller manager",
+    mandatory: false,
+    level: "silver",
+    text: "A Node belongs to its VM in each form in which the cloud controller manager writes its provider id, and to no other VM. Without `matchNode`, scheme and last path segment decide.",
+  },
 ] as const satisfies readonly ContractRule[];

@@ -49,6 +49,8 @@ export interface Caller {
   createOnce(machine: MachineIdentity, options?: CreateOptions): Promise<CreateMachineResponse | PendingResponse>;
   /** Repeats `createMachine` while it is pending. */
   create(machine: MachineIdentity, options?: CreateOptions): Promise<CreateMachineResponse>;
+  /** One call of `deleteMachine`. */
+  removeOnce(machine: MachineIdentity, options?: CallOptions): Promise<DeleteMachineResponse | PendingResponse>;
   /** Repeats `deleteMachine` while it is pending. */
   remove(machine: MachineIdentity, options?: CallOptions): Promise<DeleteMachineResponse>;
   status(machine: MachineIdentity, options?: CallOptions): Promise<MachineStatusResponse>;
@@ -165,12 +167,13 @@ export function createCaller(host: CallerHost, target: CallTarget): Caller {
     },
     create: (machine, options) =>
       untilFinal<CreateMachineResponse>(() => caller.createOnce(machine, options), options?.signal),
-    async remove(machine, options) {
+    async removeOnce(machine, options) {
       const request = await ofMachine(machine);
-      const reply = await untilFinal<DeleteMachineResponse>(
-        () => call("deleteMachine", (context) => driver.deleteMachine(request, context), options),
-        options?.signal,
-      );
+      return call("deleteMachine", (context) => driver.deleteMachine(request, context), options);
+    },
+    async remove(machine, options) {
+      const once = () => caller.removeOnce(machine, options);
+      const reply = await untilFinal<DeleteMachineResponse>(once, options?.signal);
       host.onDelete(machine);
       return reply;
     },

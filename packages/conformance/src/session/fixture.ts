@@ -1,4 +1,4 @@
-import type { Driver, NodeTemplate } from "@millwright/core";
+import type { Driver, NodeIdentity, NodeTemplate } from "@millwright/core";
 import type { CloudTrait } from "../rules/rule.ts";
 
 /** A MachineClass as far as drivers read it. */
@@ -101,6 +101,10 @@ export interface ConformanceFixture {
   readonly maxUserDataBytes?: number;
   /** A PersistentVolume of the cloud, and the id by which nodes report it. */
   readonly ownVolume?: { readonly spec: Readonly<Record<string, unknown>>; readonly id: string };
+  /** The Node of the VM of a machine, in each form that a cloud controller manager writes, by the name of the form. */
+  readonly nodesOf?: (
+    machineName: string,
+  ) => Readonly<Record<string, NodeIdentity>> | Promise<Readonly<Record<string, NodeIdentity>>>;
   readonly stage?: Stages;
   /** Releases what the fixture keeps of requests, such as the log of an emulator in this process: memory is measured next. */
   readonly releaseMemory?: () => void;

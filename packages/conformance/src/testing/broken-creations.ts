@@ -276,6 +276,15 @@ export const brokenCreations: readonly BrokenDriver[] = [
     }),
   },
   {
+    mistake: "compares the provider ids of nodes as texts",
+    violates: ["node.match-cloud-form"],
+    change: () => ({
+      methods: () => ({
+        matchNode: (vm, node) => (vm.providerId === node.providerId ? "same" : "unknown"),
+      }),
+    }),
+  },
+  {
     mistake: "keeps its pending creations in memory",
     violates: ["pending.survives-restart"],
     change: () => {

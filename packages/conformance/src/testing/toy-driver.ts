@@ -6,6 +6,7 @@ import {
   type DriverDefinition,
   MachineError,
   type MachineIdentity,
+  matchNodeByProviderId,
   type SecretData,
 } from "@millwright/core";
 import { csiHandleOf, severalVms } from "@millwright/core/driver-kit";
@@ -111,12 +112,8 @@ function optionalMethods(steps: ToySteps, callOf: CallOf, findLive: FindLive) {
     },
     getVolumeIds: ({ volumes }) =>
       Promise.resolve({ volumeIds: volumes.map((volume) => csiHandleOf(volume, "toy.csi.example")) }),
-    matchNode: (vm, node) =>
-      vm.providerId === "" || node.providerId === ""
-        ? "unknown"
-        : vm.providerId === node.providerId
-          ? "same"
-          : "different",
+    // Machines have `toy:///<id>`, Nodes `toy://<zone>/<id>`.
+    matchNode: matchNodeByProviderId,
   };
   return methods;
 }

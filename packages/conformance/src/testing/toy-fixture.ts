@@ -104,6 +104,11 @@ export const toyFixture =
           tags,
           userData: Buffer.from(userData, "base64"),
         })),
+      nodesOf(machineName) {
+        const vm = liveVms(world).find(({ name }) => name === machineName);
+        const node = { name: machineName, systemUuid: "", addresses: [] };
+        return { "zonal id": { ...node, providerId: `toy://toy-a/${vm?.id}` } };
+      },
       resources: () => [...liveVms(world).map(({ id }) => id), ...world.disks.keys()],
       stage: stagesOf(cloud),
       close: cloud.close,

@@ -102,6 +102,14 @@ export default defineFixture(async () => {
           ...(state === "terminating" ? {} : { userData: await cloud.readUserData(id) }),
         })),
       ),
+    nodesOf(machineName) {
+      const { providerId } = named(cloud, machineName);
+      const node = { name: machineName, providerId, systemUuid: "", addresses: [] };
+      return {
+        "id of the Machine": node,
+        "zonal id": { ...node, providerId: providerId.replace("mock:///", "mock://zone/") },
+      };
+    },
     resources: () => cloud.vms().map(({ id }) => id),
     stage: stagesOf(cloud, clock),
     async close() {
