@@ -93,6 +93,7 @@ function stagesOf(arm: ArmEmulator) {
       vm.disks.push({ diskId: id, lun: 9, deleteOption: "Detach", toBeDetached: false });
       return { exists: () => world.disks.has(id.toLowerCase()), end: () => void world.disks.delete(id.toLowerCase()) };
     },
+    expireTokens: () => world.tokens.clear(),
     async removeVmOnly(name: string) {
       const { id } = arm.vm(name);
       world.vms.delete(id.toLowerCase());

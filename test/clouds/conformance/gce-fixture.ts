@@ -107,6 +107,7 @@ function stagesOf(gce: GceEmulator) {
       gce.attachDisk(name, disk.name);
       return { exists: () => world.disks.has(key), end: () => void world.disks.delete(key) };
     },
+    expireTokens: () => gce.world.accessTokens.clear(),
     removeVmOnly: async (name: string) => gce.remove(name, { keepDisks: true }),
   };
 }

@@ -5,7 +5,8 @@ import { type CheckContext, type CheckTable, describeError, expect, expectFailur
 import { methodCalls } from "./calls.ts";
 import { faultDeadlineMs, openCodes } from "./faults.ts";
 
-const rejected: readonly MachineErrorCode[] = ["Unauthenticated", "PermissionDenied"];
+/** Codes of rejected credentials. */
+export const rejected: readonly MachineErrorCode[] = ["Unauthenticated", "PermissionDenied"];
 const throttled: readonly MachineErrorCode[] = ["Unavailable", "ResourceExhausted", "DeadlineExceeded", "Aborted"];
 
 const codesOf: Readonly<Record<number, readonly MachineErrorCode[]>> = {
@@ -19,13 +20,17 @@ const codesOf: Readonly<Record<number, readonly MachineErrorCode[]>> = {
 };
 
 /** An error of the cloud, as the fixture writes it. */
-const errorAnswer = (t: CheckContext, status: number, headers: Readonly<Record<string, string>> = {}): ProxyFault => {
+export const errorAnswer = (
+  t: CheckContext,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): ProxyFault => {
   const answer = t.fixture.endpoint?.errorAnswer?.(status) ?? { body: "" };
   return { kind: "answer", status, ...answer, headers: { ...answer.headers, ...headers } };
 };
 
 /** A fault of all requests to the API of the cloud. */
-const whileApiFails =
+export const whileApiFails =
   (t: CheckContext, fault: ProxyFault): FaultPlan =>
   (_, request) =>
     t.fixture.endpoint?.isApiRequest?.(request) === false ? undefined : fault;

@@ -12,6 +12,7 @@ import { nodeChecks } from "./node.ts";
 import { endChecks } from "./nothing-left.ts";
 import { optionalMethodChecks } from "./optional-methods.ts";
 import { ownershipChecks } from "./ownership.ts";
+import { randomFaultChecks } from "./random-faults.ts";
 import { securityChecks } from "./security.ts";
 import { secretChecks, specChecks } from "./spec.ts";
 import { statusChecks } from "./status.ts";
@@ -33,5 +34,6 @@ export const checks: Readonly<Record<RuleId, Check>> = {
   ...errorChecks,
   ...securityChecks,
   ...loadChecks,
+  ...randomFaultChecks,
   ...endChecks,
 };

@@ -43,26 +43,31 @@ export function createCheckRunner(session: Session): (rule: KnownRule) => Promis
   };
 }
 
-/** Ends what a check staged, and deletes its VMs. */
+const cleanUpAttempts = 3;
+
+/** Ends what a check staged, and deletes its VMs. One that cannot be deleted does not keep the others. */
 async function cleanUp(
   session: Session,
   context: ReturnType<typeof createCheckContext>["context"],
   end: () => Promise<void>,
   { id }: KnownRule,
 ): Promise<void> {
-  try {
-    await end();
-    for (const { machine, caller } of session.created.values()) {
-      const { machineClass } = caller.target;
-      await removeCompletely(
-        { ...context, vmsOf: () => Promise.resolve([]) },
-        machine,
-        session.caller.with({ machineClass }),
-      );
+  const problems: string[] = [];
+  const attempt = async (act: () => Promise<unknown>, attempts: number): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      if (attempts > 1) await attempt(act, attempts - 1);
+      else problems.push(describeError(error));
     }
-  } catch (error) {
-    session.violations.add("run.nothing-left", `The VMs of ${id} could not be deleted: ${describeError(error)}.`);
-  } finally {
-    session.created.clear();
+  };
+  await attempt(end, 1);
+  for (const { machine, caller } of session.created.values()) {
+    const { machineClass } = caller.target;
+    const without = { ...context, vmsOf: () => Promise.resolve([]) };
+    await attempt(() => removeCompletely(without, machine, session.caller.with({ machineClass })), cleanUpAttempts);
   }
+  session.created.clear();
+  for (const problem of problems)
+    session.violations.add("run.nothing-left", `The VMs of ${id} could not be deleted: ${problem}.`);
 }

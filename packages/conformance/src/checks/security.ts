@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { hasMachineErrorCode } from "@millwright/core";
 import { type CheckTable, describeError, expect, expectFailure, outcomeOf } from "./check.ts";
+import { errorAnswer, rejected, whileApiFails } from "./errors.ts";
 
 const concurrentCalls = 20;
 
@@ -47,6 +48,28 @@ export const securityChecks = {
     const stale = former.status(machine);
     await expectFailure("A call with the former credentials", stale, "Unauthenticated", "PermissionDenied");
     await t.session.caller.remove(machine);
+  },
+
+  "secrets.expired-token": async (t) => {
+    const machine = t.machine();
+    await t.caller.create(machine);
+    const { caller, proxy } = await t.behindProxy();
+    await caller.status(machine);
+    proxy.plan(whileApiFails(t, errorAnswer(t, 401)));
+    await expectFailure("A call whose credentials are rejected", caller.status(machine), ...rejected);
+    proxy.plan();
+    const next = await outcomeOf(caller.status(machine));
+    expect(next.ok, `After a rejection, the next call fails with ${next.ok ? "" : describeError(next.error)}`);
+    const expire = t.fixture.stage?.expireTokens;
+    if (expire === undefined) return;
+    await expire();
+    const first = await outcomeOf(caller.status(machine));
+    if (!first.ok) await expectFailure("A call with an expired token", Promise.reject(first.error), ...rejected);
+    const second = await outcomeOf(caller.status(machine));
+    // The token of the other instance has expired as well.
+    await outcomeOf(t.caller.status(machine));
+    const problem = second.ok ? "" : describeError(second.error);
+    expect(second.ok, `After its token has expired, the second call fails with ${problem}`);
   },
 
   "network.declared-hosts-only": async ({ session }) => {

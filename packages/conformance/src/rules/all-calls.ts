@@ -124,6 +124,14 @@ export const rulesOfAllCalls = [
     text: "Concurrent calls with different secrets use their own: calls with invalid credentials fail, and others succeed.",
   },
   {
+    id: "secrets.expired-token",
+    title: "recovers from rejected tokens",
+    mandatory: true,
+    level: "bronze",
+    trait: "endpoint",
+    text: "A rejection is not remembered: once the cloud accepts the credentials again, calls succeed. If a token has expired or was revoked, the second call at the latest has a new one.",
+  },
+  {
     id: "network.declared-hosts-only",
     title: "connects to declared hosts only",
     mandatory: true,
@@ -136,6 +144,14 @@ export const rulesOfAllCalls = [
     mandatory: true,
     level: "gold",
     text: "1,000 sequential and 200 parallel calls let memory grow by less than a tenth, once bounded caches are full, and leave no open handles.",
+  },
+  {
+    id: "load.random-faults",
+    title: "keeps one VM for each machine whatever fails",
+    mandatory: true,
+    level: "gold",
+    trait: "endpoint",
+    text: "Requests fail, responses are lost, calls are aborted and instances replaced, all at random: repeated calls lead to one VM for each machine, no VM is reported as missing, and deletions leave nothing.",
   },
   {
     id: "run.nothing-left",

@@ -64,6 +64,8 @@ export interface Stages {
   readonly attachedVolume?: (
     machineName: string,
   ) => Promise<{ readonly exists: () => boolean | Promise<boolean>; readonly end: EndStage }>;
+  /** Revokes the tokens that the cloud has issued for the credentials, as if they had expired. */
+  readonly expireTokens?: () => void | Promise<void>;
   /** Removes the VM of a machine and leaves its parts. */
   readonly removeVmOnly?: (machineName: string) => Promise<void>;
 }

@@ -14,6 +14,8 @@ export interface Profile {
   readonly maxVms: number;
   /** Sequential calls of `load.no-leaks`; a fifth of them runs in parallel. */
   readonly loadCalls: number;
+  /** Machines of `load.random-faults`. */
+  readonly faultMachines: number;
   /** Whether names that do not contain the id of the run may be used. */
   readonly anyNames: boolean;
   /** Leftovers of runs that started longer ago are deleted first; undefined: none are. */
@@ -29,6 +31,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     settleMs: 10_000,
     maxVms: 50,
     loadCalls: 1_000,
+    faultMachines: 6,
     anyNames: true,
     sweepAfterMs: undefined,
   },
@@ -37,6 +40,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     settleMs: 300_000,
     maxVms: 5,
     loadCalls: 100,
+    faultMachines: 3,
     anyNames: false,
     sweepAfterMs: 2 * hourMs,
   },
@@ -45,6 +49,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     settleMs: 300_000,
     maxVms: 50,
     loadCalls: 10_000,
+    faultMachines: 40,
     anyNames: false,
     sweepAfterMs: 2 * hourMs,
   },

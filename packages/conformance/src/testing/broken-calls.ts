@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { MachineError } from "@millwright/core";
+import { hasMachineErrorCode, MachineError } from "@millwright/core";
 import type { BrokenDriver } from "./broken-driver.ts";
 
 /** A call that never learns of its abort. */
@@ -176,6 +176,25 @@ export const brokenCalls: readonly BrokenDriver[] = [
     }),
   },
   {
+    mistake: "remembers rejected credentials",
+    violates: ["secrets.expired-token"],
+    change: () => ({
+      methods: (right) => {
+        const rejected = new Set<string>();
+        return {
+          async getMachineStatus(request, context) {
+            const token = request.secret["token"]?.reveal() ?? "";
+            if (rejected.has(token)) throw new MachineError("Unauthenticated", "the credentials were rejected before");
+            return right.getMachineStatus(request, context).catch((error: unknown) => {
+              if (hasMachineErrorCode(error, "Unauthenticated")) rejected.add(token);
+              throw error;
+            });
+          },
+        };
+      },
+    }),
+  },
+  {
     mistake: "keeps the token of the latest call",
     violates: ["secrets.not-mixed"],
     change: () => ({
@@ -220,6 +239,24 @@ export const brokenCalls: readonly BrokenDriver[] = [
         }),
       };
     },
+  },
+  {
+    mistake: "gives deletions up after one that failed",
+    violates: ["load.random-faults"],
+    change: () => ({
+      methods: (right) => {
+        let hasFailed = false;
+        return {
+          deleteMachine(request, context) {
+            if (hasFailed) return Promise.resolve({ vm: "missing" });
+            return right.deleteMachine(request, context).catch((error: unknown) => {
+              hasFailed = hasMachineErrorCode(error, "Unavailable");
+              throw error;
+            });
+          },
+        };
+      },
+    }),
   },
   {
     mistake: "leaves a disk of its own",

@@ -21,6 +21,7 @@ const slowRules = new Set<string>([
   "list.fails-as-a-whole",
   "list.pages",
   "load.no-leaks",
+  "load.random-faults",
 ]);
 
 /** The mandatory rules that a driver violates, with their reasons. */

@@ -82,9 +82,9 @@ export function createClients(options: ClientOptions): LazyClients {
   let agents: EgressAgents | undefined;
   let isClosed = false;
 
-  const make = async (): Promise<Clients> => {
+  const make = async (onRejectedToken: () => void): Promise<Clients> => {
     const { compute, network, identity, pipeline } = await loadSdks();
-    agents = createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, env);
+    agents ??= createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, env);
     if (isClosed) agents.destroy();
     const transport = {
       httpClient: boundedHttpClient(options.httpClient ?? pipeline.createDefaultHttpClient(), {
@@ -107,7 +107,7 @@ export function createClients(options: ClientOptions): LazyClients {
       additionalPolicies: [
         { policy: apiVersionPolicy(options.apiVersions), position: "perCall" as const },
         { policy: operationFailurePolicy, position: "perCall" as const },
-        { policy: sendPolicy({ send, clock }), position: "perCall" as const },
+        { policy: sendPolicy({ send, clock, onRejectedToken }), position: "perCall" as const },
       ],
     };
     const computeClient = new compute.ComputeManagementClient(credential, subscriptionId, common);
@@ -126,11 +126,19 @@ export function createClients(options: ClientOptions): LazyClients {
   };
 
   return {
-    get: () =>
-      (clients ??= make().catch((error: unknown) => {
-        clients = undefined;
+    get() {
+      if (clients !== undefined) return clients;
+      const forget = (): void => {
+        if (clients === made) clients = undefined;
+      };
+      // The SDK keeps a token until it ends, also one that was revoked: the next call makes other clients, which ask for another.
+      const made = make(forget).catch((error: unknown) => {
+        forget();
         throw error;
-      })),
+      });
+      clients = made;
+      return made;
+    },
     close() {
       isClosed = true;
       agents?.destroy();

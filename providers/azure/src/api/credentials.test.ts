@@ -25,6 +25,15 @@ describe("tokens", () => {
     await expect.poll(() => arm.log.count("Token")).toBeGreaterThan(before);
   });
 
+  it("are asked for again after one was revoked", async () => {
+    const { arm, driver } = await aCloud({ applications });
+    await driver.createMachine(aRequest(), aContext());
+    arm.world.tokens.clear();
+    const look = () => driver.getMachineStatus(aRequest(), aContext());
+    await expect(look()).rejects.toMatchObject({ code: "Unauthenticated" });
+    await expect(look()).resolves.toMatchObject({ nodeName: "m" });
+  });
+
   it("are asked for with the scope of their cloud, for the tenant of the secret", async () => {
     const { arm, url, driver } = await aCloud({ applications });
     await driver.getMachineStatus(aRequest(), aContext()).catch(() => undefined);

@@ -39,13 +39,20 @@ export interface SendPolicyOptions {
   readonly clock: Clock;
   /** Whether the requests are those for tokens. */
   readonly isForTokens?: boolean;
+  /** Called when Azure does not accept the token of a request. */
+  readonly onRejectedToken?: () => void;
 }
 
 /**
  * Has the requests of a client sent by `send`, which repeats them: the repetitions of the SDK belong switched off. Belongs outside of where requests are signed, so that one that has waited has
  * a token that is still good.
  */
-export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptions): PipelinePolicy => ({
+export const sendPolicy = ({
+  send,
+  clock,
+  isForTokens = false,
+  onRejectedToken,
+}: SendPolicyOptions): PipelinePolicy => ({
   name: "millwrightSend",
   async sendRequest(request, next) {
     const { signal, leave } = signalOf(request);
@@ -63,6 +70,7 @@ export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptio
     } catch (error) {
       if (!(error instanceof ErrorAnswer)) throw error;
       const { response, retryAfterMs } = error;
+      if (response.status === 401) onRejectedToken?.();
       if (retryAfterMs === undefined) return response;
       // The SDK would lose how long Azure asks to wait.
       const { code, message } = armErrorIn(response.bodyAsText);
