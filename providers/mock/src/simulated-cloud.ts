@@ -6,14 +6,14 @@ import { createFaultSet } from "./fault.ts";
 import { newVmRecord, readCreateVmInput } from "./new-vm.ts";
 import { applyPower } from "./power.ts";
 import { type CloudSnapshot, cloudSnapshotSchema, type VmRecord } from "./vm-record.ts";
-import { createVmStore } from "./vm-store.ts";
+import { createVmStore, type VmStore } from "./vm-store.ts";
 import { type Vm, isLive } from "./vm.ts";
 
 /** Finds the VM that a ref (id, provider id or name) means; fails with `NotFound`, or `OutOfRange` for a name that fits several. */
-function findRecord(records: readonly VmRecord[], ref: string): VmRecord {
-  const exact = records.find(({ vm }) => vm.id === ref || vm.providerId === ref);
+function findRecord(store: VmStore, ref: string): VmRecord {
+  const exact = store.get(ref) ?? store.index.withProviderId(ref);
   if (exact !== undefined) return exact;
-  const named = records.filter(({ vm }) => vm.name === ref && vm.state !== "terminated");
+  const named = store.index.withName(ref).filter(({ vm }) => vm.state !== "terminated");
   const [first] = named;
   if (first === undefined) throw new CloudError("NotFound", `there is no VM "${ref.slice(0, 300)}"`);
   if (named.length > 1) {
@@ -87,7 +87,7 @@ export function createSimulatedCloud(options: SimulatedCloudOptions): SimulatedC
   const closing = new AbortController();
   const gate = createCallGate({ clock, faults, latencyMs: options.latencyMs ?? 0 });
   const subjectsOf = (ref: string): readonly string[] => {
-    const record = store.records().find(({ vm }) => vm.id === ref || vm.providerId === ref || vm.name === ref);
+    const record = store.get(ref) ?? store.index.withProviderId(ref) ?? store.index.withName(ref)[0];
     return record === undefined ? [ref] : [record.vm.id, record.vm.providerId, record.vm.name];
   };
 
@@ -95,7 +95,7 @@ export function createSimulatedCloud(options: SimulatedCloudOptions): SimulatedC
     createVm: (input, call) =>
       gate.run("create", [input.name], call, () => {
         const wanted = readCreateVmInput(input, bootDelayMs);
-        const twin = store.records().find((record) => record.token === input.token && record.vm.state !== "terminated");
+        const twin = store.index.withToken(input.token).find(({ vm }) => vm.state !== "terminated");
         if (twin !== undefined) {
           if (twin.fingerprint === wanted.fingerprint) return twin.vm;
           throw new CloudError(
@@ -103,42 +103,40 @@ export function createSimulatedCloud(options: SimulatedCloudOptions): SimulatedC
             `token of VM "${input.name}" was used for ${twin.vm.id} with another input`,
           );
         }
-        const existing = store.records().filter(({ vm }) => vm.state !== "terminated").length;
-        if (existing >= maxVms) {
+        if (store.index.existing >= maxVms) {
           throw new CloudError("ResourceExhausted", `quota of ${maxVms} VMs is used up`);
         }
         return store.add(
           newVmRecord(wanted, { id: `i-${random.hex(6)}`, createdAt: clock.now(), ordinal: store.revision() }),
         );
       }),
-    getVm: (ref, call) => gate.run("get", subjectsOf(ref), call, () => findRecord(store.records(), ref).vm),
+    getVm: (ref, call) => gate.run("get", subjectsOf(ref), call, () => findRecord(store, ref).vm),
     listVms: (filter = {}, call) =>
       gate.run("list", [], call, () =>
-        store
-          .records()
+        store.index
+          .withTags(filter.tags ?? {})
           .map(({ vm }) => vm)
-          .filter((vm) => (filter.states === undefined ? vm.state !== "terminated" : filter.states.includes(vm.state)))
-          .filter((vm) => Object.entries(filter.tags ?? {}).every(([key, value]) => vm.tags[key] === value)),
+          .filter((vm) => (filter.states === undefined ? vm.state !== "terminated" : filter.states.includes(vm.state))),
       ),
     deleteVm: (ref, call) =>
       gate.run("delete", subjectsOf(ref), call, () => {
-        const { vm } = findRecord(store.records(), ref);
+        const { vm } = findRecord(store, ref);
         return isLive(vm) ? store.change(vm.id, { state: "terminating", stateReason: "deleted" }) : vm;
       }),
     tagVm: (ref, tags, call) =>
       gate.run("tag", subjectsOf(ref), call, () => {
-        const { vm } = findRecord(store.records(), ref);
+        const { vm } = findRecord(store, ref);
         if (!isLive(vm)) throw new CloudError("FailedPrecondition", `VM ${vm.id} is ${vm.state} and takes no tags`);
         return store.change(vm.id, { tags: { ...vm.tags, ...tags } });
       }),
     powerVm: (ref, action: PowerAction, call) =>
       gate.run("power", subjectsOf(ref), call, () => {
-        const { vm } = findRecord(store.records(), ref);
+        const { vm } = findRecord(store, ref);
         const change = applyPower(vm, action);
         return change === "nothing to do" ? vm : store.change(vm.id, change);
       }),
     readUserData: (ref, call) =>
-      gate.run("userData", subjectsOf(ref), call, () => Uint8Array.from(findRecord(store.records(), ref).userData)),
+      gate.run("userData", subjectsOf(ref), call, () => Uint8Array.from(findRecord(store, ref).userData)),
     changes: async (since, call = {}) => {
       await gate.run("changes", [], call, () => undefined);
       const known = store.changesSince(since);

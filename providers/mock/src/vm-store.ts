@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "@millwright/core";
 import type { ChangeCursor, VmChanges } from "./cloud.ts";
 import { type VmRecord, type VmTimings, nextStates, stayMs } from "./vm-record.ts";
+import { createVmIndex, type VmIndex } from "./vm-index.ts";
 import type { Vm } from "./vm.ts";
 
 /** Options of {@link createVmStore}. */
@@ -18,6 +19,7 @@ export interface VmStoreOptions {
 export interface VmStore {
   records(): readonly VmRecord[];
   get(id: string): VmRecord | undefined;
+  readonly index: Omit<VmIndex, "put" | "delete">;
   /** Adds a VM in its first state. */
   add(record: VmRecord): Vm;
   /** Changes a VM; a new state starts its stay. */
@@ -34,7 +36,8 @@ export interface VmStore {
 /** Creates a store. Overdue moves of stored VMs happen on the next turn. */
 export function createVmStore(options: VmStoreOptions): VmStore {
   const { clock, timings, epoch } = options;
-  const records = new Map<string, VmRecord>();
+  const records = new Map(options.records.map((record) => [record.vm.id, record]));
+  const index = createVmIndex(records);
   // Exactly the records that have a due time have a timer.
   const timers = new Map<string, Timer>();
   const listeners = new Set<(vm: Vm) => void>();
@@ -55,7 +58,7 @@ export function createVmStore(options: VmStoreOptions): VmStore {
   const put = (record: VmRecord): Vm => {
     revision++;
     const vm = Object.freeze({ ...record.vm, revision });
-    records.set(vm.id, { ...record, vm });
+    index.put({ ...record, vm });
     schedule(vm.id, record.dueAtMs);
     for (const listener of listeners) listener(vm);
     return vm;
@@ -79,21 +82,19 @@ export function createVmStore(options: VmStoreOptions): VmStore {
     if (vm === undefined || next === undefined) return;
     if (next.state === "forgotten") {
       schedule(id, undefined);
-      records.delete(id);
+      index.delete(id);
       forgottenRevision = Math.max(forgottenRevision, vm.revision);
     } else {
       change(id, { state: next.state, stateReason: next.reason ?? vm.stateReason });
     }
   };
 
-  for (const record of options.records) {
-    records.set(record.vm.id, record);
-    schedule(record.vm.id, record.dueAtMs);
-  }
+  for (const record of options.records) schedule(record.vm.id, record.dueAtMs);
 
   return {
     records: () => [...records.values()],
     get: (id) => records.get(id),
+    index,
     add: (record) => put({ ...record, dueAtMs: dueIn(record.vm) }),
     change,
     revision: () => revision,
