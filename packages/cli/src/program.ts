@@ -33,6 +33,10 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .option("--port <port>", "port of the API server on 127.0.0.1; 0 takes a free one", readPort, 0)
     .option("--data <folder>", "keep the cluster and the cloud in this folder; without it they are removed at the end")
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: in the data folder)")
+    .option(
+      "--provider <name...>",
+      "drivers to try, besides that of the simulated cloud: an npm package, or a path that starts with . or /; the nodes of their machines are simulated",
+    )
     .option("--no-example", "do not apply the example class, secret and MachineDeployment")
     .option("--exit-when-ready", "end with status 0 once the example is Running, or with 1 and the reason after 60 s")
     .action(async (flags: DevFlags) => {

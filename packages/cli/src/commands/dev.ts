@@ -23,6 +23,7 @@ export interface DevFlags {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly example: boolean;
+  readonly provider?: readonly string[];
   readonly exitWhenReady?: boolean;
 }
 
@@ -86,7 +87,13 @@ export async function dev(flags: DevFlags): Promise<number> {
   const workspace = await openWorkspace(flags.data, flags.kubeconfig);
   const display = createDisplay(process.stdout, systemClock);
   try {
-    const cluster = await startCluster({ workspace, port: flags.port, withExample: flags.example, signal });
+    const cluster = await startCluster({
+      workspace,
+      port: flags.port,
+      withExample: flags.example,
+      providers: flags.provider ?? [],
+      signal,
+    });
     try {
       process.stdout.write(startedMessage(cluster.url, workspace.kubeconfig));
       if (flags.exitWhenReady !== true)

@@ -1,8 +1,24 @@
-import { systemClock, type Clock, ConfigError, crds, isRecord } from "@millwright/core";
-import { type ApiClient, createApiClient, customResourceDefinitionResource, type KubeObject } from "@millwright/kube";
+import {
+  systemClock,
+  type Clock,
+  ConfigError,
+  crds,
+  isRecord,
+  type Machine,
+  machineResource,
+  systemRandom,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  createApiClient,
+  createInformer,
+  customResourceDefinitionResource,
+  type KubeObject,
+} from "@millwright/kube";
 import { createClosers } from "./closers.ts";
 import { applyExample } from "./example.ts";
-import { startCloud } from "./cloud.ts";
+import { startCloud, type WantedNode } from "./cloud.ts";
+import { type MachineNode, nodesOfMachines } from "./driver-nodes.ts";
 import { type Workspace, writeKubeconfig } from "./workspace.ts";
 
 /** How long the API server may take to serve a new kind, milliseconds. */
@@ -52,6 +68,8 @@ export interface ClusterOptions {
   /** Port of the API server; 0 takes a free one. */
   readonly port: number;
   readonly withExample: boolean;
+  /** Drivers besides that of the simulated cloud, as for `--provider`. The nodes of their machines are simulated. */
+  readonly providers: readonly string[];
   /** Aborts the start. */
   readonly signal: AbortSignal;
 }
@@ -62,7 +80,8 @@ const NAMESPACE = "default";
 const JOIN_DELAY_MS = 1_000;
 
 /** Starts an API server, a simulated cloud with nodes that follow it, the controllers, and applies the example. */
-export async function startCluster({ workspace, port, withExample, signal }: ClusterOptions): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { workspace, port, withExample, providers, signal } = options;
   const closers = createClosers();
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
@@ -81,6 +100,8 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
       { createApiServer, createSimulatedNodes, createWorkloads, kubeconfigFor, openFileStorage },
       { createFileLog, createManager, loadDriver },
     ] = await Promise.all([import("@millwright/devcluster"), import("@millwright/runtime")]);
+    // First: a wrong path needs no cluster to fail.
+    const drivers = await Promise.all(["mock", ...providers].map((name) => loadDriver(name)));
     const log = workspace.isTemporary ? undefined : createFileLog(`${workspace.folder}/controllers.log`, "info");
     if (log !== undefined) closers.add(log.close);
 
@@ -101,9 +122,26 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
     keepRunning((stop) => nodes.start(stop));
     const workloads = createWorkloads({ api, clock: systemClock, clusterFaults });
     keepRunning((stop) => workloads.start(stop));
-    closers.add(cloud.follow((vms) => nodes.sync(vms)));
+    let ofCloud: readonly WantedNode[] = [];
+    let ofMachines: readonly MachineNode[] = [];
+    closers.add(
+      cloud.follow((vms) => {
+        ofCloud = vms;
+        nodes.sync([...ofCloud, ...ofMachines]);
+      }),
+    );
+    if (providers.length > 0) {
+      const clocks = { clock: systemClock, random: systemRandom };
+      const machines = createInformer<Machine>({ api, namespace: NAMESPACE, type: machineResource, ...clocks });
+      closers.add(
+        machines.store.subscribe(() => {
+          ofMachines = nodesOfMachines(machines.store.list());
+          nodes.sync([...ofCloud, ...ofMachines]);
+        }),
+      );
+      keepRunning((stop) => machines.run(stop));
+    }
 
-    const drivers = [await loadDriver("mock")];
     const manager = createManager({
       control: api,
       target: api,

@@ -22,9 +22,14 @@ const vmSchema = z.object({
 /** A VM of the cloud. */
 export type Vm = z.output<typeof vmSchema>;
 
+/** Where the cloud is. For a real one: its endpoint, and credentials of the class secret. */
+export interface Cloud {
+  readonly folder: string;
+}
+
 /** Creates a VM, or returns the one that an earlier request with the same token created. */
 export function createVm(
-  folder: string,
+  { folder }: Cloud,
   { token, ...vm }: Omit<Vm, "id"> & { readonly token: string },
   signal: AbortSignal,
 ): Promise<Vm> {
@@ -48,7 +53,7 @@ export function createVm(
 }
 
 /** All VMs of the cloud, also those of others. */
-export function listVms(folder: string, signal: AbortSignal): Promise<readonly Vm[]> {
+export function listVms({ folder }: Cloud, signal: AbortSignal): Promise<readonly Vm[]> {
   return request("listing VMs", signal, async () => {
     const files = await readdir(folder).catch((error: unknown) => {
       if (errnoOf(error) === "ENOENT") return [];
@@ -61,7 +66,7 @@ export function listVms(folder: string, signal: AbortSignal): Promise<readonly V
 }
 
 /** Deletes a VM. Success means that it has ended: wait for that if your cloud accepts a deletion before it ends the VM. */
-export function deleteVm(folder: string, id: string, signal: AbortSignal): Promise<void> {
+export function deleteVm({ folder }: Cloud, id: string, signal: AbortSignal): Promise<void> {
   return request(`deleting VM ${id}`, signal, () => rm(fileOf(folder, id), { force: true }));
 }
 

@@ -1,7 +1,7 @@
-import { defineDriver, MachineError, type MachineIdentity } from "@millwright/core";
+import { defineDriver, type ListMachinesRequest, MachineError, type MachineIdentity } from "@millwright/core";
 import { csiHandleOf, ownsVm, severalVms } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import { createVm, deleteVm, listVms, type Vm } from "./cloud.ts";
+import { type Cloud, createVm, deleteVm, listVms, type Vm } from "./cloud.ts";
 
 /** `providerSpec` of a MachineClass: what the cloud needs to know to create a VM. */
 const specSchema = z.strictObject({
@@ -13,6 +13,9 @@ const specSchema = z.strictObject({
 });
 
 type Spec = z.output<typeof specSchema>;
+
+/** The cloud of a call. Credentials are in `secret`: read them in each call, because they may change. */
+const cloudOf = ({ machineClass: { spec } }: ListMachinesRequest<Spec>): Cloud => ({ folder: spec.folder });
 
 /** Tags by which a VM is found again. They are set in the request that creates it. */
 const tagsOf = ({ name, namespace, uid }: MachineIdentity, { cluster }: Spec) => ({
@@ -43,54 +46,60 @@ export default defineDriver<Spec>({
   name: "my-cloud",
   spec: specSchema,
 
-  async createMachine({ machine, machineClass: { spec }, idempotencyToken, userData }, { signal }) {
+  async createMachine(request, { signal }) {
+    const { machine, idempotencyToken, userData } = request;
+    const { spec } = request.machineClass;
+    const cloud = cloudOf(request);
     if (machine.name.length > longestNodeName)
       throw new MachineError("InvalidArgument", `the name of the machine has more than ${longestNodeName} characters`);
+    const newVm = {
+      token: idempotencyToken,
+      size: spec.size,
+      userData: Buffer.from(userData.revealBytes()).toString("base64"),
+      tags: tagsOf(machine, spec),
+    };
     // An earlier attempt may have created the VM: look for it first.
-    const [existing, ...others] = (await listVms(spec.folder, signal)).filter(
+    const [existing, ...others] = (await listVms(cloud, signal)).filter(
       ({ tags }) => tags["cluster"] === spec.cluster && tags["machine"] === machine.name,
     );
     if (existing !== undefined && others.length > 0) throw severalVms(machine, [existing, ...others].map(providerIdOf));
-    const vm =
-      existing ??
-      (await createVm(
-        spec.folder,
-        {
-          token: idempotencyToken,
-          size: spec.size,
-          userData: Buffer.from(userData.revealBytes()).toString("base64"),
-          tags: tagsOf(machine, spec),
-        },
-        signal,
-      ));
+    const vm = existing ?? (await createVm(cloud, newVm, signal));
     if (!isOfMachine(vm, machine, spec))
       throw new MachineError("AlreadyExists", `VM ${vm.id} of another machine has the name ${machine.name}`);
     if (vm.size !== spec.size) throw new MachineError("AlreadyExists", `VM ${vm.id} has size ${vm.size}`);
     return referenceOf(vm);
   },
 
-  async getMachineStatus({ machine, machineClass: { spec } }, { signal }) {
-    const [vm, ...others] = (await listVms(spec.folder, signal)).filter((each) => isOfMachine(each, machine, spec));
+  async getMachineStatus(request, { signal }) {
+    const { machine } = request;
+    const { spec } = request.machineClass;
+    const [vm, ...others] = (await listVms(cloudOf(request), signal)).filter((each) =>
+      isOfMachine(each, machine, spec),
+    );
     if (vm === undefined) throw new MachineError("NotFound", `machine ${machine.name} has no VM`);
     if (others.length > 0) throw severalVms(machine, [vm, ...others].map(providerIdOf));
     return referenceOf(vm);
   },
 
-  async deleteMachine({ machine, machineClass: { spec } }, { signal }) {
+  async deleteMachine(request, { signal }) {
+    const { machine } = request;
+    const { spec } = request.machineClass;
     // A provider id names the VM to delete. It may never have been stored: then the VM is found by its tags.
     const { providerId = "" } = machine;
-    const all = await listVms(spec.folder, signal);
+    const cloud = cloudOf(request);
+    const all = await listVms(cloud, signal);
     const named = providerId === "" ? all : all.filter((vm) => providerIdOf(vm) === providerId);
     const own = named.filter((vm) => isOfMachine(vm, machine, spec));
     if (providerId !== "" && named.length > own.length)
       throw new MachineError("PermissionDenied", `VM ${providerId} is not of machine ${machine.name}`);
-    for (const { id } of own) await deleteVm(spec.folder, id, signal);
+    for (const { id } of own) await deleteVm(cloud, id, signal);
     // The VM is visible as soon as it is created, so there is none now.
     return { vm: "ended" };
   },
 
-  async listMachines({ machineClass: { spec } }, { signal }) {
-    const own = (await listVms(spec.folder, signal)).filter(({ tags }) => tags["cluster"] === spec.cluster);
+  async listMachines(request, { signal }) {
+    const { spec } = request.machineClass;
+    const own = (await listVms(cloudOf(request), signal)).filter(({ tags }) => tags["cluster"] === spec.cluster);
     return {
       machines: own.map((vm) => ({
         providerId: providerIdOf(vm),

@@ -10,14 +10,15 @@ const { signal } = new AbortController();
 /** What the conformance suite needs to know of the cloud. Each part that you add lets it check more. */
 export default defineFixture(async () => {
   const folder = await mkdtemp(join(tmpdir(), "my-cloud-"));
+  const cloud = { folder };
   const classOf = (change: object = {}) => ({
     providerSpec: { folder, cluster: "conformance", size: "small", ...change },
   });
-  const vms = () => listVms(folder, signal);
+  const vms = () => listVms(cloud, signal);
   /** A VM that another client creates, until the end of a check. */
   const stage = async (token: string, tags: Readonly<Record<string, string>>) => {
-    const { id } = await createVm(folder, { token, size: "small", userData: "", tags }, signal);
-    return { providerId: `my-cloud:///${id}`, end: () => deleteVm(folder, id, signal) };
+    const { id } = await createVm(cloud, { token, size: "small", userData: "", tags }, signal);
+    return { providerId: `my-cloud:///${id}`, end: () => deleteVm(cloud, id, signal) };
   };
   return {
     driver,
