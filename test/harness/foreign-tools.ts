@@ -115,6 +115,9 @@ async function createTool(
   return Object.assign(run, { attempt, start });
 }
 
+/** Path of a real kubectl, for programs that call it by themselves. */
+export const kubectlPath = (): Promise<string> => pathOf("kubectl");
+
 /** A real kubectl for the cluster of a kubeconfig; `environment` goes beside its own (`EDITOR`). */
 export const createKubectl = (
   kubeconfig: string,

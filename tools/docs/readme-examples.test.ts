@@ -8,11 +8,13 @@ import { documentPages, root } from "./document-pages.ts";
 
 const run = promisify(execFile);
 
-/** Readers copy what imports something; a block without imports is a part of one before it. */
+/**
+ * Readers copy what imports something; a block without imports is a part of one before it. Blocks that name their file are those of a tutorial, whose own test follows it.
+ */
 const examplesOf = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/^```ts\n([\s\S]*?)^```/gm)]
     .map(([, code = ""]) => code)
-    .filter((code) => /^import /m.test(code));
+    .filter((code) => /^import /m.test(code) && !/^\/\/ (?:src|test)\//.test(code));
 
 /** What the example of the README is called with; it goes through the contract as the runtime does. */
 const drive = `

@@ -5,6 +5,12 @@ import { driverNameOf } from "./driver-name.ts";
 
 const template = fileURLToPath(new URL("../template/", import.meta.url));
 
+/** Files that have another name in the template: npm leaves a .gitignore out of packages, and publint rejects a second package.json. */
+const renamed: Readonly<Record<string, string>> = {
+  "gitignore.template": ".gitignore",
+  "package.template.json": "package.json",
+};
+
 /** The name that the files of the template have in place of that of the driver. */
 const placeholder = "my-cloud";
 
@@ -39,8 +45,7 @@ export async function createDriver(name: string, folder: string): Promise<readon
   const written: string[] = [];
   for (const source of sources.toSorted()) {
     const path = source.slice(template.length);
-    // npm leaves files of the name .gitignore out of a package.
-    const target = path === "gitignore" ? ".gitignore" : path;
+    const target = renamed[path] ?? path;
     const text = await readFile(source, "utf8");
     await mkdir(dirname(join(folder, target)), { recursive: true });
     await writeFile(join(folder, target), withName(target, text, name), { flag: "wx" });

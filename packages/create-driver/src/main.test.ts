@@ -152,7 +152,9 @@ describe("the template", () => {
     const { version } = await read("../package.json");
     const root = await read("../../../package.json");
     const core = await read("../../core/package.json");
-    const { dependencies, peerDependencies, devDependencies, engines } = await read("../template/package.json");
+    const { dependencies, peerDependencies, devDependencies, engines } = await read(
+      "../template/package.template.json",
+    );
     const own = `^${version}`;
     expect(peerDependencies).toEqual({ "@millwright/core": own });
     expect(dependencies).toEqual({ zod: core.dependencies?.["zod"] });

@@ -73,9 +73,8 @@ export default defineDriver<Spec>({
   async getMachineStatus(request, { signal }) {
     const { machine } = request;
     const { spec } = request.machineClass;
-    const [vm, ...others] = (await listVms(cloudOf(request), signal)).filter((each) =>
-      isOfMachine(each, machine, spec),
-    );
+    const vms = await listVms(cloudOf(request), signal);
+    const [vm, ...others] = vms.filter((each) => isOfMachine(each, machine, spec));
     if (vm === undefined) throw new MachineError("NotFound", `machine ${machine.name} has no VM`);
     if (others.length > 0) throw severalVms(machine, [vm, ...others].map(providerIdOf));
     return referenceOf(vm);

@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, realpath, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const run = promisify(execFile);
+
+/** The part of a package.json that an installation reads. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** A package that the registry has. */
+interface Source {
+  /** Where it is installed. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
+  try {
+    return JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The folder from which a package in `from` loads another one; undefined if that is not installed. */
+async function installedIn(name: string, from: string): Promise<string | undefined> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, "node_modules", name);
+    if ((await manifestIn(candidate)) !== undefined) return realpath(candidate);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Folders of packages and of all that they depend on. Optional parts of other systems are not installed, and missing. */
+async function withDependencies(names: readonly string[]): Promise<readonly Source[]> {
+  const found = new Map<string, Manifest>();
+  const add = async (name: string, from: string): Promise<void> => {
+    const folder = await installedIn(name, from);
+    const manifest = folder === undefined ? undefined : await manifestIn(folder);
+    if (folder === undefined || manifest === undefined || found.has(folder)) return;
+    found.set(folder, manifest);
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+      await add(next, folder);
+  };
+  for (const name of names) await add(name, root);
+  return [...found].map(([folder, manifest]) => ({ folder, manifest }));
+}
+
+/** Builds packages of this repository and what they depend on; a build that is up to date is repeated from nx's cache. */
+export async function buildPackages(names: readonly string[]): Promise<void> {
+  const nx = await realpath(join(root, "node_modules/.bin/nx"));
+  const env = { ...process.env, NX_DAEMON: "false", FORCE_COLOR: "0" };
+  await run(process.execPath, [nx, "run-many", "-t", "build", "-p", names.join(",")], { cwd: root, env });
+}
+
+/** Name of the file of a package, as `npm pack` forms it. */
+const fileOf = ({ name, version }: Manifest): string => `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+
+/** Packs a package as it is installed. */
+async function packInstalled({ folder, manifest }: Source, into: string): Promise<void> {
+  const place = await mkdtemp(join(into, "link-"));
+  await symlink(folder, join(place, "package"));
+  const flags = ["--exclude=package/node_modules", "-chzf", join(into, fileOf(manifest))];
+  await run("tar", [...flags, "package"], { cwd: place });
+}
+
+/** A registry on this machine. */
+export interface LocalRegistry {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an npm registry with packages of this repository as they would be published, and with what they depend on, as it is installed here. So an installation from it is one of a
+ * user, and needs no network.
+ */
+export async function startLocalRegistry(names: readonly string[]): Promise<LocalRegistry> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-registry-"));
+  const sources = await withDependencies(names);
+  const own = sources.filter((source) => !source.folder.includes("node_modules"));
+  const flags = ["--ignore-scripts", "--pack-destination", folder];
+  await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
+
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? "").slice(1);
+    const fail = (error: unknown): void => void response.writeHead(500).end(String(error));
+    const named = sources.find(({ manifest }) => path === `-/${fileOf(manifest)}`);
+    if (named !== undefined) {
+      const packed = own.includes(named) ? Promise.resolve() : packInstalled(named, folder);
+      packed
+        .then(() => readFile(join(folder, fileOf(named.manifest))))
+        .then((file) => void response.end(file))
+        .catch(fail);
+      return;
+    }
+    const versions = sources.filter(({ manifest }) => manifest.name === path).map(({ manifest }) => manifest);
+    const entries = versions.map((manifest) => {
+      const tarball = `http://${request.headers.host ?? ""}/-/${fileOf(manifest)}`;
+      return [manifest.version, { ...manifest, dist: { tarball } }] as const;
+    });
+    const latest = versions[0]?.version;
+    response.writeHead(latest === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ name: path, "dist-tags": { latest }, versions: Object.fromEntries(entries) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
