@@ -254,4 +254,51 @@ describe("the deletion budget", () => {
     await untilGone();
     expect(await heldEvents()).toEqual([]);
   });
+
+  it("holds the creation of machines whose VMs still run, until their Machines are restored", async () => {
+    await deploy("fleet", 20);
+    controllers = installation.runAlone();
+    await untilRunning(20);
+    await controllers.stop("SIGTERM");
+    const lost = await installation.machines();
+    for (const { metadata } of lost) {
+      const ref = { namespace, name: metadata.name };
+      await installation.api.patch(machineResource, ref, { metadata: { finalizers: null } }, { kind: "merge" });
+      await installation.api.delete(machineResource, ref);
+    }
+    expect(await installation.machines()).toEqual([]);
+    installation.runAlone();
+    const condition = await untilHeld("fleet");
+    expect(condition?.message).toMatch(
+      /^Creation of 20 machines is held: 20 VMs of MachineClass small have no Machine/,
+    );
+    await untilQuiet(writes);
+    expect(await installation.machines()).toEqual([]);
+    expect(installation.cloud.vms()).toHaveLength(20);
+    for (const { metadata, spec } of lost)
+      await installation.api.create(machineResource, {
+        metadata: { name: metadata.name, namespace, labels: metadata.labels ?? {} },
+        spec,
+      });
+    await untilRunning(20);
+    await eventually(async () => expect(await conditionOf("fleet")).toBeUndefined());
+    expect(installation.cloud.vms()).toHaveLength(20);
+  });
+
+  it("creates machines beside VMs without Machine when that is approved", async () => {
+    await deploy("fleet", 12);
+    controllers = installation.runAlone();
+    await untilRunning(12);
+    await controllers.stop("SIGTERM");
+    for (const { metadata } of await installation.machines()) {
+      const ref = { namespace, name: metadata.name };
+      await installation.api.patch(machineResource, ref, { metadata: { finalizers: null } }, { kind: "merge" });
+      await installation.api.delete(machineResource, ref);
+    }
+    installation.runAlone();
+    await untilHeld("fleet");
+    await approve("fleet");
+    await untilRunning(12);
+    expect(installation.cloud.vms()).toHaveLength(24);
+  });
 });

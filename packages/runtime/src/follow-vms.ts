@@ -2,12 +2,14 @@ import {
   collectOrphans,
   type ControllerContext,
   createMissingVms,
+  createVmCensus,
   createVmLists,
   createVmOwners,
   type MachineDriver,
   type MachineSettings,
   type MachineControllerOptions,
   type OrphanMode,
+  type VmCensus,
   type VmListDriver,
   type VmListTimes,
 } from "@millwright/controllers";
@@ -28,13 +30,17 @@ export function followVms(
   { creationTimeoutMs }: Pick<MachineSettings, "creationTimeoutMs">,
   { vmLists, orphanVms: mode = "collect" }: FollowVmsOptions,
   onListFailed: (className: string, reason: string) => void,
-): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & { readonly controller: Controller } {
+): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & {
+  readonly controller: Controller;
+  readonly census: VmCensus;
+} {
   const lists = createVmLists(context, driver, vmLists, onListFailed);
   const { controller, times } = lists;
   const missingVms = createMissingVms(context, driver, lists);
+  const census = createVmCensus(context, lists, driver.listsVms);
   const vmOwners = createVmOwners(context, lists);
   // The last reader: it may take minutes.
   if (mode !== "off")
     collectOrphans(context, driver, lists, { mode, minAgeMs: creationTimeoutMs, quarantineMs: times.periodMs });
-  return { controller, missingVms, vmOwners };
+  return { controller, census, missingVms, vmOwners };
 }

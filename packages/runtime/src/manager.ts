@@ -206,7 +206,12 @@ export function createManager(options: ManagerOptions): Manager {
   measureOpenCircuits(registry, machine.operations);
   const capacity = createCapacityController(context, driver);
   const controllers = [
-    createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
+    createMachineSetController(
+      context,
+      workers,
+      { ...defaultOvershootMargins, ...options.overshootMargins },
+      vms.census,
+    ),
     createMachineDeploymentController(context, workers, {
       disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
     }),

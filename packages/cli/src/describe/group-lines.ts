@@ -20,8 +20,14 @@ export const endOf = ({
   ...section(
     "Conditions",
     table([
-      ["TYPE", "STATUS", "REASON", "MESSAGE"],
-      ...conditions.map(({ type, status, reason, message }) => [type, status, reason, plain(message)]),
+      ["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"],
+      ...conditions.map(({ type, status, since, reason, message }) => [
+        type,
+        status,
+        plain(since) || "-",
+        reason,
+        plain(message),
+      ]),
     ]),
   ),
   ...section(

@@ -12,7 +12,9 @@ const report = {
   ready: 1,
   available: 1,
   phases: { Pending: 1, Running: 1 },
-  conditions: [{ type: "ScalingUp", status: "True", reason: "ScalingUp", message: "Scaling up from 2 to 3 replicas" }],
+  conditions: [
+    { type: "ScalingUp", status: "True", since: "", reason: "ScalingUp", message: "Scaling up from 2 to 3 replicas" },
+  ],
   failed: [],
   notes: [],
 };
@@ -27,8 +29,8 @@ it("shows to whom a set belongs, its size, machines by phase, and conditions", (
       "Class:       large",
       "Machines:    3 desired, 1 ready, 1 available: 1 Pending, 1 Running",
       "Conditions:",
-      "  TYPE       STATUS  REASON     MESSAGE",
-      "  ScalingUp  True    ScalingUp  Scaling up from 2 to 3 replicas",
+      "  TYPE       STATUS  SINCE  REASON     MESSAGE",
+      "  ScalingUp  True    -      ScalingUp  Scaling up from 2 to 3 replicas",
       "",
     ].join("\n"),
   );

@@ -83,6 +83,12 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
       if (hasId(machine)) rates.use(classNameOf(machine));
       if (cause === "machine") judge.noteSingle();
     },
+    enterOrphanVm(className) {
+      if (rates.roomOf(className).count === 0) return false;
+      rates.use(className);
+      add(begun, "orphan-vm", 1);
+      return true;
+    },
     revoke: (uid) => ledger.revoke(uid),
     recordHeld(key, held) {
       if (held === undefined) heldBySet.delete(key);

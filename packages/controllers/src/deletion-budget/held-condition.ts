@@ -1,15 +1,14 @@
 import {
-  annotationKeys,
   deletionsHeldConditionType,
   deletionsHeldReasons,
   eventReasons,
-  type Machine,
   type MachineDeployment,
   type MachineSet,
 } from "@millwright/core";
 import { type ApiObject, type Condition, type ConditionState, findCondition } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
-import type { Approver, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
+import type { DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
+import { approvalRemedy } from "../model/held-deletion.ts";
 import { approvalOf } from "./approval.ts";
 
 /** Time after which a hold is judged again, milliseconds: losses end, and machines come into service. */
@@ -22,6 +21,8 @@ const causes: Readonly<Record<DeletionCause, string>> = {
   autoscaler: "scale-down by the cluster-autoscaler",
   parent: "deletion of the owner",
   machine: "deletion of Machines",
+  creation: "creation of machines",
+  "orphan-vm": "deletion of VMs without Machine",
 };
 
 const machinesText = (count: number): string => (count === 1 ? "1 machine" : `${count} machines`);
@@ -30,15 +31,6 @@ const machinesText = (count: number): string => (count === 1 ? "1 machine" : `${
 export type ApprovingObject =
   | { readonly kind: "MachineDeployment"; readonly object: MachineDeployment }
   | { readonly kind: "MachineSet"; readonly object: MachineSet };
-
-const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
-
-/** How to approve. */
-export const approvalRemedy = ({ kind, name }: Approver): string => {
-  const annotation = `annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to an RFC 3339 time until which they are approved`;
-  const noun = nouns[kind];
-  return `To approve, run "millwright approve ${noun} ${name}", or set ${annotation}`;
-};
 
 /** An annotation that approves nothing, as a sentence; empty without one. */
 export function approvalProblem(object: Pick<ApiObject, "metadata">, now: Date): string {
@@ -50,6 +42,8 @@ export function approvalProblem(object: Pick<ApiObject, "metadata">, now: Date):
 
 /** What is held, and by whose budget. */
 export function heldText({ why, cause, count, scope, limit, total, loss }: HeldDeletions): string {
+  if (why === "ownerless VMs")
+    return `Creation of ${machinesText(count)} is held: ${total} VMs of ${scope.kind} ${scope.name} have no Machine and may be theirs`;
   const what = `Deletion of ${machinesText(count)} is held (${causes[cause]})`;
   const of = `${scope.kind} ${scope.name}`;
   if (why === "rate") return `${what}: ${of} is limited to ${limit} deletions an hour`;
@@ -60,26 +54,17 @@ export function heldText({ why, cause, count, scope, limit, total, loss }: HeldD
 /** The condition of an object whose deletions are held. */
 export function heldCondition(held: HeldDeletions, by: ApprovingObject, now: Date): ConditionState {
   const remedy = approvalRemedy({ kind: by.kind, name: by.object.metadata.name });
+  const effect =
+    held.why === "ownerless VMs"
+      ? "To keep the VMs, create their Machines with spec.providerID"
+      : "Nothing of it is deleted";
   return {
     type: deletionsHeldConditionType,
     status: "True",
-    reason: held.why === "share" ? deletionsHeldReasons.approvalRequired : deletionsHeldReasons.rateLimited,
-    message: `${heldText(held)}. Nothing of it is deleted. ${remedy}${approvalProblem(by.object, now)}`,
+    reason: held.why === "rate" ? deletionsHeldReasons.rateLimited : deletionsHeldReasons.approvalRequired,
+    message: `${heldText(held)}. ${effect}. ${remedy}${approvalProblem(by.object, now)}`,
   };
 }
-
-/** How the message of a Machine begins whose deletion is held. */
-const HELD = "Deletion held";
-
-/** Whether the deletion budget holds the deletion of a Machine, by its status. */
-export const isDeletionHeld = ({ metadata, status }: Machine): boolean =>
-  metadata.deletionTimestamp != null && status?.lastOperation?.description?.startsWith(HELD) === true;
-
-/** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
-export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
-  why === "share"
-    ? `${HELD} for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
-    : `${HELD}: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
 
 const conditionIn = (conditions: readonly Condition[] | undefined): Condition | undefined => {
   const found = findCondition(conditions, deletionsHeldConditionType);

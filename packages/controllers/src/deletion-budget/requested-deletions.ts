@@ -2,6 +2,7 @@ import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
 import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { Approver, DeletionScope } from "../model/deletion-budget.ts";
+import { approverOf } from "../model/held-deletion.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { type OrphaningOwners, watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { isApprovedBy } from "./approval.ts";
@@ -121,7 +122,7 @@ export function createRequestReader(
   return {
     isLeaving,
     isApproved,
-    approverOf: (machine) => firstOf(machine, deploymentOfSet(setUidOf(machine).setUid), setOf(setUidOf(machine))),
+    approverOf: (machine) => approverOf(machine, deploymentOfSet(setUidOf(machine).setUid), setOf(setUidOf(machine))),
     get lastLeavingMs() {
       return lastLeavingMs;
     },
@@ -137,13 +138,6 @@ export function createRequestReader(
       return [requestOf(members, { kind: "MachineDeployment", name: owner.name }, now), ofNamespace];
     },
   };
-}
-
-/** The widest owner that is left. */
-function firstOf(machine: Machine, deployment: MachineDeployment | undefined, set: MachineSet | undefined): Approver {
-  if (deployment !== undefined) return { kind: "MachineDeployment", name: deployment.metadata.name };
-  if (set !== undefined) return { kind: "MachineSet", name: set.metadata.name };
-  return { kind: "Machine", name: machine.metadata.name };
 }
 
 /** The UID of a machine's set; empty without one. */

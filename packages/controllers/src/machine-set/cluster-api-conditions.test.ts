@@ -58,6 +58,20 @@ describe("ScalingUp of a set", () => {
     );
   });
 
+  it.each([
+    ["listing VMs", "waiting for the list of VMs of MachineClass small"],
+    ["ownerless VMs", "VMs of MachineClass small without Machine exist; see DeletionsHeld"],
+  ] as const)("names VMs that may be those of the missing machines: %s", (blocked, text) => {
+    const facts = {
+      set: aMachineSet(),
+      owned: [],
+      legacy: [],
+      inputs: someConditionInputs({ classes: new Set(["small"]) }),
+    };
+    const { states } = setConditionsOf({ ...facts, blocked }, now);
+    expect(states.find(({ type }) => type === "ScalingUp")?.message).toContain(text);
+  });
+
   it("reports the truncated failure of the newest machine, and no rejected deletion", () => {
     const owned = machines(
       failed("old", "2026-01-01T00:00:00Z", "Internal"),

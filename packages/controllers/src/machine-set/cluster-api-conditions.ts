@@ -82,6 +82,8 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
           `waiting for machines that existed before a CRD was deleted or the API server was restored; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
         ]
       : []),
+    ...(blocked === "listing VMs" ? [`waiting for the list of VMs of ${kind} ${name}`] : []),
+    ...(blocked === "ownerless VMs" ? [`VMs of ${kind} ${name} without Machine exist; see DeletionsHeld`] : []),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isCreationRejected ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
   ];

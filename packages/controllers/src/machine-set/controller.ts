@@ -25,6 +25,7 @@ import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
+import type { VmCensus } from "../model/deletion-budget.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
@@ -61,11 +62,13 @@ function enterDeletions(
  * Creates the controller of MachineSets: it maintains the number of machines that a set declares.
  *
  * @param margins of the overshooting protection
+ * @param census VMs that exist. Default: none is known
  */
 export function createMachineSetController(
   context: ControllerContext,
   workers: number,
   margins: OvershootMargins = defaultOvershootMargins,
+  census?: VmCensus,
 ): Controller {
   const { caches, namespace, control, clock, crdGuard, deletionBudget } = context;
   const sets = createWriter<MachineSet>({
@@ -147,6 +150,8 @@ export function createMachineSetController(
       ...observed,
       ...memory,
       budget: deletionBudget?.ofSet(set, observed.deployment),
+      ownerless: (count) =>
+        census?.ownerless(set.spec.template.spec.class?.name ?? "", count) ?? { state: "known", count: 0 },
     };
     releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();
@@ -183,16 +188,21 @@ export function createMachineSetController(
       .map((set) => `${namespace}/${set.metadata.name}`);
   };
 
+  const keysOfClass = (name: string): string[] =>
+    caches.sets.store
+      .list(namespace)
+      .filter(({ spec }) => spec.template.spec.class?.name === name)
+      .map(keyOf);
+  census?.onChange((name) => {
+    for (const key of keysOfClass(name)) controller.enqueue(key);
+  });
+
   const controller = createOwningController(context, {
     name: "machine-set",
     workers,
     store: caches.sets.store,
     keysOfMachine,
-    keysOfClass: (name) =>
-      caches.sets.store
-        .list(namespace)
-        .filter(({ spec }) => spec.template.spec.class?.name === name)
-        .map(keyOf),
+    keysOfClass,
     reconcile: async (key) => {
       const decided = await decideGuarded({
         guard: crdGuard,

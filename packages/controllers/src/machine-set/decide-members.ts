@@ -74,6 +74,7 @@ export function decideMembers(
     room,
     isFrozen,
     budget: snapshot.budget,
+    ownerless: snapshot.ownerless,
     surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,

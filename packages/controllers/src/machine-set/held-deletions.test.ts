@@ -1,9 +1,10 @@
 import { validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { SetBudget } from "../model/deletion-budget.ts";
+import type { OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import { aMachine, aMachineDeployment, aMachineSet, inPhase, named, ownedBy } from "../testing/builders.ts";
 import { decideMachineSet } from "./decide.ts";
+import { planReplicas } from "./plan-replicas.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
 const budget = (change: Partial<SetBudget>): SetBudget => ({
@@ -58,5 +59,63 @@ describe("a set whose deletions are over the budget", () => {
     const { actions, held } = decide(0, { isApproved: true });
     expect(actions.filter(({ kind }) => kind === "DeleteMachine")).toHaveLength(20);
     expect(held).toBeUndefined();
+  });
+});
+
+describe("a set whose missing machines may still have VMs", () => {
+  /** Decides about a set without machines. */
+  function decideEmpty(replicas: number, vms: OwnerlessVms | undefined, change: Partial<SetBudget> = {}) {
+    const set = aMachineSet({ spec: { replicas } });
+    const scopes = [{ kind: "MachineSet", name: "pool", inService: 0, loss: 0 } as const];
+    return decideMachineSet(
+      {
+        set,
+        claim: claimObjects(set, [], () => true),
+        problems: validateMachineSet(set),
+        budget: budget({ scopes, ...change }),
+        ...(vms === undefined ? {} : { ownerless: () => vms }),
+      },
+      now,
+    );
+  }
+  const created = ({ actions }: ReturnType<typeof decideEmpty>): number =>
+    actions.reduce((sum, action) => sum + (action.kind === "CreateMachines" ? action.count : 0), 0);
+
+  it("creates none of them while their VMs exist, and reports how to keep these", () => {
+    const decision = decideEmpty(20, { state: "known", count: 18 });
+    expect(created(decision)).toBe(0);
+    expect(decision.held).toMatchObject({ why: "ownerless VMs", cause: "creation", count: 20, total: 18 });
+    expect(decision.requeueAfterMs).toBe(30_000);
+    const message = decision.because.find(({ reason }) => reason === "DeletionsHeld")?.message;
+    expect(message).toMatch(
+      /^Creation of 20 machines is held: 18 VMs of MachineClass small have no Machine and may be theirs\. To keep the VMs, create their Machines with spec\.providerID\. To approve, run "millwright approve set set"/,
+    );
+  });
+
+  it("names no class for a template without one", () => {
+    const { create, budget: rest } = planReplicas({
+      set: aMachineSet({ spec: { replicas: 20, template: { spec: { class: null } } } }),
+      owned: [],
+      now,
+      budget: budget({ scopes: [] }),
+      ownerless: () => ({ state: "known", count: 20 }),
+    });
+    expect([create, rest?.held?.scope.name]).toEqual([0, ""]);
+  });
+
+  it("waits for a list of the VMs, without a condition", () => {
+    const decision = decideEmpty(20, { state: "listing", forMs: 5_000 });
+    expect(created(decision)).toBe(0);
+    expect(decision.held).toBeUndefined();
+    expect(decision.requeueAfterMs).toBe(5_000);
+  });
+
+  it.each<[string, number, OwnerlessVms | undefined, Partial<SetBudget>]>([
+    ["no VM lacks its Machine", 20, { state: "known", count: 0 }, {}],
+    ["they are as many as an ordinary creation", 10, { state: "known", count: 10 }, {}],
+    ["that is approved", 20, { state: "known", count: 20 }, { isApproved: true }],
+    ["nothing is known of VMs", 20, undefined, {}],
+  ])("creates them when %s", (_, replicas, vms, change) => {
+    expect(created(decideEmpty(replicas, vms, change))).toBe(replicas);
   });
 });

@@ -1,7 +1,8 @@
 import { isForReplacement } from "../machine-lists/for-replacement.ts";
 import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
 import { allowDeletions, type AllowedDeletions, type SetDeletion } from "../deletion-budget/allow-deletions.ts";
-import type { DeletionCause, SetBudget } from "../model/deletion-budget.ts";
+import { judgeCreation } from "../deletion-budget/judge-creation.ts";
+import type { DeletionCause, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
@@ -14,7 +15,13 @@ import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.t
 export const BURST = 100;
 
 /** Why missing machines are intentionally not created. */
-export type ScaleUpBlocker = "frozen" | "waiting for expected machines" | "scale-up disabled" | "maximum reached";
+export type ScaleUpBlocker =
+  | "frozen"
+  | "waiting for expected machines"
+  | "scale-up disabled"
+  | "maximum reached"
+  | "listing VMs"
+  | "ownerless VMs";
 
 /** How a set reaches its number of machines. */
 export interface ReplicaPlan {
@@ -48,6 +55,8 @@ export interface ReplicaFacts {
   readonly isFrozen?: boolean;
   /** Absent: all deletions are allowed. */
   readonly budget?: SetBudget | undefined;
+  /** VMs of the class without Machine; `count` of them matter. Absent: none. */
+  readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
   /** Why surplus machines are deleted. Default: the set was scaled down. */
   readonly surplusCause?: DeletionCause;
 }
@@ -72,6 +81,25 @@ const isNamedBy =
   (machine: Machine): boolean =>
     isPrioritizedForDeletion(machine) &&
     !isPrioritizedForDeletion({ metadata: { name: "", ...spec.template.metadata }, spec: {} });
+
+/** What a plan does instead of a large creation, while VMs without Machine may be those of the missing machines. */
+function holdCreation(
+  { set, budget, ownerless }: ReplicaFacts,
+  count: number,
+  before: ReplicaPlan["budget"],
+): Partial<ReplicaPlan> {
+  if (budget === undefined || ownerless === undefined) return {};
+  const className = set.spec.template.spec.class?.name ?? "";
+  const judged = judgeCreation({ className, count, budget, ownerless });
+  switch (judged.verdict) {
+    case "proceed":
+      return {};
+    case "wait":
+      return { create: 0, blocked: "listing VMs", budget: { ...before, moreInMs: judged.forMs } };
+    case "held":
+      return { create: 0, blocked: "ownerless VMs", budget: { held: judged.held, ...before } };
+  }
+}
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
@@ -127,7 +155,11 @@ export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
 
   if (plan.create === 0) return plan;
   const blocked = blockadeOf(facts, missing);
-  if (blocked === undefined) return plan;
   const create = blocked === "maximum reached" ? Math.min(plan.create, Math.max(0, room)) : 0;
-  return { ...plan, create, blocked };
+  if (blocked !== undefined && create === 0) return { ...plan, create, blocked };
+  return {
+    ...plan,
+    ...(blocked === undefined ? {} : { create, blocked }),
+    ...holdCreation(facts, missing, plan.budget),
+  };
 }

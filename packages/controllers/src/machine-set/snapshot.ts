@@ -4,7 +4,7 @@ import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
 import type { Protector } from "../model/deletion-protection.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
-import type { HeldDeletions, SetBudget } from "../model/deletion-budget.ts";
+import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ScaleUpBlocker } from "./plan-replicas.ts";
@@ -44,6 +44,8 @@ export interface MachineSetSnapshot {
   readonly vanished?: number;
   /** Absent: all deletions are allowed. */
   readonly budget?: SetBudget | undefined;
+  /** VMs of the class without Machine; `count` of them matter. Absent: none. */
+  readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

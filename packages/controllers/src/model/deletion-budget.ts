@@ -13,7 +13,11 @@ export type DeletionCause =
   /** A MachineSet, a MachineDeployment or the Namespace is deleted. */
   | "parent"
   /** The Machine itself is deleted by another client. */
-  | "machine";
+  | "machine"
+  /** A VM has no Machine. */
+  | "orphan-vm"
+  /** Not a deletion: machines are created although VMs without Machine exist, which may be theirs. */
+  | "creation";
 
 /** The machines that a share is taken of: those of one deployment (or of a set without one), or all of the namespace. */
 export interface DeletionScope {
@@ -27,7 +31,7 @@ export interface DeletionScope {
 
 /** Deletions that wait for an approval, or for the rate. */
 export interface HeldDeletions {
-  readonly why: "share" | "rate";
+  readonly why: "share" | "rate" | "ownerless VMs";
   readonly cause: DeletionCause;
   /** Machines whose deletion is held. */
   readonly count: number;
@@ -54,6 +58,23 @@ export interface SetBudget {
   readonly rate: RateRoom;
   /** Deletions of machines of the set that other clients requested, and that are held. */
   readonly requested: HeldDeletions | undefined;
+}
+
+/** VMs of a class that no Machine owns: how many there are, or that they are being listed. */
+export type OwnerlessVms =
+  | { readonly state: "known"; readonly count: number }
+  | { readonly state: "listing"; readonly forMs: number };
+
+/** Which VMs exist, for a set that creates many machines at once. */
+export interface VmCensus {
+  /**
+   * VMs of a class without Machine, from its last list. A list is requested only if there is none, or that one may show `count` of them.
+   *
+   * @param count from how many on they matter
+   */
+  ownerless(className: string, count: number): OwnerlessVms;
+  /** Calls `listener` with a class whose list was waited for. */
+  onChange(listener: (className: string) => void): void;
 }
 
 /** What a rate leaves. */
@@ -86,6 +107,8 @@ export interface DeletionBudget {
   ofMachine(machine: Machine): BudgetVerdict | undefined;
   /** Enters a deletion that begins now. To be called in the turn of the event loop in which it was judged. */
   enter(machine: Machine, cause: DeletionCause, isApproved: boolean): void;
+  /** Enters the deletion of a VM without Machine, if the rates of its class and of the namespace have room; returns whether they have. */
+  enterOrphanVm(className: string): boolean;
   /** Undoes {@link DeletionBudget.enter}: the API server rejected the deletion. */
   revoke(uid: string): void;
   /** Records what a set holds, for the metrics; `undefined`: nothing. */

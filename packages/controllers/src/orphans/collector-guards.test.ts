@@ -8,6 +8,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import type { OperationResult, PendingOperation } from "../model/operation.ts";
+import { createDeletionBudget } from "../deletion-budget/deletion-budget.ts";
 import { aMachine, aMachineClass, inPhase, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import type { VmListReader, VmLists } from "../vm-lists/vm-lists.ts";
@@ -25,7 +26,10 @@ type Outcome = DriverOutcome<OperationResult | PendingOperation>;
 type Cluster = ReturnType<typeof createTestCluster>;
 
 /** A collector with four machines, whose lists come when the test makes them. */
-async function aCollector(change: (api: Cluster["api"]) => Partial<Cluster["api"]> = () => ({})) {
+async function aCollector(
+  change: (api: Cluster["api"]) => Partial<Cluster["api"]> = () => ({}),
+  enterOrphanVm: (className: string) => boolean = () => true,
+) {
   const { api, clock, newContext, run } = createTestCluster();
   api.seed(machineClassResource, aMachineClass());
   for (const name of names)
@@ -36,6 +40,7 @@ async function aCollector(change: (api: Cluster["api"]) => Partial<Cluster["api"
   const events: string[] = [];
   const context = {
     ...rest,
+    deletionBudget: { ...createDeletionBudget({ caches, ...rest, maxDeletionShare: undefined }), enterOrphanVm },
     control: { ...api, ...change(api) },
     caches: { ...caches, machines },
     events: {
@@ -95,6 +100,21 @@ describe("a VM without machine is kept", () => {
     await clock.advance(21 * MINUTE);
     await list(["lost"]);
     expect(record()).toBeUndefined();
+  });
+
+  it("when the deletion budget has no room, until it has", async () => {
+    let room = 1;
+    const classes: string[] = [];
+    const { quarantine, list, deleted } = await aCollector(undefined, (className) => {
+      classes.push(className);
+      return room-- > 0;
+    });
+    await quarantine("lost", "other");
+    await list(["lost", "other"]);
+    expect([deleted(), classes]).toEqual([["vm-lost"], ["small", "small"]]);
+    room = 1;
+    await list(["other"]);
+    expect(deleted()).toEqual(["vm-lost", "vm-other"]);
   });
 
   it("when the API server lists much fewer machines than the cache has", async () => {

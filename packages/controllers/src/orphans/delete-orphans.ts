@@ -117,16 +117,17 @@ export function createOrphanDeleter(
   lists: Pick<VmLists, "request">,
   report: ReportOnClass,
 ): OrphanDeleter {
-  const { caches, namespace, control, clock } = context;
+  const { caches, namespace, control, clock, deletionBudget } = context;
   const live = readLiveMachines(control, namespace, () => caches.machines.store.list(namespace).length);
   const byClass = new Map<string, Deletions>();
 
-  const isWithinRate = (uid: string, { providerId }: ListedMachine): boolean => {
+  const isWithinRate = ({ name, uid = "" }: MachineClass["metadata"], { providerId }: ListedMachine): boolean => {
     const deletions: Deletions = byClass.get(uid) ?? { times: [], vms: new Set() };
     byClass.set(uid, deletions);
     if (deletions.vms.has(providerId)) return true;
     const nowMs = clock.monotonicMs();
     if (!mayDelete({ deletions: deletions.times, rate: defaultDeletionRate, nowMs })) return false;
+    if (deletionBudget?.enterOrphanVm(name) === false) return false;
     deletions.times.push(nowMs);
     deletions.vms.add(providerId);
     return true;
@@ -150,11 +151,10 @@ export function createOrphanDeleter(
 
   return {
     async deleteDue(due, list, facts, signal) {
-      const { uid = "" } = list.machineClass.metadata;
       for (const vm of await live.stillWithoutMachine(due, list.vms, signal)) {
         if (!(await live.hasNoMachine(vm, list.vms, signal))) continue;
         if (signal.aborted || findDoubt(observeMachineList(context), facts) !== undefined) return;
-        if (!isWithinRate(uid, vm)) return;
+        if (!isWithinRate(list.machineClass.metadata, vm)) return;
         await deleteOne(vm, list, signal);
       }
     },

@@ -30,6 +30,8 @@ export interface VmLists {
   request(machineClass: MachineClass, afterMs: number): void;
   /** Counts a list that proves nothing. */
   failed(className: string, reason: string): void;
+  /** Calls `listener` with the class of each list that fails, also where the driver has none. */
+  onFailure(listener: (className: string) => void): void;
   /** Calls `reader` with each list, one reader after the other. */
   onList(reader: VmListReader): void;
 }
@@ -51,6 +53,27 @@ const isOutOfRange = (machine: Machine | undefined): boolean => {
 /** Whether a change of a machine suggests a VM without a machine: it was deleted before an id was stored, or several VMs were found for it. */
 const suggestsOrphan = (old: Machine | undefined, current: Machine | undefined): boolean =>
   (current === undefined && old !== undefined && !hasId(old)) || (isOutOfRange(current) && !isOutOfRange(old));
+
+/** Calls `listener` with the class of each machine whose change suggests a VM without a machine. */
+function onLikelyOrphan(
+  { caches, namespace }: ControllerContext,
+  listener: (machineClass: MachineClass) => void,
+): void {
+  caches.machines.store.subscribe((old, current) => {
+    if (!suggestsOrphan(old, current)) return;
+    const name = (current ?? old)?.spec.class?.name ?? "";
+    const machineClass = caches.classes.store.getByRef({ namespace, name });
+    if (machineClass !== undefined) listener(machineClass);
+  });
+}
+
+/** Calls `listener` with the UID of each class that no longer exists. */
+function onRemovedClass({ caches }: ControllerContext, listener: (uid: string) => void): void {
+  caches.classes.store.subscribe((old, current) => {
+    const uid = old?.metadata.uid;
+    if (uid !== undefined && uid !== current?.metadata.uid) listener(uid);
+  });
+}
 
 /** Enqueues classes when they or their Secrets change: an unusable one may have become usable. */
 function enqueueChangedClasses(
@@ -88,6 +111,7 @@ export function createVmLists(
   const times = { ...defaultVmListTimes, ...changedTimes };
   const schedule = createListSchedule(times, clock, random);
   const readers: VmListReader[] = [];
+  const failureListeners: ((className: string) => void)[] = [];
   /** The failure that was reported as event, by UID of the class. */
   const reported = new Map<string, string>();
 
@@ -109,6 +133,7 @@ export function createVmLists(
   const fail = (machineClass: MachineClass, { code, message, retryAfterMs = 0 }: MachineError): void => {
     const { name, uid = "" } = machineClass.metadata;
     schedule.failed(uid, retryAfterMs);
+    for (const listener of failureListeners) listener(name);
     if (code === "Unimplemented") return;
     onFailed(name, code);
     const text = `Failed to list the VMs of the class: ${code}: ${message}`;
@@ -146,17 +171,17 @@ export function createVmLists(
     controller.enqueue(keyOf(machineClass), "routine");
   };
   enqueueChangedClasses(context, controller);
-  store.subscribe((old, current) => {
-    const uid = old?.metadata.uid;
-    if (uid === undefined || uid === current?.metadata.uid) return;
+  onRemovedClass(context, (uid) => {
     schedule.forget(uid);
     reported.delete(uid);
   });
-  caches.machines.store.subscribe((old, current) => {
-    if (!suggestsOrphan(old, current)) return;
-    const name = (current ?? old)?.spec.class?.name ?? "";
-    const machineClass = store.getByRef({ namespace, name });
-    if (machineClass !== undefined) request(machineClass, 0);
-  });
-  return { controller, times, request, failed: onFailed, onList: (reader) => void readers.push(reader) };
+  onLikelyOrphan(context, (machineClass) => request(machineClass, 0));
+  return {
+    controller,
+    times,
+    request,
+    failed: onFailed,
+    onFailure: (listener) => void failureListeners.push(listener),
+    onList: (reader) => void readers.push(reader),
+  };
 }

@@ -117,8 +117,8 @@ export const annotationKeys = {
    */
   expectedReplicas: "machine.millwright.dev/expected-replicas",
   /**
-   * Ours, MachineDeployment, MachineSet or Machine: RFC 3339 time until which deletions of its machines are approved that the deletion budget would hold. Any other value, or a past time, approves nothing. Written by
-   * users and `millwright approve`, read by the controllers of sets and machines.
+   * Ours, MachineDeployment, MachineSet or Machine: RFC 3339 time until which deletions of its machines are approved that the deletion budget would hold, and creations of machines whose VMs may
+   * exist already. Any other value, or a past time, approves nothing. Written by users and `millwright approve`, read by the controllers of sets and machines.
    */
   approveDeletions: "machine.millwright.dev/approve-deletions",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */

@@ -53,7 +53,8 @@ export const crdsEstablishedConditionType = "CRDsEstablished";
 export const deletionProtectedConditionType = "DeletionProtected";
 
 /**
- * Our addition: True while deletions of machines of a MachineSet or MachineDeployment are held because they exceed the deletion budget; absent otherwise. The message has their
+ * Our addition: True while deletions of machines of a MachineSet or MachineDeployment are held because they exceed the deletion budget, or creations
+ * because their VMs may exist already; absent otherwise. The message has their
  * number, whose budget it is and how to approve them. Read by people and by alerting.
  */
 export const deletionsHeldConditionType = "DeletionsHeld";

@@ -34,7 +34,7 @@ export const eventReasons = {
   clockSkewEnded: "ClockSkewEnded",
   /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, and are not replaced; the message has their number. */
   machinesVanished: "MachinesVanished",
-  /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held; the message names how many and how to approve. */
+  /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held, or creations of machines whose VMs may exist already; the message names how many and how to approve. */
   deletionsHeld: "DeletionsHeld",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",

@@ -124,9 +124,9 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
-  /** Gauge: machines whose deletion is held by the deletion budget; label `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent` or `machine`. Alert on any value above 0. */
+  /** Gauge: machines whose deletion is held by the deletion budget; label `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
   heldDeletions: "millwright_held_deletions",
-  /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as above. */
+  /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as above, or `orphan-vm`. */
   deletions: "millwright_deletions_total",
   /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: their specs are not acted on until they are fixed; labels `kind`, `namespace`. Alert on any value above 0. */
   unreadableObjects: "millwright_unreadable_objects",

@@ -22,7 +22,15 @@ function aCluster() {
       readyReplicas: 2,
       availableReplicas: 2,
       updatedReplicas: 1,
-      conditions: [{ type: "RollingOut", status: "True", reason: "RollingOut", message: "Rolling out 2" }],
+      conditions: [
+        {
+          type: "RollingOut",
+          status: "True",
+          lastTransitionTime: "2026-01-01T00:00:00Z",
+          reason: "RollingOut",
+          message: "Rolling out 2",
+        },
+      ],
       failedMachines: [{ name: "pool-new-1", lastOperation: { description: "no quota" } }],
     },
   };
@@ -61,7 +69,15 @@ it("reports the deployment, its own sets from the newest on, and their machines 
     ready: 2,
     available: 2,
     updated: 1,
-    conditions: [{ type: "RollingOut", status: "True", reason: "RollingOut", message: "Rolling out 2" }],
+    conditions: [
+      {
+        type: "RollingOut",
+        status: "True",
+        since: "2026-01-01T00:00:00Z",
+        reason: "RollingOut",
+        message: "Rolling out 2",
+      },
+    ],
     sets: [
       {
         name: "pool-new",

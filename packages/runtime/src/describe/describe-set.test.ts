@@ -29,14 +29,18 @@ function aCluster(ownership: object = owner("MachineDeployment", "pool")): FakeA
       failedMachines: [{ name: "b", lastOperation: { description: "no quota" } }],
     },
   } as never);
-  const seedMachine = (name: string, set: string, status: object): void =>
+  const seedMachine = (name: string, set: string, status: object, metadata: object = {}): void =>
     void api.seed(machineResource, {
-      metadata: { name, namespace, ...owner("MachineSet", set) },
+      metadata: { name, namespace, ...owner("MachineSet", set), ...metadata },
       spec: template.spec,
       status,
     });
   seedMachine("a", "pool-1", { currentStatus: { phase: "Running" } });
   seedMachine("b", "pool-1", {});
+  const terminating = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/kept"] };
+  const held = { lastOperation: { type: "Delete", description: "Deletion held for approval: too many" } };
+  seedMachine("d", "pool-1", held, terminating);
+  seedMachine("e", "pool-1", {}, terminating);
   seedMachine("c", "pool-2", { currentStatus: { phase: "Running" } });
   return api;
 }
@@ -53,8 +57,8 @@ it("reports the set, its deployment, its own machines by phase, and its conditio
     desired: 2,
     ready: 1,
     available: 1,
-    phases: { Running: 1, "being created": 1 },
-    conditions: [{ type: "ScalingUp", status: "True", reason: "ScalingUp", message: "Scaling up" }],
+    phases: { Running: 1, Terminating: 1, "Terminating (held)": 1, "being created": 1 },
+    conditions: [{ type: "ScalingUp", status: "True", since: "", reason: "ScalingUp", message: "Scaling up" }],
     failed: [{ name: "b", message: "no quota" }],
     notes: [expect.stringContaining("machine.millwright.dev/expected-replica, which is unknown")],
   });

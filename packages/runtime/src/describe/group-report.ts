@@ -1,10 +1,13 @@
+import { isDeletionHeld } from "@millwright/controllers";
 import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 
-/** A condition without its times. */
+/** A condition of an object. */
 export interface ReportedCondition {
   readonly type: string;
   readonly status: string;
+  /** When the status changed last, RFC 3339; empty when that is unknown. */
+  readonly since: string;
   readonly reason: string;
   readonly message: string;
 }
@@ -24,10 +27,12 @@ export const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean => {
   return uid !== undefined && controllerRefOf(object)?.uid === uid;
 };
 
+const terminatingText = (machine: Machine): string => (isDeletionHeld(machine) ? "Terminating (held)" : "Terminating");
+
 /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
 export function countPhases(machines: readonly Machine[]): Readonly<Record<string, number>> {
   const phases = machines.map((machine): string =>
-    machine.metadata.deletionTimestamp == null ? phaseOf(machine) || "being created" : "Terminating",
+    machine.metadata.deletionTimestamp == null ? phaseOf(machine) || "being created" : terminatingText(machine),
   );
   const names = [...new Set(phases)].toSorted();
   return Object.fromEntries(names.map((name) => [name, phases.filter((phase) => phase === name).length]));
@@ -36,10 +41,20 @@ export function countPhases(machines: readonly Machine[]): Readonly<Record<strin
 /** Conditions of a status, in their order. */
 export const reportedConditions = (
   conditions:
-    | readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
+    | readonly (Pick<ReportedCondition, "type" | "status"> & {
+        readonly lastTransitionTime?: string;
+        readonly reason?: string;
+        readonly message?: string;
+      })[]
     | undefined,
 ): readonly ReportedCondition[] =>
-  (conditions ?? []).map(({ type, status, reason = "", message = "" }) => ({ type, status, reason, message }));
+  (conditions ?? []).map(({ type, status, lastTransitionTime: since = "", reason = "", message = "" }) => ({
+    type,
+    status,
+    since,
+    reason,
+    message,
+  }));
 
 /** Failed machines of a status. */
 export const failedMachines = (

@@ -138,3 +138,26 @@ describe("the report about a protected machine", () => {
     expect(deletionPaused).toContain("MachineDeployment pool is protected");
   });
 });
+
+describe("the report about a machine whose deletion is held", () => {
+  const held = lastly("Delete", "Processing", "Deletion held for approval: too many machines");
+  const kept = aMachine(withVm, inPhase("Running"), beingDeleted(), held);
+
+  it.each<[string, Partial<MachineFacts>]>([
+    ["deployment pool", { set: aMachineSet(), deployment: aMachineDeployment() }],
+    ["set set", { set: aMachineSet() }],
+    ["machine machine", {}],
+  ])("has the message, and approves by %s", (approver, owners) => {
+    const { deletionPaused, next } = machineReport(facts(kept, owners), [], testNow);
+    expect(deletionPaused).toBe("Deletion held for approval: too many machines");
+    expect(next.controller).toMatch(/^Nothing: VM, node and object are kept/);
+    expect(next.person).toContain(`run "millwright approve ${approver}"`);
+    expect(next.deadline).toBeUndefined();
+  });
+
+  it("is as for others once the deletion goes on, or where nothing is deleted", () => {
+    const drained = aMachine(withVm, inPhase("Terminating"), beingDeleted(), lastly("Delete", "Processing", "Drain"));
+    for (const machine of [drained, aMachine(withVm, inPhase("Running"), held)])
+      expect(machineReport(facts(machine), [], testNow).deletionPaused).toBeUndefined();
+  });
+});

@@ -14,6 +14,7 @@ import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.t
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
 import { protectedMachineMessage, protectionRemedy, protectorOf } from "../../model/deletion-protection.ts";
+import { approvalRemedy, approverOf, isDeletionHeld } from "../../model/held-deletion.ts";
 import { drainWindow } from "../../drain/drain-window.ts";
 import { isDeleting, isPreserved } from "../../model/phase.ts";
 import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
@@ -110,9 +111,14 @@ function pauseOf(
 ): DeletionPause | undefined {
   if (pausedBy !== undefined) return { message: deletionPausedMessage(pausedBy), remedy: remedy(pausedBy) };
   const protector = machine.metadata.deletionTimestamp == null ? undefined : protectorOf(machine, { set, deployment });
-  return protector === undefined
-    ? undefined
-    : { message: protectedMachineMessage(protector), remedy: protectionRemedy(protector) };
+  if (protector !== undefined)
+    return { message: protectedMachineMessage(protector), remedy: protectionRemedy(protector) };
+  return isDeletionHeld(machine)
+    ? {
+        message: machine.status?.lastOperation?.description ?? "",
+        remedy: approvalRemedy(approverOf(machine, deployment, set)),
+      }
+    : undefined;
 }
 
 /** What the controllers do and what users can do; an invalid spec comes before the phase. */

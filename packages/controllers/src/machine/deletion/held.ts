@@ -1,5 +1,6 @@
 import { eventReasons } from "@millwright/core";
-import { HELD_RETRY_MS, heldDeletionMessage } from "../../deletion-budget/held-condition.ts";
+import { HELD_RETRY_MS } from "../../deletion-budget/held-condition.ts";
+import { heldDeletionMessage } from "../../model/held-deletion.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import type { MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

@@ -1,0 +1,104 @@
+import { annotationKeys } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import type { HeldDeletions } from "../model/deletion-budget.ts";
+import { heldDeletionMessage } from "../model/held-deletion.ts";
+import { aMachineDeployment, aMachineSet, annotated } from "../testing/builders.ts";
+import { heldCondition, heldEvents, heldStateOf } from "./held-condition.ts";
+
+const now = new Date("2026-01-01T12:00:00Z");
+const held = (change: Partial<HeldDeletions> = {}): HeldDeletions => ({
+  why: "share",
+  cause: "scale-down",
+  count: 60,
+  scope: { kind: "MachineDeployment", name: "pool" },
+  limit: 30,
+  total: 60,
+  loss: 0,
+  ...change,
+});
+const remedy = `To approve, run "millwright approve deployment pool", or set annotation ${annotationKeys.approveDeletions} of MachineDeployment pool to an RFC 3339 time until which they are approved`;
+
+describe("the condition of deletions that are held", () => {
+  const ofPool = (change: Partial<HeldDeletions>, annotations: Readonly<Record<string, string>> = {}) =>
+    heldCondition(held(change), { kind: "MachineDeployment", object: aMachineDeployment(annotated(annotations)) }, now);
+
+  it.each<[Partial<HeldDeletions>, string, string]>([
+    [
+      {},
+      "ApprovalRequired",
+      "Deletion of 60 machines is held (scale-down): at most 30 of 60 machines of MachineDeployment pool may be lost within an hour. Nothing of it is deleted.",
+    ],
+    [
+      { cause: "machine", count: 1, loss: 31, scope: { kind: "Namespace", name: "n" } },
+      "ApprovalRequired",
+      "Deletion of 1 machine is held (deletion of Machines): at most 30 of 60 machines of Namespace n may be lost within an hour, and 31 were lost already. Nothing of it is deleted.",
+    ],
+    [
+      { why: "rate", cause: "remediation", limit: 50, scope: { kind: "MachineClass", name: "small" } },
+      "RateLimited",
+      "Deletion of 60 machines is held (remediation): MachineClass small is limited to 50 deletions an hour. Nothing of it is deleted.",
+    ],
+    [
+      { why: "ownerless VMs", cause: "creation", total: 58, scope: { kind: "MachineClass", name: "small" } },
+      "ApprovalRequired",
+      "Creation of 60 machines is held: 58 VMs of MachineClass small have no Machine and may be theirs. To keep the VMs, create their Machines with spec.providerID.",
+    ],
+  ])("names what is held, how much, why, and how to approve: %#", (change, reason, message) => {
+    expect(ofPool(change)).toMatchObject({ status: "True", reason, message: `${message} ${remedy}` });
+  });
+
+  it.each([
+    ["2026-01-01T11:00:00Z", '. Value "2026-01-01T11:00:00Z" approves nothing: it has expired'],
+    ["yes", '. Value "yes" approves nothing: it is not an RFC 3339 time'],
+    ["2026-01-01T13:00:00Z", ""],
+  ])("names an annotation that approves nothing: %s", (value, problem) => {
+    const { message } = ofPool({}, { [annotationKeys.approveDeletions]: value });
+    expect(message?.slice(message.indexOf("are approved"))).toBe(`are approved${problem}`);
+  });
+
+  it("names a set without deployment", () => {
+    const { message } = heldCondition(held(), { kind: "MachineSet", object: aMachineSet() }, now);
+    expect(message).toContain('run "millwright approve set set"');
+  });
+});
+
+describe("the condition of a deployment", () => {
+  const condition = {
+    type: "DeletionsHeld",
+    status: "True",
+    reason: "ApprovalRequired",
+    message: "60 machines",
+  } as const;
+
+  it("is that of the first of its sets that holds something", () => {
+    const sets = [aMachineSet(), aMachineSet({ status: { machineSetCondition: [condition] } })];
+    expect(heldStateOf(sets)).toEqual(condition);
+    const bare = { type: "DeletionsHeld", status: "True" } as const;
+    expect(heldStateOf([aMachineSet({ status: { machineSetCondition: [bare] } })])).toEqual({
+      ...bare,
+      reason: "",
+      message: "",
+    });
+    const ended = { ...condition, status: "False" } as const;
+    expect(heldStateOf([aMachineSet({ status: { machineSetCondition: [ended] } })])).toBeUndefined();
+  });
+
+  it("has an event when it begins, and none when its numbers change", () => {
+    expect(heldEvents([], [condition])).toEqual([{ type: "Warning", reason: "DeletionsHeld", message: "60 machines" }]);
+    expect(heldEvents(undefined, [{ type: "DeletionsHeld", status: "True" }])).toMatchObject([{ message: "" }]);
+    expect(heldEvents([condition], [{ ...condition, message: "61 machines" }])).toEqual([]);
+    expect(heldEvents([condition], [])).toEqual([]);
+  });
+});
+
+describe("the message of a Machine whose deletion is held", () => {
+  it("has no numbers that change while others are deleted", () => {
+    const approver = { kind: "MachineDeployment", name: "pool" } as const;
+    expect(heldDeletionMessage(held({ loss: 3 }), approver)).toBe(
+      `Deletion held for approval: too many machines of MachineDeployment pool would be deleted at once. No node is drained and no VM is deleted. ${remedy}`,
+    );
+    expect(heldDeletionMessage(held({ why: "rate", limit: 50 }), approver)).toBe(
+      `Deletion held: MachineDeployment pool is limited to 50 deletions an hour. ${remedy}`,
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
+import { lossLimit } from "./judge-share.ts";
+
+/** Machines that a set would create. */
+export interface Creation {
+  readonly className: string;
+  readonly count: number;
+  readonly budget: SetBudget;
+  /** VMs of the class without Machine; `count` of them matter. */
+  readonly ownerless: (count: number) => OwnerlessVms;
+}
+
+/** Whether machines may be created now. */
+export type CreationVerdict =
+  | { readonly verdict: "proceed" }
+  /** The VMs of the class are being listed. */
+  | { readonly verdict: "wait"; readonly forMs: number }
+  | { readonly verdict: "held"; readonly held: HeldDeletions };
+
+const proceed: CreationVerdict = { verdict: "proceed" };
+
+/**
+ * May a set create these machines now? A creation of ordinary size always may, and reads no VMs. A large one is held while so many VMs exist without Machine
+ * that most of the missing machines may be theirs: new VMs would cost twice, and the old ones be deleted as orphans.
+ */
+export function judgeCreation({ className, count, budget, ownerless }: Creation): CreationVerdict {
+  const { share, isApproved, scopes } = budget;
+  if (isApproved || share === 0) return proceed;
+  const [scope = { inService: 0, loss: 0 }] = scopes;
+  const limit = lossLimit(scope, share);
+  if (count <= limit) return proceed;
+  const suspicious = lossLimit({ inService: count, loss: 0 }, share) + 1;
+  const vms = ownerless(suspicious);
+  if (vms.state === "listing") return { verdict: "wait", forMs: vms.forMs };
+  if (vms.count < suspicious) return proceed;
+  return {
+    verdict: "held",
+    held: {
+      why: "ownerless VMs",
+      cause: "creation",
+      count,
+      scope: { kind: "MachineClass", name: className },
+      limit,
+      total: vms.count,
+      loss: 0,
+    },
+  };
+}

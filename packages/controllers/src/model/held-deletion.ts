@@ -1,0 +1,35 @@
+import { annotationKeys, type Machine } from "@millwright/core";
+import type { Approver, HeldDeletions } from "./deletion-budget.ts";
+
+const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
+
+/** How to approve. */
+export const approvalRemedy = ({ kind, name }: Approver): string => {
+  const annotation = `annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to an RFC 3339 time until which they are approved`;
+  const noun = nouns[kind];
+  return `To approve, run "millwright approve ${noun} ${name}", or set ${annotation}`;
+};
+
+/** The widest owner of a machine that is left. */
+export function approverOf(
+  machine: Machine,
+  deployment: { readonly metadata: { readonly name?: string } } | undefined,
+  set: { readonly metadata: { readonly name?: string } } | undefined,
+): Approver {
+  if (deployment !== undefined) return { kind: "MachineDeployment", name: deployment.metadata.name ?? "" };
+  if (set !== undefined) return { kind: "MachineSet", name: set.metadata.name ?? "" };
+  return { kind: "Machine", name: machine.metadata.name };
+}
+
+/** How the message of a Machine begins whose deletion is held. */
+const HELD = "Deletion held";
+
+/** Whether the deletion budget holds the deletion of a Machine, by its status. */
+export const isDeletionHeld = ({ metadata, status }: Machine): boolean =>
+  metadata.deletionTimestamp != null && status?.lastOperation?.description?.startsWith(HELD) === true;
+
+/** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
+export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
+  why === "share"
+    ? `${HELD} for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
+    : `${HELD}: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;

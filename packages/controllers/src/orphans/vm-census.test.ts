@@ -1,0 +1,142 @@
+import { type ListedMachine, machineClassResource, machineResource, seededRandom } from "@millwright/core";
+import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
+import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createControlCaches } from "../cluster/caches.ts";
+import type { VmCensus } from "../model/deletion-budget.ts";
+import {
+  aMachine,
+  aMachineClass,
+  beingDeleted,
+  inPhase,
+  named,
+  refOf,
+  testNamespace as namespace,
+} from "../testing/builders.ts";
+import type { VmListReader } from "../vm-lists/vm-lists.ts";
+import { createVmCensus } from "./vm-census.ts";
+
+const vm = (name: string): ListedMachine => ({ providerId: `mock:///${name}`, machineName: name });
+
+describe("the census of VMs", () => {
+  let clock: VirtualClock;
+  let api: FakeApi;
+  let stop: AbortController;
+  let census: VmCensus;
+  let requested: string[];
+  let changed: string[];
+  let read: VmListReader;
+  let fail: (className: string) => void;
+
+  beforeEach(async () => {
+    clock = createVirtualClock();
+    api = createFakeApi({ clock });
+    stop = new AbortController();
+    requested = [];
+    changed = [];
+    api.seed(machineClassResource, aMachineClass());
+    const caches = createControlCaches({ api, clock, random: seededRandom(1), namespace });
+    census = createVmCensus(
+      { caches, namespace, clock },
+      {
+        onList: (reader) => void (read = reader),
+        onFailure: (listener) => void (fail = listener),
+        request: ({ metadata }) => void requested.push(metadata.name),
+      },
+      ({ provider }) => provider === "mock",
+    );
+    census.onChange((name) => void changed.push(name));
+    for (const cache of [caches.machines, caches.classes]) void cache.run(stop.signal);
+    await settle();
+  });
+  afterEach(() => stop.abort());
+
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const list = (...names: readonly string[]): Promise<void> =>
+    read(
+      { machineClass: aMachineClass(), secret: {}, vms: names.map(vm), startedMs: clock.monotonicMs(), machines: [] },
+      stop.signal,
+    );
+
+  it("waits for the first list, once, and reports it", async () => {
+    expect(census.ownerless("small", 2)).toEqual({ state: "listing", forMs: 60_000 });
+    await clock.advance(10_000);
+    expect(census.ownerless("small", 2)).toEqual({ state: "listing", forMs: 50_000 });
+    expect(changed).toEqual([]);
+    await list("a", "b");
+    expect(changed).toEqual(["small"]);
+    expect(census.ownerless("small", 2)).toEqual({ state: "known", count: 2 });
+  });
+
+  it("requests no list where the last one shows too few VMs without Machine", async () => {
+    api.seed(machineResource, aMachine(named("a"), { spec: { providerID: "mock:///a" } }, inPhase("Running")));
+    await settle();
+    await list("a", "b");
+    expect(census.ownerless("small", 2)).toEqual({ state: "known", count: 1 });
+    expect([requested, changed]).toEqual([[], []]);
+  });
+
+  it("believes only a list that is newer than the creation", async () => {
+    await list("a", "b");
+    await clock.advance(600_000);
+    expect(census.ownerless("small", 2)).toEqual({ state: "listing", forMs: 60_000 });
+    expect(requested).toEqual(["small"]);
+    await list("a");
+    expect(census.ownerless("small", 2)).toEqual({ state: "known", count: 1 });
+    // A later creation needs a later list.
+    await list("a", "b");
+    await clock.advance(130_000);
+    expect(census.ownerless("small", 2).state).toBe("listing");
+  });
+
+  it.each(["small", "other"])("forgets VMs whose Machine, of class %s, was deleted with them", async (className) => {
+    const description = "Drain successful. Initiate VM deletion";
+    const status = { lastOperation: { type: "Delete", description } } as const;
+    for (const name of ["a", "b"])
+      api.seed(
+        machineResource,
+        aMachine(
+          named(name),
+          { spec: { providerID: `mock:///${name}`, class: { kind: "MachineClass", name: className } } },
+          inPhase("Terminating"),
+          beingDeleted(),
+          { status },
+        ),
+      );
+    await settle();
+    await list("a", "b");
+    for (const name of ["a", "b"])
+      await api.patch(machineResource, refOf(name), { metadata: { finalizers: null } }, { kind: "merge" });
+    await settle();
+    expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 0 });
+  });
+
+  it("does not wait for a list that fails, nor longer than a minute", async () => {
+    expect(census.ownerless("small", 1).state).toBe("listing");
+    fail("small");
+    expect(changed).toEqual(["small"]);
+    expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 0 });
+    await clock.advance(130_000);
+    expect(census.ownerless("small", 1).state).toBe("listing");
+    await clock.advance(60_000);
+    expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 0 });
+    fail("other");
+  });
+
+  it("knows no VMs of a class that does not exist, or whose driver lists none", async () => {
+    expect(census.ownerless("none", 1)).toEqual({ state: "known", count: 0 });
+    api.seed(machineClassResource, aMachineClass(named("big"), { provider: "other" }));
+    await settle();
+    expect(census.ownerless("big", 1)).toEqual({ state: "known", count: 0 });
+  });
+
+  it("starts again with a class that was created again", async () => {
+    await list("a");
+    await api.delete(machineClassResource, refOf("small"));
+    api.seed(machineClassResource, aMachineClass({ metadata: { uid: "another" } }));
+    await settle();
+    expect(census.ownerless("small", 2).state).toBe("listing");
+  });
+});

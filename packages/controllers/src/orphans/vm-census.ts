@@ -1,0 +1,112 @@
+import { type Clock, type ListedMachine, type Machine, type MachineClass, providerIdKey } from "@millwright/core";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { VmCensus } from "../model/deletion-budget.ts";
+import { markedStage } from "../model/marked-stage.ts";
+import type { VmLists } from "../vm-lists/vm-lists.ts";
+import { findOrphans } from "./find-orphans.ts";
+
+/** A list that takes longer than this, milliseconds, is not waited for: its cloud may be unreachable. */
+const MAX_WAIT_MS = 60_000;
+
+/** A creation that is held is looked for at least this often, milliseconds. */
+const FORGET_MS = 2 * MAX_WAIT_MS;
+
+/** The last list of a class. */
+interface LastList {
+  /** By key of their id; without those that were deleted since. */
+  readonly vms: Map<string, ListedMachine>;
+  readonly startedMs: number;
+}
+
+/** Whether the deletion of a machine had reached its VM, which no longer exists then. */
+function isDeletedWithVm(machine: Machine): boolean {
+  const stage = markedStage({ machine });
+  return stage === "DeleteVm" || stage === "DeleteNode" || stage === "RemoveFinalizer";
+}
+
+/** The lists of all classes, by name. */
+function followLists(
+  { caches }: Pick<ControllerContext, "caches">,
+  lists: Pick<VmLists, "onList">,
+  onList: (className: string) => void,
+): ReadonlyMap<string, LastList> {
+  const last = new Map<string, LastList>();
+  lists.onList(async ({ machineClass, vms, startedMs }) => {
+    const { name } = machineClass.metadata;
+    const whole = vms.filter(({ parts }) => parts === undefined);
+    last.set(name, { vms: new Map(whole.map((vm) => [providerIdKey(vm.providerId) ?? vm.providerId, vm])), startedMs });
+    onList(name);
+  });
+  caches.machines.store.subscribe((old, current) => {
+    if (current !== undefined || old === undefined || !isDeletedWithVm(old)) return;
+    const key = providerIdKey(old.spec.providerID) ?? "";
+    // Classes of one account list the same VMs.
+    for (const { vms } of last.values()) vms.delete(key);
+  });
+  caches.classes.store.subscribe((old, current) => {
+    if (old !== undefined && current?.metadata.uid !== old.metadata.uid) last.delete(old.metadata.name);
+  });
+  return last;
+}
+
+/** A large creation that waits for a list of its class. */
+interface Waiting {
+  readonly sinceMs: number;
+  /** When it was looked for last: what is held is looked for again and again. */
+  lastMs: number;
+  hasFailed: boolean;
+}
+
+/** Makes the census of a namespace from the lists of its classes. */
+export function createVmCensus(
+  context: Pick<ControllerContext, "caches" | "namespace"> & { readonly clock: Pick<Clock, "monotonicMs"> },
+  lists: Pick<VmLists, "onList" | "onFailure" | "request">,
+  listsVms: (machineClass: MachineClass) => boolean,
+): VmCensus {
+  const { caches, namespace, clock } = context;
+  const listeners: ((className: string) => void)[] = [];
+  const waiting = new Map<string, Waiting>();
+  const report = (className: string): void => {
+    if (waiting.has(className)) for (const listener of listeners) listener(className);
+  };
+  const last = followLists(context, lists, report);
+  lists.onFailure((className) => {
+    const wait = waiting.get(className);
+    if (wait !== undefined) wait.hasFailed = true;
+    report(className);
+  });
+
+  /** The creation that waits, or a new one: one that was not looked for in a while has ended. */
+  const waitFor = (className: string): Waiting => {
+    const nowMs = clock.monotonicMs();
+    const known = waiting.get(className);
+    const wait =
+      known === undefined || nowMs - known.lastMs > FORGET_MS
+        ? { sinceMs: nowMs, lastMs: nowMs, hasFailed: false }
+        : known;
+    wait.lastMs = nowMs;
+    waiting.set(className, wait);
+    return wait;
+  };
+
+  return {
+    ownerless(className, count) {
+      const machineClass = caches.classes.store.getByRef({ namespace, name: className });
+      if (machineClass === undefined || !listsVms(machineClass)) return { state: "known", count: 0 };
+      const list = last.get(className);
+      const found =
+        list === undefined
+          ? undefined
+          : findOrphans([...list.vms.values()], caches.machines.store.list(namespace), namespace).length;
+      // An ordinary creation needs no list.
+      if (found !== undefined && found < count) return { state: "known", count: found };
+      const wait = waitFor(className);
+      const isFresh = list !== undefined && list.startedMs >= wait.sinceMs;
+      const leftMs = wait.sinceMs + MAX_WAIT_MS - clock.monotonicMs();
+      if (isFresh || wait.hasFailed || leftMs <= 0) return { state: "known", count: found ?? 0 };
+      lists.request(machineClass, 0);
+      return { state: "listing", forMs: leftMs };
+    },
+    onChange: (listener) => void listeners.push(listener),
+  };
+}
