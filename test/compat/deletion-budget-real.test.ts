@@ -1,5 +1,4 @@
 import {
-  annotationKeys,
   eventReasons,
   type Machine,
   machineClassResource,
@@ -12,6 +11,7 @@ import { eventResource, type KubeObject, nodeResource, secretResource } from "@m
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
@@ -39,6 +39,14 @@ describe("the deletion budget on a real kube-apiserver", () => {
     const command = startMillwright([...args, `--control-kubeconfig=${fleet.kubeconfig}`]);
     expect(await command.ended, command.output()).toBe(0);
     return command.output();
+  };
+  /** Runs the command of the guide that contains a text. */
+  const runGuide = async (part: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const commands = (await commandsOf("safety")).get("Deletion budget") ?? [];
+    const [command = ""] = commands.filter((each) => each.includes(part));
+    const [program, ...args] = wordsOf(command.replaceAll(/\$(\w+)/g, (_, name: string) => variables[name] ?? ""));
+    expect(["kubectl", "millwright"], part).toContain(program);
+    return program === "kubectl" ? kubectl(args) : millwright(...args);
   };
   const deploy = (name: string, replicas: number, namespace = "default", spec: object = {}): Promise<unknown> => {
     const made = machineDeployment(name, "small", replicas);
@@ -138,7 +146,7 @@ describe("the deletion budget on a real kube-apiserver", () => {
       const condition = await untilHeld(name);
       expect(condition?.message).toMatch(/^Deletion of 12 machines is held \(deletion of the owner\): /);
       expect(await kubectl(["describe", "machinedeployment", name])).toContain(`millwright approve deployment ${name}`);
-      const described = await millwright("describe", "deployment", name);
+      const described = await runGuide("describe deployment", { DEPLOYMENT: name });
       expect(described).toContain("12 Terminating (held)");
       expect(described).toMatch(new RegExp(`DeletionsHeld +True +${condition?.lastTransitionTime} +ApprovalRequired`));
     }
@@ -152,12 +160,11 @@ describe("the deletion budget on a real kube-apiserver", () => {
     expect(described).toMatch(/What you can do:\n +To approve, run "millwright approve deployment (one|two)"/);
     await expectUntouched(24, deletedBefore);
 
-    expect(await millwright("approve", "--all", "--dry-run")).toContain(
-      "Would approve deletions of MachineDeployment one",
-    );
-    await millwright("approve", "deployment", "one");
+    expect(await runGuide("get events")).toContain("Deletion of 12 machines is held");
+    expect(await runGuide("--dry-run")).toContain("Would approve deletions of MachineDeployment one");
+    await runGuide("approve deployment", { DEPLOYMENT: "one" });
     await eventually(async () => expect(namesOf(await machines())).toHaveLength(12), LONG);
-    expect(await millwright("approve", "--all")).toContain("Approved deletions of MachineDeployment two");
+    expect(await runGuide("--all --for")).toContain("Approved deletions of MachineDeployment two");
     await untilGone();
   }, 400_000);
 
@@ -184,9 +191,8 @@ describe("the deletion budget on a real kube-apiserver", () => {
     expect((await untilHeld("pool", namespace))?.message).toMatch(/^Deletion of 12 machines is held/);
     await expectUntouched(12, deletedBefore);
     // The class, its Secret and the deployment are kept for the day of the approval.
-    const until = new Date(Date.now() + 600_000).toISOString();
-    const annotation = `${annotationKeys.approveDeletions}=${until}`;
-    await kubectl(["annotate", "machinedeployment", "pool", "-n", namespace, annotation]);
+    await kubectl(["config", "set-context", "--current", `--namespace=${namespace}`]);
+    await runGuide("annotate", { DEPLOYMENT: "pool", TIME: new Date(Date.now() + 600_000).toISOString() });
     await untilGone(namespace);
     await eventually(
       async () => expect(await kubectl(["get", "namespaces", "-o", "name"])).not.toContain(`namespace/${namespace}`),
