@@ -57,6 +57,7 @@ export default defineConfig({
       project("provider-aws", "providers/aws", { isolate: false }),
       project("provider-azure", "providers/azure", { isolate: false }),
       project("provider-gcp", "providers/gcp", { isolate: false }),
+      project("provider-qemu", "providers/qemu", { isolate: false }),
       project("emulators", "test/emulators", { isolate: false }),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),

@@ -50,6 +50,8 @@ export type NodeOptions = Pick<CloudNodesOptions, keyof NodeTimes | "kubeletProv
 /** A cluster whose nodes follow an emulated cloud, with a class `pool`; `run` starts its controllers. */
 export interface CloudInstallation {
   readonly api: ApiClient;
+  /** Of the API server. */
+  readonly url: string;
   /** For its request log. */
   readonly server: ApiServer;
   run(...flags: readonly string[]): MillwrightProcess;
@@ -119,6 +121,7 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
 
   return {
     api,
+    url,
     server,
     declareClass,
     machines,

@@ -7,6 +7,7 @@ import { specProblems } from "@millwright/core/testing";
 import { createAwsDriver } from "@millwright/provider-aws";
 import { createAzureDriver } from "@millwright/provider-azure";
 import { createGcpDriver } from "@millwright/provider-gcp";
+import { createQemuDriver } from "@millwright/provider-qemu";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { root } from "./document-pages.ts";
@@ -134,8 +135,20 @@ const asInGuide = {
   },
 };
 
+describe("the guide and the page of QEMU", () => {
+  it.each([
+    ["guide", "docs/guides/qemu.md"],
+    ["page", "providers/qemu/README.md"],
+  ])("have a class that the driver takes: the %s", async (_, file) => {
+    const [objects = ""] = blocksOf(await readFile(join(root, file), "utf8"), "yaml");
+    const [machineClass] = parseAllDocuments(objects).map((document): unknown => document.toJS());
+    expect(machineClass).toMatchObject({ kind: "MachineClass", provider: "qemu" });
+    expect(await specProblems(createQemuDriver(), Reflect.get(Object(machineClass), "providerSpec"))).toEqual([]);
+  });
+});
+
 describe("commands of the guides", () => {
-  it.each(["aws", "gcp", "azure", "user-data"])("are shell that can be read: %s", async (name) => {
+  it.each(["aws", "gcp", "azure", "qemu", "user-data"])("are shell that can be read: %s", async (name) => {
     const blocks = blocksOf(await guide(name), "sh");
     expect(blocks.length).toBeGreaterThan(1);
     for (const block of blocks) await run("bash", ["-n", "-c", block]);

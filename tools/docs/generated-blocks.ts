@@ -33,6 +33,7 @@ import {
 import { awsSpecSchema } from "@millwright/provider-aws";
 import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
+import { qemuSpecSchema } from "@millwright/provider-qemu";
 import * as z from "zod";
 import { knownDifferences } from "../../test/compat/known-differences.ts";
 import { listItem } from "./markdown-list.ts";
@@ -89,6 +90,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
     ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
     ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
+    ["qemu-spec", schemaTable(z.toJSONSchema(qemuSpecSchema, { unrepresentable: "any", io: "input" }))],
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],

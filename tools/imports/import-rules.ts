@@ -37,6 +37,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "providers/aws": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
   "providers/gcp": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
   "providers/azure": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
+  "providers/qemu": { always: ["@millwright/core"] },
 };
 
 /** One import as it stands in a file. */

@@ -37,7 +37,7 @@ export const addRunFlags = (command: Command): Command =>
     .addOption(
       new Option(
         "--provider <name...>",
-        "drivers: mock, aws, gcp, azure, an npm package, or a path that starts with . or /",
+        "drivers: mock, aws, gcp, azure, qemu, an npm package, or a path that starts with . or /",
       ).makeOptionMandatory(),
     )
     .option(

@@ -60,7 +60,7 @@ describe("loadDriver", () => {
     ["no-such-driver", /cannot be loaded: Cannot find (module|package) 'no-such-driver'/],
     [
       "./throws.mjs",
-      /cannot be loaded: no such device; expected mock, aws, gcp, azure, or an npm package or file \(\.\/driver\.ts\) that exports a driver by default$/,
+      /cannot be loaded: no such device; expected mock, aws, gcp, azure, qemu, or an npm package or file \(\.\/driver\.ts\) that exports a driver by default$/,
     ],
     ["./throws-text.mjs", /cannot be loaded: just a text; expected/],
     ["./syntax.mjs", /cannot be loaded: /],
@@ -74,7 +74,7 @@ describe("loadDriver", () => {
     ["node:fs", /the name of a driver must be/],
     ["", /cannot be loaded/],
     ["constructor", /cannot be loaded: .*; expected mock, aws/],
-    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure, or/],
+    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure, qemu, or/],
   ])("reports in one line what is wrong with %j", async (name, expected) => {
     const error: unknown = await loadDriver(name, folder).catch((thrown: unknown) => thrown);
     expect(isConfigError(error)).toBe(true);

@@ -18,6 +18,7 @@ const shortNames: Readonly<Record<string, string>> = {
   aws: "@millwright/provider-aws",
   gcp: "@millwright/provider-gcp",
   azure: "@millwright/provider-azure",
+  qemu: "@millwright/provider-qemu",
 };
 
 /** The short name of a driver of this repository, as in `--provider` and `MachineClass.provider`, ignoring case; `undefined` when there is none. */
@@ -53,7 +54,7 @@ export const locateDriver = (name: string, folder: string = process.cwd()): stri
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`, `gcp`, `azure`), in any case: classes have `AWS` and `Azure`.
+ * one of our own drivers (`mock`, `aws`, `gcp`, `azure`, `qemu`), in any case: classes have `AWS` and `Azure`.
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
