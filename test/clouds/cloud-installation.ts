@@ -31,7 +31,7 @@ import { type CloudNodesOptions, followInstances, type NodeTimes } from "./cloud
 export interface CloudUnderTest {
   /** The provider in classes. */
   readonly provider: string;
-  /** The value of `--provider`. Default: the provider in classes. */
+  /** The file of a driver that runs in the process of the controllers, or the address of one. Default: the provider in classes. */
   readonly driver?: string;
   readonly providerSpec: Readonly<Record<string, unknown>>;
   /** Keys of the class secret. */
@@ -129,7 +129,7 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     run(...flags) {
       const args = [
         "run",
-        `--provider=${cloud.driver ?? cloud.provider}`,
+        `${cloud.driver?.startsWith("/") === true ? "--provider-in-process" : "--provider"}=${cloud.driver ?? cloud.provider}`,
         "--no-leader-elect",
         `--control-kubeconfig=${kubeconfig}`,
         ...flags,

@@ -29,7 +29,7 @@ async function goFixture(command: OutsideCommand): Promise<FixtureSetup> {
       : { endpoint: { ...endpoint, through: (url: string) => ({ secret: endpoint.through(url).secret ?? {} }) } }),
     lacks: { ...mock.lacks, specHash: "drivers of MCM do not compare VMs with their classes" },
     async close() {
-      close();
+      await close();
       await outside.close();
       await mock.close?.();
     },

@@ -56,7 +56,7 @@ async function pythonFixture(): Promise<FixtureSetup> {
     inventory: () => vmsIn(folder).map((vm) => ({ id: vm.id, machineName: vm.owner.name, userData: bootOf(vm) })),
     resources: () => readdirSync(folder),
     async close() {
-      close();
+      await close();
       await outside.close();
       await rm(folder, { recursive: true, force: true });
     },

@@ -85,10 +85,12 @@ test("a driver that prints secrets everywhere shows none of them, and its stray 
   await declare();
   const [port = 0] = await freePorts(1);
   const recording = join(folder, "cloud.jsonl");
-  const flags = [`--control-kubeconfig=${kubeconfig}`, "--provider", driver];
+  const flags = [`--control-kubeconfig=${kubeconfig}`];
   const controllers = start([
     "run",
     ...flags,
+    "--provider-in-process",
+    driver,
     "--no-leader-elect",
     "--log-level=debug",
     `--port=${port}`,
@@ -114,7 +116,7 @@ test("a driver that prints secrets everywhere shows none of them, and its stray 
     return command.output();
   };
   const described = [`--control-kubeconfig=${kubeconfig}`, "--target-kubeconfig=none"];
-  const doctor = await printed("doctor", ...flags);
+  const doctor = await printed("doctor", ...flags, "--provider", driver);
   expect(doctor).toMatch(/FAILED +leak/);
   const sinks: Readonly<Record<string, string>> = {
     objects,

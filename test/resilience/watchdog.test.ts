@@ -27,7 +27,13 @@ async function start(providerSpec: object, flags: readonly string[], env: NodeJS
   const [port = 0] = await freePorts(1);
   base = `http://127.0.0.1:${port}`;
   await api.create(machineClassResource, { ...machineClass("stuck"), provider: "stuck", providerSpec });
-  const args = ["run", `--provider=${driver}`, `--control-kubeconfig=${kubeconfig}`, `--port=${port}`, ...shortLeases];
+  const args = [
+    "run",
+    `--provider-in-process=${driver}`,
+    `--control-kubeconfig=${kubeconfig}`,
+    `--port=${port}`,
+    ...shortLeases,
+  ];
   millwright = startMillwright([...args, ...flags], env);
   await millwright.waitFor(/"message":"Leading"/);
   await expect.poll(() => read("/readyz")).toBe("200 OK");

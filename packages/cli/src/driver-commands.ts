@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { DriverServeFlags } from "./commands/driver-serve.ts";
-import { readFileMode } from "./flag-values.ts";
+import { readCount, readFileMode } from "./flag-values.ts";
 
 /** Adds the commands about drivers. */
 export function addDriverCommands(program: Command, setStatus: (status: number) => void): void {
@@ -24,6 +24,17 @@ export function addDriverCommands(program: Command, setStatus: (status: number) 
       new Option("--socket-mode <mode>", "permissions of the unix socket")
         .argParser(readFileMode)
         .default(0o600, "0600"),
+    )
+    .addOption(
+      new Option("--memory-limit <MiB>", "of such a process: end with more resident memory")
+        .argParser(readCount)
+        .hideHelp(),
+    )
+    .addOption(
+      new Option(
+        "--until-stdin-closes",
+        "for a process that was started by another one: end with it, and remove the folder of the socket",
+      ).hideHelp(),
     )
     .action(async (name: string, flags: DriverServeFlags) => {
       const { driverServe } = await import("./commands/driver-serve.ts");

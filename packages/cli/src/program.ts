@@ -13,6 +13,7 @@ import { addConformanceCommand } from "./conformance-flags.ts";
 import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
+import { addProviderFlags } from "./driver-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
@@ -45,10 +46,14 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   const runCommand = program.command("run").description("run the controllers against a cluster");
-  addIneffectiveFlags(addWatchdogFlags(addRunFlags(runCommand))).action(async (flags: RunFlags, command: Command) => {
-    const { run } = await import("./commands/run.ts");
-    setStatus(await run(flags, givenWithoutEffect(command)));
-  });
+  addIneffectiveFlags(addProviderFlags(addWatchdogFlags(addRunFlags(runCommand)))).action(
+    async (flags: RunFlags, command: Command) => {
+      if ([flags.provider, flags.providerInProcess, flags.providerIsolated].every((names) => names === undefined))
+        command.error("error: required option '--provider <name...>' not specified");
+      const { run } = await import("./commands/run.ts");
+      setStatus(await run(flags, givenWithoutEffect(command)));
+    },
+  );
 
   addDescribeCommands(program);
 

@@ -14,6 +14,7 @@ import {
   readBoolean,
   readVerbosity,
 } from "./flag-values.ts";
+import { providerOption } from "./driver-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 
 const MINUTE = 60_000;
@@ -34,12 +35,7 @@ const machineFlag = (name: string, ms: number, description: string): Option =>
 /** Gives a command the flags of `millwright run`, in groups for its help. Names and defaults are MCM's where MCM has them. */
 export const addRunFlags = (command: Command): Command =>
   command
-    .addOption(
-      new Option(
-        "--provider <name...>",
-        "drivers: mock, aws, gcp, azure, qemu, an npm package, or a path that starts with . or /",
-      ).makeOptionMandatory(),
-    )
+    .addOption(providerOption())
     .option(
       "--control-kubeconfig <file>",
       'cluster in which machines are declared; "inClusterConfig" for the service account (default: that of --target-kubeconfig, else as kubectl, else the service account)',

@@ -212,7 +212,7 @@ describe("a lost connection", () => {
     const clock = createVirtualClock();
     const first = await serveDriver(hanging, address, { clock });
     const { driver, close } = await connectDriver(address);
-    ends.push(async () => close());
+    ends.push(close);
     const call = failureOf(driver.createMachine(creation, contextWith()));
     await started.promise;
     const closed = first.close();
@@ -242,7 +242,7 @@ describe("a lost connection", () => {
     const deleteMachine = async () => (deletions++, {});
     const first = await serveDriver(driverWith({ deleteMachine }), address);
     const { driver, close } = await connectDriver(address);
-    ends.push(async () => close());
+    ends.push(close);
     await driver.deleteMachine(request, contextWith());
     await first.close();
     const second = await serveDriver(driverWith({ name: "impostor", deleteMachine }), address);
@@ -274,7 +274,7 @@ describe("connectDriver", () => {
     const server = await serveDriver(driverWith(), address, { version: "1.2.3" });
     ends.push(() => server.close());
     const { driver, version, close } = await connecting;
-    ends.push(async () => close());
+    ends.push(close);
     expect([driver.name, version]).toEqual(["example", "1.2.3"]);
     expect(lines).toMatchObject([["warn", "Waiting for a driver", { address }]]);
   });

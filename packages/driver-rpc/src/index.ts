@@ -3,3 +3,7 @@ export type { ConnectDriverOptions, DriverConnection, DriverRpcLog } from "./cli
 export { serveDriver } from "./server/serve-driver.ts";
 export type { DriverServer, ServeDriverOptions } from "./server/serve-driver.ts";
 export type { TlsFiles } from "./wire/credentials.ts";
+export { guardProcess } from "./process/guard.ts";
+export type { GuardOptions } from "./process/guard.ts";
+export { startDriverProcess } from "./process/start-driver-process.ts";
+export type { DriverProcessOptions } from "./process/start-driver-process.ts";

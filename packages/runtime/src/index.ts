@@ -22,7 +22,9 @@ export type { DriftReport, MachineDrift, ReportDriftOptions } from "./drift/repo
 export type { MachineSelection } from "./drift/select-machines.ts";
 export { createDriverHost } from "./drivers/driver-host.ts";
 export type { DriverHost, DriverHostOptions } from "./drivers/driver-host.ts";
-export { createDriverFinder, loadDriver, locateDriver } from "./drivers/load-driver.ts";
+export { createDriverFinder, isOwnDriver, loadDriver, locateDriver } from "./drivers/load-driver.ts";
+export { createOutputLog } from "./drivers/output-log.ts";
+export type { OutputLog } from "./drivers/output-log.ts";
 export { serveEndpoints } from "./endpoints.ts";
 export type { EndpointOptions, Endpoints } from "./endpoints.ts";
 export { superviseProcess } from "./drivers/stray-errors.ts";

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { ConfigError } from "@millwright/core";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -9,7 +10,12 @@ export interface DriverServeFlags {
   readonly tlsClientCa?: string;
   /** Permissions of a unix socket. */
   readonly socketMode: number;
+  readonly untilStdinCloses?: boolean;
+  /** Mebibytes. */
+  readonly memoryLimit?: number;
 }
+
+const MEBIBYTE = 1_048_576;
 
 function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: ca }: DriverServeFlags) {
   if (cert === undefined && key === undefined && ca === undefined) return {};
@@ -24,10 +30,16 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+/** A parent process has made the folder of the socket for this process alone. */
+const guardOptions = ({ listen, memoryLimit }: DriverServeFlags) => ({
+  ...(memoryLimit === undefined ? {} : { maxBytes: memoryLimit * MEBIBYTE }),
+  ...(listen.startsWith("unix:///") ? { folder: dirname(listen.slice("unix://".length)) } : {}),
+});
+
 /** Serves a driver over gRPC until a signal. */
 export async function driverServe(name: string, flags: DriverServeFlags): Promise<number> {
   const signal = untilStopSignal();
-  const [{ createJsonLog, loadDriver, superviseProcess }, { serveDriver }] = await Promise.all([
+  const [{ createJsonLog, loadDriver, superviseProcess }, { guardProcess, serveDriver }] = await Promise.all([
     import("@millwright/runtime"),
     import("@millwright/driver-rpc"),
   ]);
@@ -40,9 +52,11 @@ export async function driverServe(name: string, flags: DriverServeFlags): Promis
       process.exit(1);
     },
   });
+  if (flags.untilStdinCloses === true) guardProcess(guardOptions(flags));
   const driver = await loadDriver(name);
   const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), socketMode: flags.socketMode });
-  log("info", "Serving a driver", { driver: driver.name, address: server.address });
+  if (flags.untilStdinCloses !== true)
+    log("info", "Serving a driver", { driver: driver.name, address: server.address });
   await aborted(signal);
   await server.close();
   endSupervision();

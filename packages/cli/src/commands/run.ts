@@ -10,12 +10,12 @@ import {
 } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
 import type { Manager, ManagerOptions } from "@millwright/runtime";
+import { type OpenedDrivers, openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
 import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
-export interface RunFlags extends TargetFlags {
-  readonly provider: readonly string[];
+export interface RunFlags extends TargetFlags, ProviderFlags {
   readonly controlKubeconfig?: string;
   readonly namespace?: string;
   readonly leaderElect: boolean;
@@ -198,16 +198,35 @@ function logDeletionShare(log: Log, { machineSafetyMaxDeletionShare: flag }: Run
   });
 }
 
+/** What the controllers run with. */
+interface RunContext {
+  readonly runtime: typeof Runtime;
+  readonly log: Log;
+  readonly failure: ProcessFailure;
+  readonly opened: OpenedDrivers;
+  /** Aborts when the process should stop. */
+  readonly signal: AbortSignal;
+}
+
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEffect[] = []): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
   const runtime = await import("@millwright/runtime");
-  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder } = runtime;
-  const log = createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
+  const log = runtime.createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
   for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
   const failure = untilFailure(runtime, log);
-  const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
+  const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
+  const opened = await openDrivers(flags, { runtime, log, signal });
+  try {
+    return await runControllers(flags, { runtime, log, failure, opened, signal });
+  } finally {
+    await opened.close();
+    failure.end();
+  }
+}
+
+async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal }: RunContext): Promise<number> {
   const kubeConfig = controlCluster(flags);
   const config = await loadKubeConfig(kubeConfig);
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright", log });
@@ -222,7 +241,7 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
 
   const namespace = flags.namespace ?? config.namespace ?? "default";
   const leadership = flags.leaderElect
-    ? createManagerLeadership({
+    ? runtime.createManagerLeadership({
         cluster: { kubeConfig },
         namespace,
         history: control.history,
@@ -232,38 +251,38 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
       })
     : undefined;
   const { recordCloud: file } = flags;
-  const recorder = file === undefined ? undefined : await openCloudRecorder({ file, clock: systemClock, log });
+  const recorder = file === undefined ? undefined : await runtime.openCloudRecorder({ file, clock: systemClock, log });
   // Before there is a manager, whose timers would keep the process when the port cannot be used.
   let manager: Manager | undefined;
   let watchdog: Runtime.Watchdog | undefined;
   const readMetrics = async (): Promise<string> =>
     `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}`;
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
-  manager = createManager({
-    ...(recorder === undefined ? {} : { recorder }),
-    ...(leadership === undefined ? {} : { leadership }),
-    ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
-    control,
-    ...(flags.targetKubeconfig === "none" ? {} : { target }),
-    namespace,
-    drivers,
-    ...managerSettings(flags),
-    maxDeletionShare,
-    log,
-  });
-  const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
-  log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
-  watchdog = runtime.startWatchdog({
-    vitals: manager.vitals,
-    isLeaderKnown: () => leadership?.isLeaderKnown() ?? true,
-    limits: { stuckMs: flags.watchdogStuckTimeout, memoryShare: flags.watchdogMemoryLimit },
-    report: (report) => endpoints?.report(report),
-    onRestart: (because) => failure.fail(new Error(because)),
-    clock: systemClock,
-    log,
-  });
-  logDeletionShare(log, flags, maxDeletionShare);
   try {
+    const drivers = await opened.all();
+    manager = runtime.createManager({
+      ...(recorder === undefined ? {} : { recorder }),
+      ...(leadership === undefined ? {} : { leadership }),
+      ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
+      control,
+      ...(flags.targetKubeconfig === "none" ? {} : { target }),
+      namespace,
+      drivers,
+      ...managerSettings(flags),
+      maxDeletionShare,
+      log,
+    });
+    log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
+    watchdog = runtime.startWatchdog({
+      vitals: manager.vitals,
+      isLeaderKnown: () => leadership?.isLeaderKnown() ?? true,
+      limits: { stuckMs: flags.watchdogStuckTimeout, memoryShare: flags.watchdogMemoryLimit },
+      report: (report) => endpoints?.report(report),
+      onRestart: (because) => failure.fail(new Error(because)),
+      clock: systemClock,
+      log,
+    });
+    logDeletionShare(log, flags, maxDeletionShare);
     await manager.start(signal);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;
@@ -274,10 +293,9 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   } finally {
     // Nothing runs any more: the next leader need not wait for the expiry of the leases.
     await leadership?.stop();
-    watchdog.stop();
+    watchdog?.stop();
     await endpoints?.close();
     await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
-    failure.end();
   }
 }

@@ -15,7 +15,7 @@ import { wireMethod } from "../wire/service.ts";
 import { fromStatus, statusOf } from "./call.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type DriverInfo, shakeHands } from "./handshake.ts";
-import { createRemoteDriver, type DriverChannel } from "./remote-driver.ts";
+import { createRemoteDriver, type DriverChannel, type SecretsOfCall } from "./remote-driver.ts";
 
 /** Writes a log line, as the `log` of a driver context. */
 export type DriverRpcLog = (level: DriverLogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
@@ -31,13 +31,20 @@ export interface ConnectDriverOptions {
   readonly log?: DriverRpcLog;
 }
 
+/** What opening a driver needs beyond that. */
+export interface OpenDriver extends ConnectDriverOptions {
+  /** Called with the secrets of each call, before it is made. */
+  readonly onSecrets?: (secrets: SecretsOfCall) => void;
+}
+
 /** A driver of another process. */
 export interface DriverConnection {
   /** Frozen, as one of `defineDriver`. While its process cannot be reached, calls fail with `Unavailable`. */
   readonly driver: Driver;
   /** As the driver reports it; may be empty. */
   readonly version: string;
-  close(): void;
+  /** Resolves when nothing of it is left. */
+  close(): Promise<void>;
 }
 
 const FIRST_DELAY_MS = 250;
@@ -104,6 +111,21 @@ function createChannel(connection: Connection, where: string, first: DriverInfo,
   };
 }
 
+/** As {@link connectDriver}, with the connection itself. */
+export async function openDriver(address: string, options: OpenDriver) {
+  const read = readDriverAddress(address);
+  const where = formatDriverAddress(read);
+  const connection = await openConnection(read, options.tls);
+  try {
+    const info = await firstHandshake(connection, where, options);
+    const channel = createChannel(connection, where, info, options.clock ?? systemClock);
+    return { driver: createRemoteDriver(info, channel, options.onSecrets), version: info.version, connection };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
 /**
  * Connects a driver of another process. Waits for one that is not there yet; after that a lost connection is opened again with backoff, and calls fail with `Unavailable`
  * meanwhile. What the driver reports in its first handshake holds until the end.
@@ -112,15 +134,13 @@ function createChannel(connection: Connection, where: string, first: DriverInfo,
  * @throws ConfigError for an address that cannot be used, and a server that does not serve this contract; the reason of the signal
  */
 export async function connectDriver(address: string, options: ConnectDriverOptions = {}): Promise<DriverConnection> {
-  const read = readDriverAddress(address);
-  const where = formatDriverAddress(read);
-  const connection = await openConnection(read, options.tls);
-  try {
-    const info = await firstHandshake(connection, where, options);
-    const channel = createChannel(connection, where, info, options.clock ?? systemClock);
-    return { driver: createRemoteDriver(info, channel), version: info.version, close: () => connection.close() };
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
+  const { driver, version, connection } = await openDriver(address, options);
+  return {
+    driver,
+    version,
+    close() {
+      connection.close();
+      return Promise.resolve();
+    },
+  };
 }

@@ -16,7 +16,7 @@ import {
   fromWireVolumeIdsResponse,
 } from "../wire/other-responses.ts";
 import { deliverReport } from "../wire/reports.ts";
-import { type RequestParts, toWireRequest } from "../wire/requests.ts";
+import { fromWireSecret, type RequestParts, toWireRequest } from "../wire/requests.ts";
 import type { WireMethodName } from "../wire/service.ts";
 import {
   fromWireCreateResponse,
@@ -30,6 +30,9 @@ import { remoteSecretSchema, remoteSpecSchema } from "./remote-schemas.ts";
 
 /** The rpcs of the methods of the contract. */
 type ContractMethod = Exclude<WireMethodName, "Handshake" | "ValidateClass">;
+
+/** What a call passes to a driver that no one may see. */
+export type SecretsOfCall = Pick<RequestParts, "secret" | "userData">;
 
 /** The channel to a driver, whichever process it is. */
 export interface DriverChannel {
@@ -59,7 +62,7 @@ function matchNodeOf(rule: NodeMatchRule): Driver["matchNode"] {
 }
 
 /** Calls a method of the contract over the channel. */
-function createCaller(channel: DriverChannel) {
+function createCaller(channel: DriverChannel, onSecrets?: (secrets: SecretsOfCall) => void) {
   return async <Name extends ContractMethod, Reply>(
     name: Name,
     request: RequestParts,
@@ -67,6 +70,7 @@ function createCaller(channel: DriverChannel) {
     read: (response: WireMethods[Name][1]) => Reply,
   ): Promise<Reply> => {
     const deadlineMs = channel.nowMs() + (context.remainingMs?.() ?? CALL_MS);
+    if (request.secret !== undefined) onSecrets?.(request);
     const wire = toWireRequest(request, context.recordExchange !== undefined);
     const response = await channel.call(name, wire, { signal: context.signal, deadlineMs });
     const { error, report }: WireOutcome = response;
@@ -76,8 +80,9 @@ function createCaller(channel: DriverChannel) {
   };
 }
 
-function createValidator(channel: DriverChannel) {
+function createValidator(channel: DriverChannel, onSecrets?: (secrets: SecretsOfCall) => void) {
   return async (request: WireMethods["ValidateClass"][0]): Promise<readonly WireProblem[] | undefined> => {
+    if (request.secret !== undefined) onSecrets?.({ secret: fromWireSecret(request.secret) });
     try {
       const deadlineMs = channel.nowMs() + VALIDATION_MS;
       return (await channel.call("ValidateClass", request, { deadlineMs })).problems ?? [];
@@ -119,9 +124,13 @@ const anything = {
 } as const;
 
 /** The driver behind a channel, as one of this process. Its spec is providerSpec as the user wrote it. */
-export function createRemoteDriver(info: DriverInfo, channel: DriverChannel): Driver {
-  const call = createCaller(channel);
-  const validate = createValidator(channel);
+export function createRemoteDriver(
+  info: DriverInfo,
+  channel: DriverChannel,
+  onSecrets?: (secrets: SecretsOfCall) => void,
+): Driver {
+  const call = createCaller(channel, onSecrets);
+  const validate = createValidator(channel, onSecrets);
   const { classValidation, secretValidation } = info.capabilities;
   const schema = (forExistingVm: boolean) =>
     classValidation === true ? remoteSpecSchema(validate, forExistingVm, channel.generation) : anything;

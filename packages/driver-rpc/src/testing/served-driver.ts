@@ -72,7 +72,7 @@ export async function serveAndConnect(
     server,
     address,
     async end() {
-      connection.close();
+      await connection.close();
       await server.close();
       await remove();
     },

@@ -31,14 +31,23 @@ export const healthService = serviceNamed("grpc.health.v1.Health");
 /** How the messages of an rpc are written and read. */
 export type WireMethod<Name extends WireMethodName> = MethodDefinition<WireMethods[Name][0], WireMethods[Name][1]>;
 
-/** An rpc of the driver service. */
-export function wireMethod<Name extends WireMethodName>(name: Name): WireMethod<Name> {
-  const method: unknown = driverService[name];
-  if (method === undefined) throw new Error(`${name} must be an rpc of driver.proto`);
-  // The types are those of driver.proto; a test compares them.
+function serviceMethod<Request, Response>(
+  service: ServiceDefinition,
+  name: string,
+): MethodDefinition<Request, Response> {
+  const method: unknown = service[name];
+  if (method === undefined) throw new Error(`${name} must be an rpc of the proto files`);
+  // The types are those of the proto files.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return method as WireMethod<Name>;
+  return method as MethodDefinition<Request, Response>;
 }
+
+/** An rpc of the driver service. */
+export const wireMethod = <Name extends WireMethodName>(name: Name): WireMethod<Name> =>
+  serviceMethod(driverService, name);
+
+/** The rpc of the health service. */
+export const healthCheck: MethodDefinition<object, object> = serviceMethod(healthService, "Check");
 
 /** `SERVING` of the health service. */
 export const SERVING = 1;

@@ -25,6 +25,10 @@ const shortNames: Readonly<Record<string, string>> = {
 const shortNameFor = (provider: string): string | undefined =>
   Object.keys(shortNames).find((name) => name === provider.toLowerCase());
 
+/** Whether a name of `--provider` means a driver of this repository, by its short name or its package. */
+export const isOwnDriver = (name: string): boolean =>
+  shortNameFor(name) !== undefined || Object.values(shortNames).includes(name);
+
 const packageFor = (name: string): string => shortNames[shortNameFor(name) ?? ""] ?? name;
 
 const expectation = `expected ${Object.keys(shortNames).join(", ")}, or an npm package or file (./driver.ts) that exports a driver by default`;

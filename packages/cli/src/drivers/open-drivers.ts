@@ -1,0 +1,167 @@
+import { fileURLToPath } from "node:url";
+import { ConfigError, type Driver, isDriverFor, systemClock } from "@millwright/core";
+import type { Log } from "@millwright/kube";
+import type * as Runtime from "@millwright/runtime";
+import { childEnvironment } from "./child-environment.ts";
+
+/** Flags about drivers. */
+export interface ProviderFlags {
+  readonly provider?: readonly string[];
+  readonly providerInProcess?: readonly string[];
+  readonly providerIsolated?: readonly string[];
+  /** Names of environment variables. */
+  readonly providerEnv?: readonly string[];
+  /** Mebibytes. */
+  readonly providerMemoryLimit: number;
+  /** Milliseconds. */
+  readonly providerUnresponsiveTimeout: number;
+  /** `NAME=sha256:…` */
+  readonly providerDigest?: readonly string[];
+  readonly providerTlsCa?: string;
+  readonly providerTlsCert?: string;
+  readonly providerTlsKey?: string;
+}
+
+/** Whether a name of `--provider` is an address. Not imported: most processes connect no driver. */
+const isAddress = (name: string): boolean => /^(unix|grpcs?):/i.test(name);
+
+/** Where a driver runs. */
+export type DriverPlace = "address" | "inProcess" | "isolated";
+
+/** Drivers, with what has to be closed at the end. */
+export interface OpenedDrivers {
+  /**
+   * All of them, once those at addresses are there.
+   *
+   * @throws ConfigError when one of them cannot be used, or two have the same name
+   */
+  all(): Promise<readonly Driver[]>;
+  close(): Promise<void>;
+}
+
+/** Names of drivers, each with its place: those of this repository and trusted ones run in this process, all others in one of their own (docs/decisions/driver-isolation.md). */
+export function placeDrivers(
+  flags: Pick<ProviderFlags, "provider" | "providerInProcess" | "providerIsolated">,
+  isOwnDriver: (name: string) => boolean,
+): ReadonlyMap<string, DriverPlace> {
+  const { provider = [], providerInProcess = [], providerIsolated = [] } = flags;
+  for (const name of [...providerInProcess, ...providerIsolated])
+    if (isAddress(name)) throw new ConfigError(`address ${name}: name it with --provider; its driver runs elsewhere`);
+  const both = providerInProcess.find((name) => providerIsolated.includes(name));
+  if (both !== undefined)
+    throw new ConfigError(`driver ${both}: --provider-in-process or --provider-isolated, not both`);
+  const places = new Map<string, DriverPlace>();
+  for (const name of provider)
+    places.set(name, isAddress(name) ? "address" : isOwnDriver(name) ? "inProcess" : "isolated");
+  for (const name of providerInProcess) places.set(name, "inProcess");
+  for (const name of providerIsolated) places.set(name, "isolated");
+  return places;
+}
+
+const bin = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../bin.ts" : "../bin.js", import.meta.url));
+
+/** Settings of Node that decide which files are loaded. */
+const nodeFlags = process.execArgv.filter((flag) => flag.startsWith("--conditions="));
+
+/** How much of the memory of its process a driver may have on the heap: the rest is for buffers and code. */
+const HEAP_SHARE = 0.75;
+
+const commandFor = (name: string, { providerMemoryLimit: limit }: ProviderFlags): readonly [string, ...string[]] => [
+  process.execPath,
+  ...nodeFlags,
+  `--max-old-space-size=${Math.ceil(limit * HEAP_SHARE)}`,
+  bin,
+  "driver",
+  "serve",
+  name,
+  `--memory-limit=${limit}`,
+];
+
+function tlsOf({ providerTlsCa: ca, providerTlsCert: cert, providerTlsKey: key }: ProviderFlags) {
+  if (ca === undefined && cert === undefined && key === undefined) return {};
+  if (ca === undefined || cert === undefined || key === undefined)
+    throw new ConfigError("--provider-tls-ca, --provider-tls-cert and --provider-tls-key: use all of them, or none");
+  return { tls: { ca, cert, key } };
+}
+
+/** @throws ConfigError for two drivers of one name, of which classes would get one or the other */
+function checkNames(drivers: readonly Driver[]): void {
+  for (const [index, driver] of drivers.entries())
+    if (drivers.slice(0, index).some((other) => isDriverFor(other, driver.name)))
+      throw new ConfigError(`two drivers have the name "${driver.name}": name one of them with --provider`);
+}
+
+/** What drivers are opened with. */
+export interface OpenDriversOptions {
+  readonly runtime: Pick<typeof Runtime, "createOutputLog" | "isOwnDriver" | "loadDriver">;
+  readonly log: Log;
+  /** Ends waiting for drivers that are not there yet. */
+  readonly signal: AbortSignal;
+}
+
+/** A driver, and how to close it. */
+interface OpenedDriver {
+  readonly driver: Driver;
+  close(): Promise<void>;
+}
+
+async function openIsolated(name: string, flags: ProviderFlags, options: OpenDriversOptions): Promise<OpenedDriver> {
+  const { log, runtime, signal } = options;
+  const { startDriverProcess } = await import("@millwright/driver-rpc");
+  const output = runtime.createOutputLog(name, log, systemClock);
+  return startDriverProcess({
+    command: commandFor(name, flags),
+    env: childEnvironment(process.env, flags.providerEnv ?? []),
+    subject: `--provider ${name}`,
+    unresponsiveMs: flags.providerUnresponsiveTimeout,
+    onLine: output.line,
+    onSecrets: output.use,
+    signal,
+    log,
+  });
+}
+
+async function openDriver(
+  [name, place]: readonly [string, DriverPlace],
+  flags: ProviderFlags,
+  options: OpenDriversOptions,
+): Promise<OpenedDriver> {
+  if (place === "isolated") return openIsolated(name, flags, options);
+  if (place === "inProcess") return { driver: await options.runtime.loadDriver(name), close: () => Promise.resolve() };
+  const { connectDriver } = await import("@millwright/driver-rpc");
+  return connectDriver(name, { ...tlsOf(flags), signal: options.signal, log: options.log });
+}
+
+/**
+ * Loads and starts the drivers of the flags, and connects those at addresses: a driver that is not there yet does not keep the process from serving its endpoints.
+ *
+ * @throws ConfigError when one of them cannot be loaded or started; the others are closed then
+ */
+export async function openDrivers(flags: ProviderFlags, options: OpenDriversOptions): Promise<OpenedDrivers> {
+  const places = [...placeDrivers(flags, options.runtime.isOwnDriver)];
+  const closed = new AbortController();
+  const signal = AbortSignal.any([options.signal, closed.signal]);
+  const opening = places.map((place) => openDriver(place, flags, { ...options, signal }));
+  const local = opening.filter((_, index) => places[index]?.[1] !== "address");
+  const close = async (): Promise<void> => {
+    closed.abort(new Error("drivers are closed"));
+    const results = await Promise.allSettled(opening);
+    await Promise.all(results.flatMap((result) => (result.status === "fulfilled" ? [result.value.close()] : [])));
+  };
+  // What fails before it is awaited is reported by all().
+  for (const each of opening) each.catch(() => undefined);
+  try {
+    await Promise.all(local);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    close,
+    async all() {
+      const drivers = (await Promise.all(opening)).map(({ driver }) => driver);
+      checkNames(drivers);
+      return drivers;
+    },
+  };
+}
