@@ -6,7 +6,7 @@ import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { startMillwright } from "../harness/millwright.ts";
 import { patienceMs } from "./cloud-installation.ts";
-import { goDriver, type OutsideCommand, outsideProvider, startOutsideDriver } from "./outside-driver.ts";
+import { checkAtAddress, goDriver, type OutsideCommand, startOutsideDriver } from "./outside-driver.ts";
 
 const namespace = "default";
 
@@ -48,6 +48,17 @@ describe.skipIf(forSuite === undefined)("a driver of MCM in Go", () => {
     afterAll,
   });
 
+  it("is checked by millwright conformance at its address", async () => {
+    if (forSuite === undefined) throw new Error("the driver was removed from the cache");
+    const outside = await startOutsideDriver(forSuite);
+    onTestFinished(() => outside.close());
+    const { close, machineClass, secret } = await mockFixture();
+    onTestFinished(async () => close?.());
+    const { code, output } = await checkAtAddress(outside.address, machineClass?.providerSpec, secret ?? {});
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/create\.repeat-returns-same-vm.*\n/);
+  });
+
   it("runs machines under millwright run, also after it was killed, and deletes them", async () => {
     const command = await goDriver(namespace);
     if (command === undefined) throw new Error("the driver was removed from the cache");
@@ -55,10 +66,8 @@ describe.skipIf(forSuite === undefined)("a driver of MCM in Go", () => {
     onTestFinished(() => outside.close());
     const { api, cloud, kubeconfig, machines, close } = await startInstallation();
     onTestFinished(close);
-    const millwright = startMillwright(
-      ["run", `--provider=${outsideProvider}`, "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`],
-      { OUTSIDE_DRIVER: outside.address },
-    );
+    const args = ["run", `--provider=${outside.address}`, "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`];
+    const millwright = startMillwright(args);
     onTestFinished(async () => void (await millwright.stop("SIGKILL")));
     const untilRunning = (count: number): Promise<void> =>
       eventually(async () => {

@@ -6,7 +6,7 @@ import { defineConformance, type FixtureSetup } from "@millwright/conformance";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startCloudInstallation } from "./cloud-installation.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
-import { outsideProvider, pythonDriver, startOutsideDriver } from "./outside-driver.ts";
+import { checkAtAddress, pythonDriver, startOutsideDriver } from "./outside-driver.ts";
 
 /** A VM as the driver writes it. */
 interface FileVm {
@@ -77,6 +77,20 @@ const instanceOf = ({ id, owner }: FileVm & { readonly id: string }): CloudInsta
 describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
   defineConformance({ fixture: pythonFixture, level: "bronze", graceMs: 200_000, describe, it, afterAll });
 
+  it("is checked by millwright conformance at its address", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millwright-vms-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const command = pythonDriver(folder);
+    if (command === undefined) throw new Error("the driver was removed from the cache");
+    const outside = await startOutsideDriver(command);
+    onTestFinished(() => outside.close());
+    const { code, output } = await checkAtAddress(outside.address, { size: "small", cluster: "a" }, {});
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/create\.repeat-returns-same-vm.*\n/);
+    const wrong = await checkAtAddress(outside.address, { size: "enormous", cluster: "a" }, {});
+    expect(wrong.code, wrong.output).toBe(2);
+  });
+
   it("runs machines under millwright run, also after it was killed, and deletes them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "millwright-vms-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -86,10 +100,10 @@ describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
     onTestFinished(() => outside.close());
     const installation = await startCloudInstallation({
       provider: "folder",
-      driver: outsideProvider,
+      driver: outside.address,
       providerSpec: { size: "small", cluster: "a" },
       secret: { userData: "boot <<MACHINE_NAME>>" },
-      env: { OUTSIDE_DRIVER: outside.address },
+      env: {},
       instances: () => vmsIn(folder).map(instanceOf),
     });
     onTestFinished(() => installation.close());

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectDriver, type DriverConnection } from "@millwright/driver-rpc";
 import { findBuilt } from "../../tools/control-plane/build-binary.ts";
+import { startMillwright } from "../harness/millwright.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 
 /** The command of a driver that listens on a unix socket. */
@@ -63,5 +64,22 @@ export function pythonDriver(vms: string): OutsideCommand | undefined {
   };
 }
 
-/** The value of `--provider` for the driver whose address is in the environment variable `OUTSIDE_DRIVER`. */
-export const outsideProvider = fileURLToPath(new URL("outside-provider.ts", import.meta.url));
+/** What `millwright conformance` checks of a driver at an address in these tests. The whole suite runs elsewhere. */
+const someRules = ["driver", "spec.pure", "create.repeat-returns-same-vm", "status", "delete.repeat-succeeds", "run"];
+
+/** Runs `millwright conformance` as a user does, with manifests of a class and its Secret. */
+export async function checkAtAddress(
+  address: string,
+  providerSpec: unknown,
+  secret: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number; readonly output: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-manifests-"));
+  const [classFile, secretFile] = [join(folder, "class.yaml"), join(folder, "secret.yaml")];
+  await writeFile(classFile, JSON.stringify({ kind: "MachineClass", metadata: { name: "small" }, providerSpec }));
+  await writeFile(secretFile, JSON.stringify({ kind: "Secret", stringData: secret }));
+  const files = [`--class=${classFile}`, `--secret=${secretFile}`];
+  const command = startMillwright(["conformance", `--provider=${address}`, ...files, "--only", ...someRules]);
+  const code = await command.ended;
+  await rm(folder, { recursive: true });
+  return { code, output: command.output() };
+}

@@ -1,14 +1,17 @@
 import { type Command, Option } from "commander";
+import { addProviderTlsFlags } from "./driver-flags.ts";
 import type { ConformanceFlags } from "./commands/conformance.ts";
 
 /** Adds `millwright conformance`. */
 export function addConformanceCommand(program: Command, setStatus: (status: number) => void): void {
-  program
-    .command("conformance")
+  addProviderTlsFlags(program.command("conformance"))
     .description(
       "check a driver against the driver contract: status 0 when it conforms and nothing is left in the cloud, 1 when not, 2 for invalid arguments",
     )
-    .option("--provider <name>", "the driver: a short name, an npm package or a path (default: that of the fixture)")
+    .option(
+      "--provider <name>",
+      "the driver: a short name, an npm package, a path, or unix:///path or grpcs://host:port (default: that of the fixture)",
+    )
     .option("--class <file>", "a manifest with a MachineClass (default: that of the fixture)")
     .option("--secret <file>", "a manifest with its Secret (default: that of the fixture)")
     .option("--fixture <file>", "a module whose default export is what the suite cannot know of the cloud")

@@ -11,10 +11,16 @@ export const providerOption = (): Option =>
     "drivers: mock, aws, gcp, azure, qemu; or an npm package, or a path that starts with . or /, which run in processes of their own; or unix:///path or grpcs://host:port of a driver that is served there",
   );
 
+/** Gives a command the files of TLS for drivers at addresses. */
+export const addProviderTlsFlags = (command: Command): Command =>
+  command
+    .option("--provider-tls-ca <file>", "certificates of the authorities that sign certificates of grpcs:// drivers")
+    .option("--provider-tls-cert <file>", "certificate of this process for grpcs:// drivers")
+    .option("--provider-tls-key <file>", "its key");
+
 /** Gives a command the other flags about drivers. */
 export const addProviderFlags = (command: Command): Command =>
-  command
-    .optionsGroup("Drivers:")
+  addProviderTlsFlags(command.optionsGroup("Drivers:"))
     .option("--provider-in-process <name...>", "trusted drivers that run in this process")
     .option("--provider-isolated <name...>", "drivers that run in processes of their own, of this repository as well")
     .option(
@@ -34,11 +40,4 @@ export const addProviderFlags = (command: Command): Command =>
       )
         .argParser(readDuration)
         .default(UNRESPONSIVE_MS, formatGoDuration(UNRESPONSIVE_MS)),
-    )
-    .option(
-      "--provider-digest <name=digest...>",
-      "load a driver only if its files have this digest; millwright driver digest prints it",
-    )
-    .option("--provider-tls-ca <file>", "certificates of the authorities that sign certificates of grpcs:// drivers")
-    .option("--provider-tls-cert <file>", "certificate of this process for grpcs:// drivers")
-    .option("--provider-tls-key <file>", "its key");
+    );

@@ -13,7 +13,7 @@ import { addConformanceCommand } from "./conformance-flags.ts";
 import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
-import { addProviderFlags } from "./driver-flags.ts";
+import { addProviderFlags, addProviderTlsFlags } from "./driver-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
@@ -72,15 +72,14 @@ export function createProgram(setStatus: (status: number) => void): Command {
       setStatus(await drain(node, flags));
     });
 
-  program
-    .command("drift [machine]")
+  addProviderTlsFlags(program.command("drift [machine]"))
     .description(
       "print where VMs differ from their classes, and change nothing: status 0 when none does, 2 when some do, 1 when one cannot be compared",
     )
     .option("--deployment <name>", "the machines of a MachineDeployment (default: all machines of the namespace)")
     .option(
       "--provider <name...>",
-      "drivers that are not in this repository, for classes that need them: an npm package or a path",
+      "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
     )
     .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
     .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
@@ -90,14 +89,13 @@ export function createProgram(setStatus: (status: number) => void): Command {
       setStatus(await drift(machine, flags));
     });
 
-  program
-    .command("doctor [class...]")
+  addProviderTlsFlags(program.command("doctor [class...]"))
     .description(
       "check clusters, permissions, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something prevents that",
     )
     .option(
       "--provider <name...>",
-      "drivers that are not in this repository, for classes that need them: an npm package or a path",
+      "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
     )
     .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
     .addOption(targetKubeconfigOption())

@@ -4,10 +4,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CheckResult, FixtureFactory, ProfileName } from "@millwright/conformance";
 import { ConfigError, isConfigError } from "@millwright/core";
 import { readClassFile, readSecretFile } from "../conformance/read-manifests.ts";
+import { type CommandDrivers, createCommandDrivers } from "../drivers/command-drivers.ts";
+import { isAddress, type ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { plain } from "../terminal/text.ts";
 
 /** Flags of `millwright conformance`. */
-export interface ConformanceFlags {
+export interface ConformanceFlags extends ProviderTlsFlags {
   readonly provider?: string;
   readonly class?: string;
   readonly secret?: string;
@@ -34,9 +36,12 @@ async function loadFixture(file: string): Promise<FixtureFactory> {
   return async () => Reflect.apply(factory, undefined, []);
 }
 
-async function run(flags: ConformanceFlags): Promise<{ readonly text: string; readonly passed: boolean }> {
+async function run(
+  flags: ConformanceFlags,
+  load: CommandDrivers["load"],
+): Promise<{ readonly text: string; readonly passed: boolean }> {
   const suite = await import("@millwright/conformance");
-  const { loadDriver, locateDriver } = await import("@millwright/runtime");
+  const runtime = await import("@millwright/runtime");
   const { provider } = flags;
   const isInteractive = process.stderr.isTTY;
   const onResult = ({ rule, status }: CheckResult): void => {
@@ -46,8 +51,10 @@ async function run(flags: ConformanceFlags): Promise<{ readonly text: string; re
     ...(provider === undefined
       ? {}
       : {
-          driver: await loadDriver(provider),
-          ...(await suite.describeDriverFiles(fileURLToPath(locateDriver(provider)))),
+          driver: await load(provider),
+          ...(isAddress(provider)
+            ? {}
+            : await suite.describeDriverFiles(fileURLToPath(runtime.locateDriver(provider)))),
         }),
     ...(flags.class === undefined ? {} : { machineClass: await readClassFile(flags.class) }),
     ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),
@@ -67,8 +74,9 @@ async function run(flags: ConformanceFlags): Promise<{ readonly text: string; re
 
 /** Checks a driver and prints the report; resolves with the exit status. */
 export async function conformance(flags: ConformanceFlags): Promise<number> {
+  const drivers = createCommandDrivers(flags);
   try {
-    const { text, passed } = await run(flags);
+    const { text, passed } = await run(flags, drivers.load);
     if (flags.report === undefined) process.stdout.write(text);
     else await writeFile(flags.report, text);
     return passed ? 0 : 1;
@@ -76,5 +84,7 @@ export async function conformance(flags: ConformanceFlags): Promise<number> {
     if (!isConfigError(error)) throw error;
     process.stderr.write(`millwright: ${plain(error.message)}\n`);
     return 2;
+  } finally {
+    await drivers.close();
   }
 }

@@ -1,12 +1,14 @@
 import { isConfigError, systemClock } from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
+import { createCommandDrivers } from "../drivers/command-drivers.ts";
+import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright doctor`. */
-export interface DoctorFlags extends TargetFlags {
+export interface DoctorFlags extends TargetFlags, ProviderTlsFlags {
   readonly provider?: readonly string[];
   readonly controlKubeconfig?: string;
   readonly namespace?: string;
@@ -32,7 +34,8 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
   const { createDriverFinder, createJsonLog, diagnose, superviseProcess } = await import("@millwright/runtime");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
-  const driverFor = await createDriverFinder(flags.provider ?? []);
+  const drivers = createCommandDrivers(flags);
+  const driverFor = await createDriverFinder(flags.provider ?? [], drivers.load);
   const control = await connect(() => loadKubeConfig({ file: flags.controlKubeconfig }));
   const target =
     flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none"
@@ -56,6 +59,6 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
     return diagnosis.outcome === "ok" ? 0 : 1;
   } finally {
     const open = [control, target].filter((each) => typeof each === "object" && "api" in each);
-    await Promise.all(open.map(({ api }) => api.close()));
+    await Promise.all([...open.map(({ api }) => api.close()), drivers.close()]);
   }
 }

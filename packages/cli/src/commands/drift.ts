@@ -1,11 +1,13 @@
 import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { createCommandDrivers } from "../drivers/command-drivers.ts";
+import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { renderDrift } from "../drift/render-drift.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright drift`. */
-export interface DriftFlags {
+export interface DriftFlags extends ProviderTlsFlags {
   readonly deployment?: string;
   readonly provider?: readonly string[];
   readonly kubeconfig?: string;
@@ -26,10 +28,11 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
   const { createDriverFinder, createJsonLog, reportDrift, superviseProcess } = await import("@millwright/runtime");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
-  const driverFor = await createDriverFinder(packages);
   const config = await loadKubeConfig({ file: flags.kubeconfig });
   const control = createApiClient(config, { userAgent: "millwright" });
+  const drivers = createCommandDrivers(flags);
   try {
+    const driverFor = await createDriverFinder(packages, drivers.load);
     const report = await reportDrift({
       control,
       namespace: flags.namespace ?? config.namespace ?? "default",
@@ -47,6 +50,6 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDrift(report));
     return statuses[report.outcome];
   } finally {
-    await control.close();
+    await Promise.all([control.close(), drivers.close()]);
   }
 }

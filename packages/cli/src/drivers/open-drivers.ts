@@ -3,9 +3,10 @@ import { ConfigError, type Driver, isDriverFor, systemClock } from "@millwright/
 import type { Log } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
 import { childEnvironment } from "./child-environment.ts";
+import { isAddress, type ProviderTlsFlags, tlsOf } from "./driver-address.ts";
 
 /** Flags about drivers. */
-export interface ProviderFlags {
+export interface ProviderFlags extends ProviderTlsFlags {
   readonly provider?: readonly string[];
   readonly providerInProcess?: readonly string[];
   readonly providerIsolated?: readonly string[];
@@ -15,15 +16,7 @@ export interface ProviderFlags {
   readonly providerMemoryLimit: number;
   /** Milliseconds. */
   readonly providerUnresponsiveTimeout: number;
-  /** `NAME=sha256:…` */
-  readonly providerDigest?: readonly string[];
-  readonly providerTlsCa?: string;
-  readonly providerTlsCert?: string;
-  readonly providerTlsKey?: string;
 }
-
-/** Whether a name of `--provider` is an address. Not imported: most processes connect no driver. */
-const isAddress = (name: string): boolean => /^(unix|grpcs?):/i.test(name);
 
 /** Where a driver runs. */
 export type DriverPlace = "address" | "inProcess" | "isolated";
@@ -76,13 +69,6 @@ const commandFor = (name: string, { providerMemoryLimit: limit }: ProviderFlags)
   name,
   `--memory-limit=${limit}`,
 ];
-
-function tlsOf({ providerTlsCa: ca, providerTlsCert: cert, providerTlsKey: key }: ProviderFlags) {
-  if (ca === undefined && cert === undefined && key === undefined) return {};
-  if (ca === undefined || cert === undefined || key === undefined)
-    throw new ConfigError("--provider-tls-ca, --provider-tls-cert and --provider-tls-key: use all of them, or none");
-  return { tls: { ca, cert, key } };
-}
 
 /** @throws ConfigError for two drivers of one name, of which classes would get one or the other */
 function checkNames(drivers: readonly Driver[]): void {

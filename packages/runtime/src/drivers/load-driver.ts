@@ -87,10 +87,14 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
 /**
  * Loads the named drivers, and makes what finds the driver of a class by its provider: among them, else among those of this repository.
  *
+ * @param load loads a named one. Default: {@link loadDriver}
  * @throws ConfigError when one of the named cannot be loaded; so does the result, for a provider without a driver
  */
-export async function createDriverFinder(names: readonly string[]): Promise<(provider: string) => Promise<Driver>> {
-  const named = await Promise.all(names.map((name) => loadDriver(name)));
+export async function createDriverFinder(
+  names: readonly string[],
+  load: (name: string) => Promise<Driver> = (name) => loadDriver(name),
+): Promise<(provider: string) => Promise<Driver>> {
+  const named = await Promise.all(names.map(load));
   return async (provider) => {
     const driver = named.find((each) => isDriverFor(each, provider));
     if (driver !== undefined) return driver;

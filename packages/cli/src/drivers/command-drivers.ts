@@ -1,0 +1,36 @@
+import { ConfigError, type Driver, systemClock } from "@millwright/core";
+import { isAddress, type ProviderTlsFlags, tlsOf } from "./driver-address.ts";
+
+/** How long a command waits for a driver at an address, milliseconds. */
+const CONNECT_MS = 10_000;
+
+/** The drivers of a command that ends by itself. They run in its process, or at their addresses. */
+export interface CommandDrivers {
+  /** @throws ConfigError in one line when the driver cannot be loaded or connected */
+  load(name: string): Promise<Driver>;
+  close(): Promise<void>;
+}
+
+/** Makes the loader of the drivers of a command. */
+export function createCommandDrivers(flags: ProviderTlsFlags): CommandDrivers {
+  const closes: (() => Promise<void>)[] = [];
+  return {
+    async load(name) {
+      if (!isAddress(name)) return (await import("@millwright/runtime")).loadDriver(name);
+      const { connectDriver } = await import("@millwright/driver-rpc");
+      const late = new ConfigError(`--provider ${name}: no driver is served there; start it first`);
+      const waiting = new AbortController();
+      const timer = systemClock.setTimer(CONNECT_MS, () => waiting.abort(late));
+      try {
+        const { driver, close } = await connectDriver(name, { ...tlsOf(flags), signal: waiting.signal });
+        closes.push(close);
+        return driver;
+      } finally {
+        timer.cancel();
+      }
+    },
+    async close() {
+      await Promise.all(closes.splice(0).map((close) => close()));
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { defineDriver, isConfigError } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { childEnvironment } from "./child-environment.ts";
+import { openDrivers, placeDrivers, type ProviderFlags } from "./open-drivers.ts";
+
+const isOwnDriver = (name: string): boolean => name === "mock" || name === "aws";
+const placesOf = (flags: Partial<ProviderFlags>) => Object.fromEntries(placeDrivers(flags, isOwnDriver));
+
+const driverNamed = (name: string) => {
+  const vm = () => Promise.resolve({ providerId: "x:///1", nodeName: "n" });
+  const spec = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } } as const;
+  return defineDriver({
+    name,
+    spec,
+    createMachine: vm,
+    deleteMachine: () => Promise.resolve({}),
+    getMachineStatus: vm,
+  });
+};
+
+describe("the place of a driver", () => {
+  it("is this process for drivers of this repository, and a process of its own for others", () => {
+    expect(
+      placesOf({ provider: ["mock", "./mine.ts", "@example/driver", "unix:///run/d.sock", "grpcs://h:1"] }),
+    ).toEqual({
+      mock: "inProcess",
+      "./mine.ts": "isolated",
+      "@example/driver": "isolated",
+      "unix:///run/d.sock": "address",
+      "grpcs://h:1": "address",
+    });
+  });
+
+  it("is the declared one", () => {
+    const flags = { provider: ["mock", "./mine.ts"], providerInProcess: ["./mine.ts"], providerIsolated: ["mock"] };
+    expect(placesOf(flags)).toEqual({ mock: "isolated", "./mine.ts": "inProcess" });
+  });
+
+  it.each<[string, Partial<ProviderFlags>, RegExp]>([
+    ["two places", { providerInProcess: ["x"], providerIsolated: ["x"] }, /driver x: .* not both/],
+    ["an address", { providerIsolated: ["unix:///run/d.sock"] }, /name it with --provider/],
+  ])("cannot be %s", (_what, flags, message) => {
+    expect(() => placesOf(flags)).toThrow(message);
+  });
+});
+
+describe("the environment of a driver in a process of its own", () => {
+  it("has what finds programs and the network, and what the user names, and nothing else", () => {
+    const env = { PATH: "/bin", HTTPS_PROXY: "http://p", KUBECONFIG: "/k", AWS_SECRET_ACCESS_KEY: "s", REGION: "r" };
+    expect(childEnvironment(env, ["REGION", "MISSING"])).toEqual({
+      PATH: "/bin",
+      HTTPS_PROXY: "http://p",
+      REGION: "r",
+    });
+  });
+});
+
+describe("drivers that are opened", () => {
+  const open = (...names: readonly string[]) =>
+    openDrivers(
+      { providerInProcess: names, providerMemoryLimit: 512, providerUnresponsiveTimeout: 30_000 },
+      {
+        runtime: {
+          isOwnDriver,
+          createOutputLog: () => ({ line: () => undefined, use: () => undefined }),
+          loadDriver: (name) => Promise.resolve(driverNamed(name.toLowerCase())),
+        },
+        log: () => undefined,
+        signal: new AbortController().signal,
+      },
+    );
+
+  it("have different names: a class would get one or the other", async () => {
+    const error: unknown = await (await open("aws", "AWS")).all().catch((thrown: unknown) => thrown);
+    expect(isConfigError(error)).toBe(true);
+    expect(String(error)).toContain('two drivers have the name "aws"');
+    expect((await (await open("aws", "mock")).all()).map(({ name }) => name)).toEqual(["aws", "mock"]);
+  });
+});
