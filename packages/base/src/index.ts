@@ -4,6 +4,7 @@ export { ConfigError, isConfigError } from "./config-error.ts";
 export { formatGoDuration, parseGoDuration } from "./duration.ts";
 export { encodedForms } from "./encoded-forms.ts";
 export { isRecord } from "./is-record.ts";
+export { nearestName } from "./nearest-name.ts";
 export { orAborted } from "./or-aborted.ts";
 export { toPrintable } from "./printable.ts";
 export { queryEscape } from "./query-escape.ts";

@@ -7,6 +7,7 @@ export {
   isConfigError,
   isRecord,
   isSecret,
+  nearestName,
   orAborted,
   parseGoDuration,
   queryEscape,

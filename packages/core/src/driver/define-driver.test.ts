@@ -131,6 +131,31 @@ describe("defineDriver", () => {
       /driver "example": method "deleteMachine" is missing/,
     ],
     [
+      "a method that is no function",
+      { ...definition(), deleteMachine: 5 },
+      /"deleteMachine" must be a function, not number/,
+    ],
+    [
+      "a misspelt method",
+      { ...definition(), createMachine: undefined, createMachines: () => Promise.resolve({}) },
+      /driver "example": method "createMachine" is missing; the driver has "createMachines"$/,
+    ],
+    [
+      "a misspelt optional method",
+      { ...definition(), listMachine: () => Promise.resolve({}) },
+      /the contract has no method "listMachine"; did you mean "listMachines"\?$/,
+    ],
+    [
+      "a misspelt method of its class",
+      Object.assign(Object.create({ FindDrift: () => Promise.resolve({}) }) as object, definition()),
+      /no method "FindDrift"; did you mean "findDrift"/,
+    ],
+    [
+      "a JSON Schema",
+      { ...definition(), spec: { type: "object", properties: {} } },
+      /reads providerSpec, not a JSON Schema$/,
+    ],
+    [
       "templates that are no texts",
       { ...definition(), providerIdTemplates: "x://{id}" },
       /"providerIdTemplates" must be/,

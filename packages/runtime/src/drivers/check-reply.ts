@@ -73,8 +73,17 @@ function readAddresses(value: unknown, onLeftOut: OnLeftOut): readonly NodeAddre
  * The id of a VM: kept as it is, or refused. One with half of a surrogate pair would come back from the API server as that of another VM, and
  * one with characters that are not seen would look like that of another VM.
  */
-function readProviderId(method: string, providerId: unknown): string {
-  if (typeof providerId !== "string" || providerId === "") throw bad(method, "without a providerId");
+function readProviderId(method: string, reply: unknown): string {
+  const providerId = fieldOf(reply, "providerId");
+  if (typeof providerId === "number" || typeof providerId === "bigint")
+    throw bad(
+      method,
+      `a providerId that is a ${typeof providerId}; expected a text such as "example:///${providerId}"`,
+    );
+  if (typeof providerId !== "string" || providerId === "") {
+    const other = ["providerID", "provider_id", "id"].find((key) => fieldOf(reply, key) !== undefined);
+    throw bad(method, `without a providerId${other === undefined ? "" : `; it has "${other}"`}`);
+  }
   if (providerId.length > MAX_TEXT) throw bad(method, `a providerId that is longer than ${MAX_TEXT} characters`);
   if (!isPrintable(providerId)) throw bad(method, "a providerId with control, bidirectional or invisible characters");
   return providerId;
@@ -90,8 +99,12 @@ export function readVmReply(
   reply: unknown,
   onLeftOut: OnLeftOut = ignore,
 ): OperationResult & { readonly nodeName: string; readonly isInitialized: boolean } {
-  if (!isRecord(reply)) throw bad(method, "nothing; expected providerId and nodeName");
-  const providerId = readProviderId(method, fieldOf(reply, "providerId"));
+  if (!isRecord(reply))
+    throw bad(
+      method,
+      `${reply === undefined || reply === null ? "nothing" : `a ${typeof reply}`}; expected { providerId, nodeName }`,
+    );
+  const providerId = readProviderId(method, reply);
   const nodeName = fieldOf(reply, "nodeName");
   const addresses = readAddresses(fieldOf(reply, "addresses"), onLeftOut);
   const lastKnownState = fieldOf(reply, "lastKnownState");
@@ -199,7 +212,7 @@ export function readListReply(reply: unknown): readonly ListedMachine[] {
     )
       ? vm
       : {};
-    const providerId = readProviderId("listMachines", rest["providerId"]);
+    const providerId = readProviderId("listMachines", rest);
     if (!isText(machineName) || machineName === "")
       throw bad("listMachines", `without the name of the machine of ${providerId}`);
     return {
@@ -222,7 +235,7 @@ const maxDifferences = 200;
  */
 export function readDriftReply(reply: unknown, confidential: SecretData): FindDriftResponse {
   const { differences, ...rest }: Readonly<Record<string, unknown>> = isRecord(reply) ? reply : {};
-  const providerId = readProviderId("findDrift", rest["providerId"]);
+  const providerId = readProviderId("findDrift", rest);
   if (!Array.isArray(differences)) throw bad("findDrift", `without a list of differences of ${providerId}`);
   return {
     providerId,

@@ -25,13 +25,37 @@ export const cleanText = (text: string, secret: SecretData): string => {
 
 const isDelay = (value: unknown): value is number => typeof value === "number" && value >= 0;
 
+/** A text for a value that is no error; that of one that looks like one has its code and message. */
+function describeThrown(thrown: unknown): string {
+  try {
+    const { code, message } = isRecord(thrown) ? thrown : {};
+    return typeof message === "string"
+      ? [code, message].filter((part) => typeof part === "string").join(": ")
+      : textOf(thrown);
+  } catch {
+    return textOf(thrown);
+  }
+}
+
+/** What kind of value a driver threw. */
+function kindOf(thrown: unknown): string {
+  if (thrown === undefined || thrown === null) return "nothing";
+  return typeof thrown === "string" ? "a text" : typeof thrown === "object" ? "an object" : `a ${typeof thrown}`;
+}
+
 /**
  * Whatever a driver threw, as a value without secrets. What is no `MachineError` is a fault of the driver: Internal. The cause stays behind, for it
  * may hold a request with credentials.
  */
 export function toMachineError(thrown: unknown, secret: SecretData): MachineError {
   const message = cleanText(textOf(thrown), secret);
-  if (!isMachineError(thrown)) return new MachineError("Internal", message);
+  if (!isMachineError(thrown))
+    return new MachineError(
+      "Internal",
+      thrown instanceof Error
+        ? message
+        : `threw ${kindOf(thrown)}, not a MachineError: ${cleanText(describeThrown(thrown), secret)}`,
+    );
   const retryAfterMs: unknown = thrown.retryAfterMs;
   const lastKnownState: unknown = thrown.lastKnownState;
   return new MachineError(thrown.code, message, {

@@ -156,13 +156,21 @@ describe("a driver that throws garbage", () => {
   });
   test.each<[string, unknown, string]>([
     ["an error", new Error("boom"), "boom"],
-    ["a text", "boom", "boom"],
-    ["nothing", undefined, "undefined"],
-    ["null", null, "null"],
-    ["a symbol", Symbol("boom"), "Symbol(boom)"],
-    ["what cannot be printed", unprintable, "something that cannot be printed was thrown"],
+    ["a text", "boom", "threw a text, not a MachineError: boom"],
+    ["nothing", undefined, "threw nothing, not a MachineError: undefined"],
+    ["null", null, "threw nothing, not a MachineError: null"],
+    ["a symbol", Symbol("boom"), "threw a symbol, not a MachineError: Symbol(boom)"],
+    [
+      "what cannot be printed",
+      unprintable,
+      "threw an object, not a MachineError: something that cannot be printed was thrown",
+    ],
     ["an error that hides its message", hostile, "something that cannot be printed was thrown"],
-    ["a look-alike of an error", { code: "NotFound", message: "x" }, "[object Object]"],
+    [
+      "a look-alike of an error",
+      { code: "NotFound", message: "x" },
+      "threw an object, not a MachineError: NotFound: x",
+    ],
   ])("has an Internal failure: %s", async (_, thrown, message) => {
     const { ensureVm, log } = host({ createMachine: throwing(thrown) });
     expect(await ensureVm(aCall(), unaborted)).toMatchObject({ ok: false, error: { code: "Internal", message } });
