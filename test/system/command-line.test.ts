@@ -129,12 +129,33 @@ describe("the command line", () => {
   it("rejects a driver package that does not exist, and one that is not a driver", async () => {
     const missing = await run("run", "--provider", "@example/no-such-driver");
     expect(missing.code).toBe(1);
-    expect(oneLine(missing.output)).toContain("--provider @example/no-such-driver: cannot be loaded");
+    expect(oneLine(missing.output)).toContain(
+      "--provider @example/no-such-driver: the package is not installed: npm install",
+    );
     const file = join(folder, "not-a-driver.mjs");
     await writeFile(file, "export default { name: 'half' };\n");
     const half = await run("run", "--provider", file);
     expect(half.code).toBe(1);
     expect(oneLine(half.output)).toContain(`--provider ${file}`);
+  });
+
+  it("loads a driver only with the digest that driver digest prints", async () => {
+    const file = join(folder, "driver.mjs");
+    await writeFile(file, "export default {};\n");
+    const { code, output } = await run("driver", "digest", file);
+    expect(code, output).toBe(0);
+    const [pin = ""] = output.split("\n");
+    expect(pin.startsWith(`${file}=sha256:`)).toBe(true);
+    const same = await run("run", "--provider", file, "--provider-digest", pin);
+    expect(oneLine(same.output)).toContain("it has no default export");
+    await writeFile(file, "export default { name: 'other' };\n");
+    for (const flag of ["--provider", "--provider-in-process"]) {
+      const changed = await run("run", flag, file, "--provider-digest", pin);
+      expect(changed.code).toBe(1);
+      expect(oneLine(changed.output)).toMatch(
+        /^millwright: --provider [^ ]*driver\.mjs: its files have changed: the digest is/,
+      );
+    }
   });
 
   it("reports an invalid flag or command with status 2", async () => {

@@ -4,7 +4,19 @@ import { readCount, readFileMode } from "./flag-values.ts";
 
 /** Adds the commands about drivers. */
 export function addDriverCommands(program: Command, setStatus: (status: number) => void): void {
-  const driver = program.command("driver").description("run a driver in a process of its own");
+  const driver = program
+    .command("driver")
+    .description("run a driver in a process of its own, or print the digest of its files");
+
+  driver
+    .command("digest <driver>")
+    .description(
+      "print NAME=DIGEST of the files of a driver, for --provider-digest of millwright run; does not load it",
+    )
+    .action(async (name: string) => {
+      const { driverDigest } = await import("./commands/driver-digest.ts");
+      await driverDigest(name);
+    });
 
   driver
     .command("serve <driver>")
@@ -25,6 +37,7 @@ export function addDriverCommands(program: Command, setStatus: (status: number) 
         .argParser(readFileMode)
         .default(0o600, "0600"),
     )
+    .option("--digest <digest>", "serve the driver only if its files have this digest")
     .addOption(
       new Option("--memory-limit <MiB>", "of such a process: end with more resident memory")
         .argParser(readCount)

@@ -28,6 +28,10 @@ export const addProviderFlags = (command: Command): Command =>
       "environment variables that drivers in processes of their own get, besides PATH, proxies and certificates",
     )
     .option(
+      "--provider-digest <name=digest...>",
+      "load a driver only if its files have this digest, which millwright driver digest NAME prints",
+    )
+    .option(
       "--provider-memory-limit <MiB>",
       "resident memory at which the process of a driver is started again",
       readCount,

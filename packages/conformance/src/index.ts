@@ -3,8 +3,6 @@ export { sweepLeftovers } from "./checks/sweep.ts";
 export type { Sweep } from "./checks/sweep.ts";
 export { defineConformance } from "./define-conformance.ts";
 export type { DefineConformanceOptions } from "./define-conformance.ts";
-export { describeDriverFiles } from "./driver-files.ts";
-export type { DriverFiles } from "./driver-files.ts";
 export type { CheckResult, CheckStatus } from "./report/check-result.ts";
 export { reportJunit } from "./report/junit.ts";
 export { reachedLevel } from "./report/level.ts";

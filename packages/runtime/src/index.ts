@@ -22,7 +22,11 @@ export type { DriftReport, MachineDrift, ReportDriftOptions } from "./drift/repo
 export type { MachineSelection } from "./drift/select-machines.ts";
 export { createDriverHost } from "./drivers/driver-host.ts";
 export type { DriverHost, DriverHostOptions } from "./drivers/driver-host.ts";
-export { createDriverFinder, isOwnDriver, loadDriver, locateDriver } from "./drivers/load-driver.ts";
+export { describeDriverFiles } from "./drivers/driver-files.ts";
+export type { DriverFiles } from "./drivers/driver-files.ts";
+export { createDriverFinder, loadDriver, versionOfDriver } from "./drivers/load-driver.ts";
+export type { LoadDriverOptions } from "./drivers/load-driver.ts";
+export { isOwnDriver, locateDriver, splitVersion } from "./drivers/locate-driver.ts";
 export { createOutputLog } from "./drivers/output-log.ts";
 export type { OutputLog } from "./drivers/output-log.ts";
 export { serveEndpoints } from "./endpoints.ts";

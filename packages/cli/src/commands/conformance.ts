@@ -54,7 +54,7 @@ async function run(
           driver: await load(provider),
           ...(isAddress(provider)
             ? {}
-            : await suite.describeDriverFiles(fileURLToPath(runtime.locateDriver(provider)))),
+            : await runtime.describeDriverFiles(fileURLToPath(runtime.locateDriver(provider)))),
         }),
     ...(flags.class === undefined ? {} : { machineClass: await readClassFile(flags.class) }),
     ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),

@@ -139,7 +139,7 @@ describe("millwright drift", () => {
       ["a", "--deployment", "b"],
       'millwright: machine "a" or --deployment b: name one of them, or none for all machines\n',
     ],
-    [["--provider", "./missing.ts"], /^millwright: --provider .\/missing.ts: cannot be loaded: /],
+    [["--provider", "./missing.ts"], /^millwright: --provider .\/missing.ts: there is no file /],
   ])("refuses %j in one line", async (args, message) => {
     const { status, output } = await run(...args);
     expect(status).toBe(1);

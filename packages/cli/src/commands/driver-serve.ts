@@ -10,6 +10,8 @@ export interface DriverServeFlags {
   readonly tlsClientCa?: string;
   /** Permissions of a unix socket. */
   readonly socketMode: number;
+  /** What the files of the driver must have. */
+  readonly digest?: string;
   readonly untilStdinCloses?: boolean;
   /** Mebibytes. */
   readonly memoryLimit?: number;
@@ -39,10 +41,8 @@ const guardOptions = ({ listen, memoryLimit }: DriverServeFlags) => ({
 /** Serves a driver over gRPC until a signal. */
 export async function driverServe(name: string, flags: DriverServeFlags): Promise<number> {
   const signal = untilStopSignal();
-  const [{ createJsonLog, loadDriver, superviseProcess }, { guardProcess, serveDriver }] = await Promise.all([
-    import("@millwright/runtime"),
-    import("@millwright/driver-rpc"),
-  ]);
+  const [{ createJsonLog, loadDriver, superviseProcess, versionOfDriver }, { guardProcess, serveDriver }] =
+    await Promise.all([import("@millwright/runtime"), import("@millwright/driver-rpc")]);
   const log = createJsonLog("info");
   const endSupervision = superviseProcess({
     log,
@@ -53,8 +53,9 @@ export async function driverServe(name: string, flags: DriverServeFlags): Promis
     },
   });
   if (flags.untilStdinCloses === true) guardProcess(guardOptions(flags));
-  const driver = await loadDriver(name);
-  const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), socketMode: flags.socketMode });
+  const driver = await loadDriver(name, flags.digest === undefined ? {} : { digest: flags.digest });
+  const version = await versionOfDriver(name);
+  const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), version, socketMode: flags.socketMode });
   if (flags.untilStdinCloses !== true)
     log("info", "Serving a driver", { driver: driver.name, address: server.address });
   await aborted(signal);

@@ -1,7 +1,7 @@
 import { defineDriver, isConfigError } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "./child-environment.ts";
-import { openDrivers, placeDrivers, type ProviderFlags } from "./open-drivers.ts";
+import { openDrivers, placeDrivers, type ProviderFlags, readDigests } from "./open-drivers.ts";
 
 const isOwnDriver = (name: string): boolean => name === "mock" || name === "aws";
 const placesOf = (flags: Partial<ProviderFlags>) => Object.fromEntries(placeDrivers(flags, isOwnDriver));
@@ -44,6 +44,24 @@ describe("the place of a driver", () => {
   });
 });
 
+describe("the digest of a driver", () => {
+  const digest = `sha256:${"0".repeat(64)}`;
+  const places = placeDrivers({ provider: ["./mine.ts", "unix:///run/d.sock"] }, isOwnDriver);
+
+  it("is that of the driver with its name", () => {
+    expect(readDigests([`./mine.ts=${digest}`], places)).toEqual(new Map([["./mine.ts", digest]]));
+  });
+
+  it.each([
+    ["mine", /expected NAME=sha256:…, as millwright driver digest NAME prints it/],
+    ["./mine.ts=sha256:12", /expected NAME=sha256:/],
+    [`./other.ts=${digest}`, /no such driver; expected \.\/mine\.ts or unix:/],
+    [`unix:///run/d.sock=${digest}`, /a driver at an address is loaded elsewhere/],
+  ])("is rejected where it would not be checked: %s", (text, message) => {
+    expect(() => readDigests([text], places)).toThrow(message);
+  });
+});
+
 describe("the environment of a driver in a process of its own", () => {
   it("has what finds programs and the network, and what the user names, and nothing else", () => {
     const env = { PATH: "/bin", HTTPS_PROXY: "http://p", KUBECONFIG: "/k", AWS_SECRET_ACCESS_KEY: "s", REGION: "r" };
@@ -64,6 +82,7 @@ describe("drivers that are opened", () => {
           isOwnDriver,
           createOutputLog: () => ({ line: () => undefined, use: () => undefined }),
           loadDriver: (name) => Promise.resolve(driverNamed(name.toLowerCase())),
+          versionOfDriver: () => Promise.resolve("1.2.3"),
         },
         log: () => undefined,
         signal: new AbortController().signal,

@@ -12,6 +12,8 @@ export interface ProviderFlags extends ProviderTlsFlags {
   readonly providerIsolated?: readonly string[];
   /** Names of environment variables. */
   readonly providerEnv?: readonly string[];
+  /** `NAME=sha256:…` */
+  readonly providerDigest?: readonly string[];
   /** Mebibytes. */
   readonly providerMemoryLimit: number;
   /** Milliseconds. */
@@ -51,6 +53,31 @@ export function placeDrivers(
   return places;
 }
 
+/**
+ * The digests of drivers, by their names.
+ *
+ * @throws ConfigError for one that cannot be read, or of a driver that is not loaded here: it would not be checked
+ */
+export function readDigests(
+  texts: readonly string[],
+  places: ReadonlyMap<string, DriverPlace>,
+): ReadonlyMap<string, string> {
+  const digests = texts.map((text): readonly [string, string] => {
+    const [, name, digest] = /^(.+)=(sha256:[0-9a-f]{64})$/.exec(text) ?? [];
+    if (name === undefined || digest === undefined)
+      throw new ConfigError(
+        `--provider-digest ${text}: expected NAME=sha256:…, as millwright driver digest NAME prints it`,
+      );
+    const place = places.get(name);
+    if (place === "address")
+      throw new ConfigError(`--provider-digest ${name}: a driver at an address is loaded elsewhere`);
+    if (place === undefined)
+      throw new ConfigError(`--provider-digest ${name}: no such driver; expected ${[...places.keys()].join(" or ")}`);
+    return [name, digest];
+  });
+  return new Map(digests);
+}
+
 const bin = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../bin.ts" : "../bin.js", import.meta.url));
 
 /** Settings of Node that decide which files are loaded. */
@@ -59,7 +86,18 @@ const nodeFlags = process.execArgv.filter((flag) => flag.startsWith("--condition
 /** How much of the memory of its process a driver may have on the heap: the rest is for buffers and code. */
 const HEAP_SHARE = 0.75;
 
-const commandFor = (name: string, { providerMemoryLimit: limit }: ProviderFlags): readonly [string, ...string[]] => [
+/** A driver to open. */
+interface DriverToOpen {
+  readonly name: string;
+  readonly place: DriverPlace;
+  /** What its files must have. */
+  readonly digest: string | undefined;
+}
+
+const commandFor = (
+  { name, digest }: DriverToOpen,
+  { providerMemoryLimit: limit }: ProviderFlags,
+): readonly [string, ...string[]] => [
   process.execPath,
   ...nodeFlags,
   `--max-old-space-size=${Math.ceil(limit * HEAP_SHARE)}`,
@@ -68,6 +106,7 @@ const commandFor = (name: string, { providerMemoryLimit: limit }: ProviderFlags)
   "serve",
   name,
   `--memory-limit=${limit}`,
+  ...(digest === undefined ? [] : [`--digest=${digest}`]),
 ];
 
 /** @throws ConfigError for two drivers of one name, of which classes would get one or the other */
@@ -79,7 +118,7 @@ function checkNames(drivers: readonly Driver[]): void {
 
 /** What drivers are opened with. */
 export interface OpenDriversOptions {
-  readonly runtime: Pick<typeof Runtime, "createOutputLog" | "isOwnDriver" | "loadDriver">;
+  readonly runtime: Pick<typeof Runtime, "createOutputLog" | "isOwnDriver" | "loadDriver" | "versionOfDriver">;
   readonly log: Log;
   /** Ends waiting for drivers that are not there yet. */
   readonly signal: AbortSignal;
@@ -88,17 +127,28 @@ export interface OpenDriversOptions {
 /** A driver, and how to close it. */
 interface OpenedDriver {
   readonly driver: Driver;
+  /** Of its package; empty where it has none. */
+  readonly version: string;
   close(): Promise<void>;
 }
 
-async function openIsolated(name: string, flags: ProviderFlags, options: OpenDriversOptions): Promise<OpenedDriver> {
+async function openInProcess({ name, digest }: DriverToOpen, { runtime }: OpenDriversOptions): Promise<OpenedDriver> {
+  const driver = await runtime.loadDriver(name, digest === undefined ? {} : { digest });
+  return { driver, version: await runtime.versionOfDriver(name), close: () => Promise.resolve() };
+}
+
+async function openIsolated(
+  driver: DriverToOpen,
+  flags: ProviderFlags,
+  options: OpenDriversOptions,
+): Promise<OpenedDriver> {
   const { log, runtime, signal } = options;
   const { startDriverProcess } = await import("@millwright/driver-rpc");
-  const output = runtime.createOutputLog(name, log, systemClock);
+  const output = runtime.createOutputLog(driver.name, log, systemClock);
   return startDriverProcess({
-    command: commandFor(name, flags),
+    command: commandFor(driver, flags),
     env: childEnvironment(process.env, flags.providerEnv ?? []),
-    subject: `--provider ${name}`,
+    subject: `--provider ${driver.name}`,
     unresponsiveMs: flags.providerUnresponsiveTimeout,
     onLine: output.line,
     onSecrets: output.use,
@@ -108,12 +158,13 @@ async function openIsolated(name: string, flags: ProviderFlags, options: OpenDri
 }
 
 async function openDriver(
-  [name, place]: readonly [string, DriverPlace],
+  toOpen: DriverToOpen,
   flags: ProviderFlags,
   options: OpenDriversOptions,
 ): Promise<OpenedDriver> {
-  if (place === "isolated") return openIsolated(name, flags, options);
-  if (place === "inProcess") return { driver: await options.runtime.loadDriver(name), close: () => Promise.resolve() };
+  const { name, place } = toOpen;
+  if (place === "isolated") return openIsolated(toOpen, flags, options);
+  if (place === "inProcess") return openInProcess(toOpen, options);
   const { connectDriver } = await import("@millwright/driver-rpc");
   return connectDriver(name, { ...tlsOf(flags), signal: options.signal, log: options.log });
 }
@@ -124,11 +175,13 @@ async function openDriver(
  * @throws ConfigError when one of them cannot be loaded or started; the others are closed then
  */
 export async function openDrivers(flags: ProviderFlags, options: OpenDriversOptions): Promise<OpenedDrivers> {
-  const places = [...placeDrivers(flags, options.runtime.isOwnDriver)];
+  const places = placeDrivers(flags, options.runtime.isOwnDriver);
+  const digests = readDigests(flags.providerDigest ?? [], places);
+  const toOpen = [...places].map(([name, place]): DriverToOpen => ({ name, place, digest: digests.get(name) }));
   const closed = new AbortController();
   const signal = AbortSignal.any([options.signal, closed.signal]);
-  const opening = places.map((place) => openDriver(place, flags, { ...options, signal }));
-  const local = opening.filter((_, index) => places[index]?.[1] !== "address");
+  const opening = toOpen.map((each) => openDriver(each, flags, { ...options, signal }));
+  const local = opening.filter((_, index) => toOpen[index]?.place !== "address");
   const close = async (): Promise<void> => {
     closed.abort(new Error("drivers are closed"));
     const results = await Promise.allSettled(opening);
@@ -145,8 +198,13 @@ export async function openDrivers(flags: ProviderFlags, options: OpenDriversOpti
   return {
     close,
     async all() {
-      const drivers = (await Promise.all(opening)).map(({ driver }) => driver);
+      const opened = await Promise.all(opening);
+      const drivers = opened.map(({ driver }) => driver);
       checkNames(drivers);
+      for (const [index, { driver, version }] of opened.entries()) {
+        const { name: provider, place } = toOpen[index] ?? {};
+        options.log("info", "Driver is loaded", { driver: driver.name, provider, place, version });
+      }
       return drivers;
     },
   };

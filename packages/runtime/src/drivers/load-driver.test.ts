@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isConfigError } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describeDriverFiles } from "./driver-files.ts";
 import { loadDriver } from "./load-driver.ts";
 
 const good = `
@@ -14,13 +15,13 @@ const files: Readonly<Record<string, string>> = {
   "good.mjs": `${good} export default driver;`,
   "later.mjs": `${good} export default { ...driver, contractVersion: 2 };`,
   "part.mjs": `${good} const { deleteMachine, ...rest } = driver; export default rest;`,
-  "named.mjs": `${good} export { driver };`,
-  "number.mjs": "export default 5;",
   "throws.mjs": "throw new Error('no such device\\nsecond line');",
   "needs.mjs": 'import "./lacking.mjs";',
+  "needs-package.mjs": 'import "lacking";',
   "throws-text.mjs": "throw 'just a text';",
   "syntax.mjs": "export default {",
-  "node_modules/outside-driver/package.json": '{"name":"outside-driver","type":"module","main":"index.js"}',
+  "node_modules/outside-driver/package.json":
+    '{"name":"outside-driver","version":"1.2.3","type":"module","main":"index.js"}',
   "node_modules/outside-driver/index.js": `${good} export default driver;`,
 };
 
@@ -34,12 +35,22 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe("loadDriver", () => {
   it("loads a file by a path that is relative to the folder, and by an absolute one", async () => {
-    expect((await loadDriver("./good.mjs", folder)).name).toBe("good");
+    expect((await loadDriver("./good.mjs", { folder })).name).toBe("good");
     expect((await loadDriver(join(folder, "good.mjs"))).capabilities.listMachines).toBe(false);
   });
 
   it("loads a package that is installed where the user is, not where we are", async () => {
-    expect((await loadDriver("outside-driver", folder)).name).toBe("good");
+    expect((await loadDriver("outside-driver", { folder })).name).toBe("good");
+  });
+
+  it("loads the version that is demanded, and files with the digest that is demanded", async () => {
+    expect((await loadDriver("outside-driver@1.2.3", { folder })).name).toBe("good");
+    const { digest } = await describeDriverFiles(join(folder, "good.mjs"));
+    expect((await loadDriver("./good.mjs", { folder, digest })).name).toBe("good");
+    const wrong = loadDriver("./part.mjs", { folder, digest });
+    await expect(wrong).rejects.toThrow(
+      /^--provider \.\/part\.mjs: its files have changed: the digest is sha256:[0-9a-f]{64}, expected sha256:/,
+    );
   });
 
   it.each([
@@ -48,35 +59,36 @@ describe("loadDriver", () => {
     ["Azure", "azure"],
     ["MOCK", "mock"],
   ])("knows our own drivers by short names in any case, as classes spell them: %s", async (name, expected) => {
-    expect((await loadDriver(name, folder)).name).toBe(expected);
+    expect((await loadDriver(name, { folder })).name).toBe(expected);
   });
 
   test.each([
-    ["./missing.mjs", /cannot be loaded: Cannot find module '[^ ]*missing\.mjs'; expected mock/],
+    ["./missing.mjs", /: there is no file [^ ]*missing\.mjs$/],
+    ["./needs.mjs", /cannot be loaded: Cannot find module '[^ ]*lacking\.mjs' imported from [^ ]*needs\.mjs$/],
     [
-      "./needs.mjs",
-      /cannot be loaded: Cannot find module '[^ ]*lacking\.mjs' imported from [^ ]*needs\.mjs; expected mock/,
+      "./needs-package.mjs",
+      /Cannot find package 'lacking' imported from [^ ]*needs-package\.mjs: npm install lacking$/,
     ],
-    ["no-such-driver", /cannot be loaded: Cannot find (module|package) 'no-such-driver'/],
     [
-      "./throws.mjs",
-      /cannot be loaded: no such device; expected mock, aws, gcp, azure, qemu, or an npm package or file \(\.\/driver\.ts\) that exports a driver by default$/,
+      "no-such-driver",
+      /the package is not installed: npm install no-such-driver; expected mock, aws, gcp, azure, qemu, an npm/,
     ],
-    ["./throws-text.mjs", /cannot be loaded: just a text; expected/],
+    ["good.mjs", /not installed: .*; for the file \.\/good\.mjs write --provider \.\/good\.mjs/],
+    ["./throws.mjs", /cannot be loaded: no such device$/],
+    ["./throws-text.mjs", /cannot be loaded: just a text$/],
     ["./syntax.mjs", /cannot be loaded: /],
-    ["./named.mjs", /a driver must be an object created by defineDriver, not undefined$/],
-    ["./number.mjs", /a driver must be an object created by defineDriver, not number$/],
     [
       "./later.mjs",
       /driver "good" implements driver contract 2; this version of Millwright supports contract 1: update Millwright$/,
     ],
-    ["./part.mjs", /driver "good".*deleteMachine/],
-    ["node:fs", /the name of a driver must be/],
-    ["", /cannot be loaded/],
-    ["constructor", /cannot be loaded: .*; expected mock, aws/],
-    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure, qemu, or/],
+    ["./part.mjs", /driver "good": method "deleteMachine" is missing$/],
+    ["node:fs", /cannot be loaded: it is a module of Node; expected mock/],
+    ["", /: the name is empty; expected mock/],
+    ["constructor", /not installed: npm install constructor; expected mock, aws/],
+    ["awss", /not installed: npm install awss; did you mean aws\?$/],
+    ["outside-driver@2.0.0", /version 1\.2\.3 is installed: npm install outside-driver@2\.0\.0$/],
   ])("reports in one line what is wrong with %j", async (name, expected) => {
-    const error: unknown = await loadDriver(name, folder).catch((thrown: unknown) => thrown);
+    const error: unknown = await loadDriver(name, { folder }).catch((thrown: unknown) => thrown);
     expect(isConfigError(error)).toBe(true);
     const message = error instanceof Error ? error.message : "";
     expect(message).toMatch(expected);

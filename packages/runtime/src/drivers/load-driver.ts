@@ -1,81 +1,129 @@
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import {
+  type Clock,
   ConfigError,
   defineDriver,
   type Driver,
   type DriverDefinition,
   isConfigError,
   isDriverFor,
+  isRecord,
+  systemClock,
 } from "@millwright/core";
 import { messageOf } from "@millwright/kube";
+import { describeDriverFiles, packageOf } from "./driver-files.ts";
+import { locateDriver, shortNameFor, splitVersion } from "./locate-driver.ts";
 import { runInDriverScope } from "./stray-errors.ts";
 
-/** Drivers of this repository by their short names. */
-const shortNames: Readonly<Record<string, string>> = {
-  mock: "@millwright/provider-mock",
-  aws: "@millwright/provider-aws",
-  gcp: "@millwright/provider-gcp",
-  azure: "@millwright/provider-azure",
-  qemu: "@millwright/provider-qemu",
-};
+/** How a driver is loaded. */
+export interface LoadDriverOptions {
+  /** Where relative paths start and packages are looked for too. Default: the working directory. */
+  readonly folder?: string;
+  /** What its files must have, as {@link describeDriverFiles} makes it. Default: anything. */
+  readonly digest?: string;
+  /** Longest time, milliseconds. Default 60 s. */
+  readonly timeoutMs?: number;
+  readonly clock?: Pick<Clock, "setTimer">;
+}
 
-/** The short name of a driver of this repository, as in `--provider` and `MachineClass.provider`, ignoring case; `undefined` when there is none. */
-const shortNameFor = (provider: string): string | undefined =>
-  Object.keys(shortNames).find((name) => name === provider.toLowerCase());
-
-/** Whether a name of `--provider` means a driver of this repository, by its short name or its package. */
-export const isOwnDriver = (name: string): boolean =>
-  shortNameFor(name) !== undefined || Object.values(shortNames).includes(name);
-
-const packageFor = (name: string): string => shortNames[shortNameFor(name) ?? ""] ?? name;
-
-const expectation = `expected ${Object.keys(shortNames).join(", ")}, or an npm package or file (./driver.ts) that exports a driver by default`;
+const LOAD_MS = 60_000;
 
 const ownFile = fileURLToPath(import.meta.url);
 
-/** What is wrong, in one line. The import of the driver by this file is left out; the import of a missing module by the driver is not. */
-const reasonOf = (cause: unknown): string =>
-  messageOf(cause).split("\n")[0]?.replace(` imported from ${ownFile}`, "") ?? "";
+/** Why a module cannot be loaded, in one line. The import of the driver by this file is left out; the import of a missing module by the driver is not. */
+function reasonOf(cause: unknown): string {
+  const reason = messageOf(cause).split("\n")[0]?.replace(` imported from ${ownFile}`, "") ?? "";
+  const missing = /^Cannot find package '([^']+)'/.exec(reason)?.[1];
+  return missing === undefined ? reason : `${reason}: npm install ${missing}`;
+}
 
-/** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
-function locate(name: string, folder: string): string {
-  if (name.startsWith(".") || name.startsWith("/")) return pathToFileURL(resolve(folder, name)).href;
+/** @throws ConfigError for another version than the demanded one, or other files */
+async function checkFiles(text: string, file: string, { digest }: LoadDriverOptions): Promise<void> {
+  const { name, version } = splitVersion(text);
+  if (version !== undefined) {
+    const installed = (await packageOf(file))?.version;
+    if (installed !== version)
+      throw new ConfigError(
+        `--provider ${text}: version ${installed ?? "unknown"} is installed: npm install ${name}@${version}`,
+      );
+  }
+  if (digest === undefined) return;
+  const { digest: actual } = await describeDriverFiles(file);
+  if (actual !== digest)
+    throw new ConfigError(
+      `--provider ${text}: its files have changed: the digest is ${actual}, expected ${digest}; install the expected version, or change --provider-digest`,
+    );
+}
+
+/** Imports a module. One whose top level never ends would end this process without a message. */
+async function importWithin(url: string, { timeoutMs = LOAD_MS, clock = systemClock }: LoadDriverOptions) {
+  const late = Promise.withResolvers<never>();
+  const timer = clock.setTimer(timeoutMs, () =>
+    late.reject(
+      new Error(`its module did not load within ${timeoutMs / 1_000} s: a promise at its top level never settles`),
+    ),
+  );
   try {
-    return import.meta.resolve(name);
-  } catch {
-    return pathToFileURL(createRequire(join(folder, "package.json")).resolve(name)).href;
+    const loaded: unknown = await Promise.race([import(url), late.promise]);
+    return loaded;
+  } finally {
+    timer.cancel();
   }
 }
 
-/**
- * The file: URL of the module of a driver, named as for {@link loadDriver}.
- *
- * @throws an error of module resolution when it cannot be found
- */
-export const locateDriver = (name: string, folder: string = process.cwd()): string => locate(packageFor(name), folder);
+const write = "write export default defineDriver({ … })";
 
 /**
- * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`, `gcp`, `azure`, `qemu`), in any case: classes have `AWS` and `Azure`.
+ * The driver of a module: its default export.
  *
- * @param folder where relative paths start and packages are looked for too. Default: the working directory
- * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
+ * @throws ConfigError with what to write for exports that are none
  */
-export async function loadDriver(name: string, folder: string = process.cwd()): Promise<Driver> {
+function driverOf(loaded: unknown): unknown {
+  const exports: Readonly<Record<string, unknown>> = isRecord(loaded) ? loaded : {};
+  const candidate = exports["default"];
+  if (isRecord(candidate) && candidate["__esModule"] === true && "default" in candidate)
+    throw new ConfigError(
+      'it is a CommonJS module, compiled from ES modules: set "type": "module" in its package.json and compile to ES modules',
+    );
+  if (candidate instanceof Promise)
+    throw new ConfigError("the default export is a promise: write export default await …");
+  if (typeof candidate === "function") {
+    const isClass = /^class\b/.test(Function.prototype.toString.call(candidate));
+    const remedy = isClass ? `write export default defineDriver(new ${candidate.name || "Driver"}())` : write;
+    throw new ConfigError(`the default export is a ${isClass ? "class" : "function"}: ${remedy}`);
+  }
+  if (candidate === undefined || (isRecord(candidate) && Object.keys(candidate).length === 0)) {
+    const named = Object.keys(exports).find((key) => {
+      const value = exports[key];
+      return isRecord(value) && typeof value["createMachine"] === "function";
+    });
+    throw new ConfigError(
+      `it has no default export: ${named === undefined ? write : `the driver is its export "${named}"; write export default ${named}`}`,
+    );
+  }
+  return candidate;
+}
+
+/**
+ * Loads the driver that a package exports by default. `name` is the name of an npm package, also with a version (`@example/driver@1.2.3`), a path that starts with `.` or `/`, or the
+ * short name of one of our own drivers (`mock`, `aws`, `gcp`, `azure`, `qemu`), in any case: classes have `AWS` and `Azure`.
+ *
+ * @throws ConfigError in one line when it cannot be found, has other files or another version than expected, cannot be loaded, or is no driver
+ */
+export async function loadDriver(name: string, options: LoadDriverOptions = {}): Promise<Driver> {
+  const url = locateDriver(name, options.folder);
+  await checkFiles(name, fileURLToPath(url), options);
   let loaded: unknown;
   const scope = { driver: name, confidential: {} };
   try {
-    loaded = await runInDriverScope(scope, () => import(locateDriver(name, folder)));
+    loaded = await runInDriverScope(scope, () => importWithin(url, options));
   } catch (cause) {
-    throw new ConfigError(`--provider ${name}: cannot be loaded: ${reasonOf(cause)}; ${expectation}`, { cause });
+    throw new ConfigError(`--provider ${name}: cannot be loaded: ${reasonOf(cause)}`, { cause });
   }
-  const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
   try {
     // defineDriver validates every part of it and rejects anything else.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const driver = defineDriver(candidate as DriverDefinition<unknown>);
+    const driver = defineDriver(driverOf(loaded) as DriverDefinition<unknown>);
     scope.driver = driver.name;
     return driver;
   } catch (cause) {
@@ -83,6 +131,10 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
     throw new ConfigError(`--provider ${name}: ${cause.message}`, { cause });
   }
 }
+
+/** The version of the package of a driver; empty for a file in no published package. Loads nothing. */
+export const versionOfDriver = async (name: string): Promise<string> =>
+  (await packageOf(fileURLToPath(locateDriver(name))))?.version ?? "";
 
 /**
  * Loads the named drivers, and makes what finds the driver of a class by its provider: among them, else among those of this repository.
