@@ -10,7 +10,7 @@ import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
-import { matchNode } from "./match-node.ts";
+import { matchNode, providerIdTemplates } from "./match-node.ts";
 import { type ApiVersionOverrides, requireApiVersions } from "./spec/api-versions.ts";
 import { cloudAt } from "./spec/clouds.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
@@ -62,6 +62,7 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
       getMachineStatus,
       listMachines: ({ machineClass }, call) => listMachines(machineClass, call),
       matchNode,
+      providerIdTemplates,
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),

@@ -1,8 +1,8 @@
-import type { NodeMatch } from "@millwright/core";
+import { matchNodeByTemplates, type NodeMatch } from "@millwright/core";
 import { expect, it } from "vitest";
 import { createAzureDriver } from "./driver.ts";
 
-const { matchNode } = createAzureDriver();
+const { matchNode, providerIdTemplates = [] } = createAzureDriver();
 const group = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shoot";
 const idOf = (name: string, place = group): string =>
   `azure://${place}/providers/Microsoft.Compute/virtualMachines/${name}`;
@@ -45,4 +45,18 @@ it.each<[string, string, string, NodeMatch]>([
 ])("a Node with %s: %j and %j", (_, machine, node, expected) => {
   const vm = { machineName: "m", providerId: machine, nodeName: "", addresses: [] };
   expect(matchNode?.(vm, { name: "n", providerId: node, systemUuid: "", addresses: [] })).toBe(expected);
+});
+
+it.each<[string, string, string, NodeMatch]>([
+  ["the resource id of the VM", "azure:///westeurope/m", idOf("M"), "same"],
+  ["the id of another VM", "azure:///westeurope/m", idOf("m-2"), "different"],
+  [
+    "an instance of a uniform scale set",
+    "azure:///westeurope/0",
+    `azure://${group}/providers/Microsoft.Compute/virtualMachineScaleSets/m/virtualMachines/0`,
+    "unknown",
+  ],
+  ["no id", "azure:///westeurope/m", "", "unknown"],
+])("a Node with %s, by the templates for a driver in another process: %j and %j", (_, machine, node, expected) => {
+  expect(matchNodeByTemplates(providerIdTemplates)({ providerId: machine }, { providerId: node })).toBe(expected);
 });

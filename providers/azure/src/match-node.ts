@@ -25,3 +25,9 @@ export function matchNode(
   if (name === undefined) return "unknown";
   return isSameName(found, name) ? "same" : "different";
 }
+
+/** The same for a driver in a process of its own, where instances of uniform scale sets are unknown instead of different. */
+export const providerIdTemplates: readonly string[] = [
+  "azure:///{_}/{name}",
+  "azure:///subscriptions/{_}/resourceGroups/{_}/providers/Microsoft.Compute/virtualMachines/{name}",
+];

@@ -10,7 +10,7 @@ import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
-import { matchNode } from "./match-node.ts";
+import { matchNode, providerIdTemplates } from "./match-node.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { gcpSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type GcpSpec, gcpSpecSchema, gcpVmSpecSchema } from "./spec/spec.ts";
@@ -46,6 +46,7 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
       getMachineStatus,
       listMachines: ({ machineClass }, call) => listMachines(machineClass, call),
       matchNode,
+      providerIdTemplates,
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),

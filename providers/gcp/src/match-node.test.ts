@@ -1,9 +1,11 @@
+import { matchNodeByTemplates } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createGcpDriver } from "./driver.ts";
 
 const vm = (providerId: string) => ({ providerId, machineName: "m", nodeName: "m", addresses: [] });
 const node = (providerId: string) => ({ providerId, name: "m", systemUuid: "", addresses: [] });
-const { matchNode } = createGcpDriver();
+const { matchNode, providerIdTemplates = [] } = createGcpDriver();
+const matchByTemplates = matchNodeByTemplates(providerIdTemplates);
 
 describe("a Node is that of a VM", () => {
   it.each([
@@ -32,5 +34,17 @@ describe("a Node is that of a VM", () => {
     ["gce:///p/europe-west1-b/m", "gce://p//m", "unknown"],
   ])("%s, %s: %s", (machine, found, expected) => {
     expect(matchNode?.(vm(machine), node(found))).toBe(expected);
+  });
+
+  it.each([
+    ["gce:///p/europe-west1-b/m", "gce://p/europe-west1-b/m", "same"],
+    ["gce:///p/europe-west1-b/m", "gce://123456789012/europe-west1-b/m", "same"],
+    ["gce:///p/europe-west1-b/m", "gce://europe-west1-b/m", "same"],
+    ["gce:///p/europe-west1-b/m", "gce://p/europe-west1-b/m-1", "different"],
+    ["gce:///p/europe-west1-b/m", "gce://p/europe-west1-c/m", "different"],
+    ["gce:///p/europe-west1-b/m", "", "unknown"],
+    ["gce:///p/europe-west1-b/m", "gce://p//m", "unknown"],
+  ])("%s, %s: %s by the templates for a driver in another process", (machine, found, expected) => {
+    expect(matchByTemplates(vm(machine), node(found))).toBe(expected);
   });
 });

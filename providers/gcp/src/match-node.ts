@@ -28,3 +28,11 @@ export function matchNode(vm: Pick<VmIdentity, "providerId">, node: Pick<NodeIde
   if (a.project === b.project || a.project === "" || b.project === "") return "same";
   return isNumber(a.project) === isNumber(b.project) ? "different" : "unknown";
 }
+
+/** The same for a driver in a process of its own, without projects: the number of one does not follow from its id. */
+export const providerIdTemplates: readonly string[] = [
+  "gce:///{_}/{zone}/{name}",
+  "gce://{_}/{zone}/{name}",
+  "gce:///{zone}/{name}",
+  "gce://{zone}/{name}",
+];

@@ -43,7 +43,7 @@ export type CloudDriverDefinition<
   Credentials,
   Session extends PooledSession,
   Place extends string = string,
-> = Pick<Driver<Spec>, "name" | "spec" | "vmSpec" | "secret" | "matchNode"> &
+> = Pick<Driver<Spec>, "name" | "spec" | "vmSpec" | "secret" | "matchNode" | "providerIdTemplates"> &
   CloudMethods<Spec, Session> & {
     /** Reads the class secret, which its schema has accepted. May throw `MachineError`, and may read credentials from the environment of the process. */
     readonly credentialsOf: (secret: SecretData, context: DriverContext) => Credentials | Promise<Credentials>;
@@ -86,7 +86,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
   definition: CloudDriverDefinition<Spec, Credentials, Session, Place>,
   options: CloudDriverOptions = {},
 ): Driver<Spec> {
-  const { name, spec, vmSpec, secret, matchNode, volumeIdOf, requestIdsOf } = definition;
+  const { name, spec, vmSpec, secret, matchNode, providerIdTemplates, volumeIdOf, requestIdsOf } = definition;
   const { clock = systemClock, random = systemRandom, env = process.env } = options;
   const pollTimes = { ...defaultPollTimes, ...options.pollTimes };
   // One request may serve several calls. All contexts have the same functions, so the newest one is used.
@@ -140,6 +140,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
     deleteMachine: method(attempts.deleteMachine, definition.deleteMachine),
     getMachineStatus: method(attempts.getMachineStatus, definition.getMachineStatus),
     ...(matchNode === undefined ? {} : { matchNode }),
+    ...(providerIdTemplates === undefined ? {} : { providerIdTemplates }),
     ...(volumeIdOf === undefined
       ? {}
       : { getVolumeIds: ({ volumes }) => Promise.resolve({ volumeIds: volumes.map(volumeIdOf) }) }),
