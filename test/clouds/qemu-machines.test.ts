@@ -51,8 +51,11 @@ async function start(change: object = {}) {
   return {
     folder,
     vms,
-    create: (machine: MachineIdentity, userData = "#!/bin/sh\n") =>
-      createQemuDriver().createMachine(requestFor(machine, userData, specOf()), aContext()),
+    async create(machine: MachineIdentity, userData = "#!/bin/sh\n") {
+      const reply = await createQemuDriver().createMachine(requestFor(machine, userData, specOf()), aContext());
+      if ("pending" in reply) throw new Error(`the creation is pending: ${reply.pending.message}`);
+      return reply;
+    },
     status: (machine: MachineIdentity) =>
       createQemuDriver().getMachineStatus(requestFor(machine, "", specOf()), aContext()),
     remove: (machine: MachineIdentity, more: object = {}) =>
