@@ -18,11 +18,17 @@ export function createCommandDrivers(flags: ProviderTlsFlags): CommandDrivers {
     async load(name) {
       if (!isAddress(name)) return (await import("@millwright/runtime")).loadDriver(name);
       const { connectDriver } = await import("@millwright/driver-rpc");
-      const late = new ConfigError(`--provider ${name}: no driver is served there; start it first`);
       const waiting = new AbortController();
-      const timer = systemClock.setTimer(CONNECT_MS, () => waiting.abort(late));
+      let reason = "it does not respond";
+      const timer = systemClock.setTimer(CONNECT_MS, () =>
+        waiting.abort(new ConfigError(`--provider ${name}: no driver can be reached there: ${reason}`)),
+      );
       try {
-        const { driver, close } = await connectDriver(name, { ...tlsOf(flags), signal: waiting.signal });
+        const { driver, close } = await connectDriver(name, {
+          ...tlsOf(flags),
+          signal: waiting.signal,
+          log: (_level, _message, fields) => (reason = String(fields?.["error"])),
+        });
         closes.push(close);
         return driver;
       } finally {
