@@ -133,8 +133,11 @@ export async function collectLeaks(fleet: LeakyFleet): Promise<{
   await third.stop("SIGKILL");
   expect(vmIds()).toEqual(all);
 
-  // Lists that fail delete nothing, and the next process does the rest.
+  // A list that fails deletes nothing, and the next one does the rest.
+  await cloud.addFault({ operation: "list", code: "Unavailable", times: 1 });
   runAlone(...flags);
+  await eventually(async () => expect(await reasons()).toContain("FailedListVMs"), LONG);
+  expect(vmIds()).toEqual(all);
   await eventually(async () => expect(vmIds()).toEqual(all.filter((id) => !lost.includes(id))), LONG);
   await eventually(async () => expect(await reasons()).toContain("OrphanVMDeleted"));
   const named = (await machines()).map(({ spec }) => spec.providerID ?? "");
