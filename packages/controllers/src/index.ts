@@ -58,6 +58,8 @@ export type { DerivedCondition } from "./conditions/derived-condition.ts";
 export type { MachineFacts } from "./conditions/machine/facts.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
 export { markedStage } from "./model/marked-stage.ts";
+export { isProtected, protectorOf } from "./model/deletion-protection.ts";
+export { ownersOfMachine } from "./cluster/owners-of-machine.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
 export type { DrainPreview, DrainStep, PodPreview } from "./drain/simulate-drain.ts";

@@ -1,8 +1,11 @@
 import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
-import type { ControllerContext } from "./context.ts";
+import type { ControlCaches } from "./caches.ts";
 
-type Cached = Pick<ControllerContext, "caches" | "namespace">;
+interface Cached {
+  readonly caches: Pick<ControlCaches, "sets" | "deployments">;
+  readonly namespace: string;
+}
 
 /** The object of a name and UID, by the reference of a controlled object; one with another UID does not control it. */
 function controllerIn<T extends ApiObject>(

@@ -124,6 +124,8 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
+  /** Gauge: terminating objects that deletion protection keeps; label `kind`: `Machine` or `MachineDeployment`. */
+  protectedDeletions: "millwright_protected_deletions",
   /** Gauge: machines whose deletion is held by the deletion budget; label `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
   heldDeletions: "millwright_held_deletions",
   /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as above, or `orphan-vm`. */

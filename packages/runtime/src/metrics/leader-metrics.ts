@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measureDeletions } from "./deletions.ts";
 import { measurePausedDeletions } from "./paused-deletions.ts";
+import { measureProtectedDeletions } from "./protected-deletions.ts";
 import { measureOrphanVms } from "./orphan-vms.ts";
 import { measureFleet } from "./measure-fleet.ts";
 import { measureUnreadableObjects } from "./unreadable-objects.ts";
@@ -32,6 +33,7 @@ export function createLeaderMetrics({
 }): LeaderMetrics {
   const registry = new Registry();
   measurePausedDeletions(registry, crdGuard, caches);
+  measureProtectedDeletions(registry, namespace, caches);
   measureDeletions(registry, deletionBudget);
   measureUnreadableObjects(registry, namespace, caches);
   measureOrphanVms(registry, caches);
