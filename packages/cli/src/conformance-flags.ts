@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { addProviderTlsFlags } from "./driver-flags.ts";
 import type { ConformanceFlags } from "./commands/conformance.ts";
+import { readCount } from "./flag-values.ts";
 
 /** Adds `millwright conformance`. */
 export function addConformanceCommand(program: Command, setStatus: (status: number) => void): void {
@@ -18,10 +19,16 @@ export function addConformanceCommand(program: Command, setStatus: (status: numb
     .addOption(
       new Option(
         "--profile <profile>",
-        "offline: against an emulator; sandbox: few VMs in a real cloud, and leftovers of earlier runs are deleted first; soak: many calls",
+        "offline: against an emulator; sandbox: few VMs in a real cloud, and leftovers of earlier runs are deleted first; soak: the same with many calls",
       )
         .choices(["offline", "sandbox", "soak"])
         .default("offline"),
+    )
+    .option("--max-vms <number>", "VMs of the run at once (default: that of the profile, 5 in the sandbox)", readCount)
+    .option(
+      "--max-creations <number>",
+      "VMs that the run creates in total; checks that need more are skipped (default: that of the profile, 200 in the sandbox)",
+      readCount,
     )
     .option("--only <id...>", "check these rules only, by their ids or the first part of these")
     .addOption(

@@ -1,4 +1,5 @@
 import { createCheckRunner } from "./checks/run-check.ts";
+import { sweepEarlier, sweepOwn } from "./checks/sweep.ts";
 import type { CheckResult } from "./report/check-result.ts";
 import { reachedLevel } from "./report/level.ts";
 import type { KnownRule } from "./rules/registry.ts";
@@ -47,10 +48,17 @@ export function defineConformance({ describe, it, afterAll, only, level, ...opti
     const results: CheckResult[] = [];
     const start = async (): Promise<Running> => {
       const session = await openSession(options);
+      await sweepEarlier(session);
       return { session, check: createCheckRunner(session) };
     };
     afterAll(async () => {
-      if (running !== undefined) await (await running).session.close();
+      if (running === undefined) return;
+      const { session } = await running;
+      try {
+        await sweepOwn(session);
+      } finally {
+        await session.close();
+      }
     });
     for (const rule of selectRules(only)) {
       it(`${rule.id}: ${rule.title}`, async (context) => {

@@ -1,10 +1,12 @@
-import { systemClock } from "@millwright/core";
-import { describe, expect, it } from "vitest";
+import { type Driver, systemClock } from "@millwright/core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { sweepLeftovers } from "./checks/sweep.ts";
 import { reachedLevel } from "./report/level.ts";
+import { isPassed } from "./report/report.ts";
 import { contractRules } from "./rules/registry.ts";
 import { areaOf } from "./rules/registry.ts";
 import { runConformance } from "./run-conformance.ts";
+import type { FixtureSetup } from "./session/fixture.ts";
 import { runStartOf } from "./session/run-id.ts";
 import { openSession } from "./session/session.ts";
 import { toyFixture } from "./testing/toy-fixture.ts";
@@ -79,5 +81,117 @@ describe("a run", () => {
     } finally {
       await session.close();
     }
+  });
+});
+
+describe("a run in a sandbox", () => {
+  /** A cloud that several runs share. */
+  const sharedCloud = async (more: (setup: FixtureSetup) => Partial<FixtureSetup> = () => ({})) => {
+    const { close, ...setup } = await toyFixture()();
+    onTestFinished(() => close?.());
+    return { ...setup, ...more(setup) };
+  };
+  /** The right driver with another method. */
+  const driverWith = (setup: FixtureSetup, change: (right: Driver) => Partial<Driver>): Partial<FixtureSetup> => {
+    if (setup.driver === undefined) throw new Error("the fixture has no driver");
+    const driver = { ...setup.driver, ...change(setup.driver) };
+    return { driver, createDriver: () => driver };
+  };
+
+  it("has few VMs at once, stages none, and leaves nothing", async () => {
+    let most = 0;
+    const fixture = await sharedCloud((setup) =>
+      driverWith(setup, (right) => ({
+        async createMachine(request, context) {
+          const reply = await right.createMachine(request, context);
+          most = Math.max(most, (await setup.inventory?.())?.length ?? 0);
+          return reply;
+        },
+      })),
+    );
+    const only = ["create", "delete.repeat-succeeds", "list.pages", "run"];
+    const report = await runConformance({ fixture, only, profile: "sandbox" });
+    const statusOf = (id: string) => report.results.find(({ rule }) => rule.id === id)?.status;
+    expect([isPassed(report), report.leftovers, statusOf("list.pages")]).toEqual([true, [], "skipped"]);
+    expect([most > 1, most <= 5]).toEqual([true, true]);
+    expect(await fixture.resources?.()).toEqual([]);
+  });
+
+  it("deletes what a killed run left, also in the other cluster", async () => {
+    const fixture = await sharedCloud();
+    const killed = await openSession({ fixture, profile: "sandbox" });
+    const machineOf = (number: number) => ({
+      name: `${killed.namePrefix}-${number}`,
+      namespace: "conformance",
+      uid: `uid-${number}`,
+    });
+    await killed.caller.create(machineOf(1));
+    const { otherClusterClass } = fixture;
+    if (otherClusterClass !== undefined)
+      await killed.caller.with({ machineClass: otherClusterClass }).create(machineOf(2));
+    await killed.close();
+    const run = (laterMs: number) => {
+      const clock = { ...systemClock, now: () => new Date(systemClock.now().getTime() + laterMs) };
+      return runConformance({ fixture, only: ["spec.pure"], profile: "sandbox", clock });
+    };
+    await run(hourMs);
+    expect(await fixture.inventory?.()).toHaveLength(2);
+    const { leftovers } = await run(3 * hourMs);
+    expect([leftovers, await fixture.inventory?.()]).toEqual([[], []]);
+  });
+
+  it("creates no more VMs than it may", async () => {
+    let creations = 0;
+    const fixture = await sharedCloud((setup) =>
+      driverWith(setup, (right) => ({
+        createMachine(request, context) {
+          creations++;
+          return right.createMachine(request, context);
+        },
+      })),
+    );
+    const only = ["create.vm-is-found", "create.new-user-data-is-same-vm", "delete.removes-vm"];
+    const { results } = await runConformance({ fixture, only, profile: "sandbox", maxCreations: 2 });
+    expect(results.map(({ status, reason }) => `${status} ${reason}`.trim())).toEqual([
+      "passed",
+      "passed",
+      "skipped The run has created 2 VMs, and may create no more.",
+    ]);
+    // The second of them was requested twice.
+    expect(creations).toBe(3);
+    const few = await runConformance({ fixture, only: ["node.match"], profile: "sandbox", maxVms: 1 });
+    expect(few.results[0]).toMatchObject({ status: "skipped", reason: "It needs more than 1 VMs at once." });
+    expect(creations).toBe(4);
+    expect(await fixture.inventory?.()).toEqual([]);
+  });
+
+  it("stops when a driver leaks more VMs than may exist, and deletes them at the end", async () => {
+    let leaks = true;
+    const fixture = await sharedCloud((setup) =>
+      driverWith(setup, (right) => ({
+        deleteMachine: (request, context) =>
+          leaks ? Promise.resolve({ vm: "ended" }) : right.deleteMachine(request, context),
+      })),
+    );
+    const report = await runConformance({
+      fixture,
+      profile: "sandbox",
+      only: ["create", "node", "status"],
+      maxVms: 3,
+      onResult: ({ status, reason }) => void (leaks &&= !(status === "skipped" && reason.includes("was stopped"))),
+    });
+    expect(report.stopped).toMatch(/^The run was stopped: it left [4-9] VMs, more than 3\.$/);
+    expect(report.leftovers.length).toBeGreaterThan(3);
+    expect([isPassed(report), await fixture.inventory?.()]).toEqual([false, []]);
+  });
+
+  it("stops between two checks when it is told to, and has not passed", async () => {
+    const fixture = await sharedCloud();
+    const stop = new AbortController();
+    const only = ["create.vm-is-found", "delete.removes-vm"];
+    const onResult = () => stop.abort();
+    const report = await runConformance({ fixture, profile: "sandbox", only, signal: stop.signal, onResult });
+    expect(report.results.map(({ status }) => status)).toEqual(["passed", "skipped"]);
+    expect([report.stopped, isPassed(report), report.leftovers]).toEqual(["The run was stopped.", false, []]);
   });
 });

@@ -2,7 +2,7 @@ import { ConfigError } from "@millwright/core";
 import { createCheckContext } from "./checks/check.ts";
 import { leftovers } from "./checks/nothing-left.ts";
 import { createCheckRunner } from "./checks/run-check.ts";
-import { sweepLeftovers } from "./checks/sweep.ts";
+import { sweepEarlier, sweepOwn } from "./checks/sweep.ts";
 import type { CheckResult } from "./report/check-result.ts";
 import type { ConformanceReport } from "./report/report.ts";
 import { contractRules, type KnownRule } from "./rules/registry.ts";
@@ -17,6 +17,8 @@ export interface RunConformanceOptions extends ConformanceOptions {
   readonly version?: string;
   /** Digest of the driver's files, for the report. */
   readonly digest?: string;
+  /** Stops the run after the check that is in progress; the rest is skipped. */
+  readonly signal?: AbortSignal;
   /** Called after each check. */
   readonly onResult?: (result: CheckResult) => void;
 }
@@ -34,12 +36,6 @@ export function selectRules(only: readonly string[] = []): readonly KnownRule[] 
   }
   if (only.length === 0) return contractRules;
   return contractRules.filter((rule) => only.some((name) => matches(name, rule)));
-}
-
-/** Deletes what earlier runs left, where the profile does. */
-async function sweepEarlier(session: Session): Promise<void> {
-  const { sweepAfterMs } = session.profile;
-  if (sweepAfterMs !== undefined) await sweepLeftovers(session, session.clock.now().getTime() - sweepAfterMs);
 }
 
 /** What is left at the end; a cloud that cannot be read counts as not empty. */
@@ -66,11 +62,14 @@ export async function runConformance(options: RunConformanceOptions): Promise<Co
     const runCheck = createCheckRunner(session);
     const results: CheckResult[] = [];
     for (const rule of rules) {
+      if (options.signal?.aborted === true) session.stopped ??= "The run was stopped.";
       const result = await runCheck(rule);
       results.push(result);
       options.onResult?.(result);
     }
     const { name, contractVersion } = session.driver;
+    const left = await leftAtEnd(session);
+    await sweepOwn(session);
     return {
       suiteVersion: suiteVersion(),
       driver: {
@@ -85,7 +84,8 @@ export async function runConformance(options: RunConformanceOptions): Promise<Co
       durationMs: Math.round(session.clock.monotonicMs() - startedMs),
       results,
       isComplete: rules.length === contractRules.length,
-      leftovers: await leftAtEnd(session),
+      leftovers: left,
+      ...(session.stopped === undefined ? {} : { stopped: session.stopped }),
     };
   } finally {
     await session.close();

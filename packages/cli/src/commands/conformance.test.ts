@@ -68,7 +68,48 @@ describe("millwright conformance", () => {
     });
   });
 
+  it.each(["table", "junit", "json"])(
+    "fails when VMs are left, and names them and the driver in a %s",
+    async (format) => {
+      await cloud.addFault({ operation: "delete", code: "PermissionDenied", times: 1_000 });
+      const { status, output } = await run(...flags, "--only", "create.vm-is-found", "-o", format);
+      const [vm] = cloud.vms();
+      expect(output).toContain("create.vm-is-found");
+      expect(output).toMatch(/sha256:[0-9a-f]{64}/);
+      expect(output).toContain(vm?.providerId);
+      expect(status).toBe(1);
+    },
+  );
+
+  it("creates no more VMs than its flags permit", async () => {
+    const before = cloud.calls.length;
+    const args = [...flags, "--profile", "sandbox", "--only", "create.vm-is-found", "delete.removes-vm"];
+    const { status, output } = await run(...args, "--max-creations", "1");
+    expect(output).toContain("ok      create.vm-is-found\n");
+    expect(output).toContain(
+      "skipped delete.removes-vm\n          The run has created 1 VMs, and may create no more.\n",
+    );
+    expect([status, cloud.calls.slice(before).filter(({ operation }) => operation === "create").length]).toEqual([
+      0, 1,
+    ]);
+    expect(cloud.vms()).toEqual([]);
+  });
+
+  it("stops at SIGINT after the check that is in progress, and leaves nothing", async () => {
+    const unsubscribe = cloud.subscribe(() => {
+      unsubscribe();
+      process.emit("SIGINT");
+    });
+    const listeners = process.listenerCount("SIGINT");
+    const { status, output, errors } = await run(...flags, "--only", "create.vm-is-found", "delete.removes-vm");
+    expect(errors).toContain("millwright: stopping after the check that is in progress");
+    expect(output).toContain("ok      create.vm-is-found\nskipped delete.removes-vm\n          The run was stopped.\n");
+    expect([status, process.listenerCount("SIGINT"), cloud.vms()]).toEqual([1, listeners, []]);
+  });
+
   it("ends with 2 for invalid arguments, in one line", async () => {
+    await writeFile(join(folder, "broken.yaml"), "kind: MachineClass\nproviderSpec: { machineType: [small\n");
+    await writeFile(join(folder, "wrong.yaml"), "kind: MachineClass\nproviderSpec: { machineType: gigantic }\n");
     const cases: readonly (readonly [readonly string[], string])[] = [
       [
         [...flags, "--only", "nothing"],
@@ -76,6 +117,9 @@ describe("millwright conformance", () => {
       ],
       [["--provider", "mock"], "millwright: conformance: there is no class; name it, or return it from the fixture\n"],
       [["--class", join(folder, "secret.yaml")], `millwright: ${folder}/secret.yaml has no MachineClass\n`],
+      [["--class", join(folder, "broken.yaml")], `millwright: ${folder}/broken.yaml is not valid YAML: `],
+      [["--class", join(folder, "missing.yaml")], `millwright: ${folder}/missing.yaml cannot be read: ENOENT`],
+      [[...flags, "--class", join(folder, "wrong.yaml")], "millwright: the driver rejects the class: "],
       [["--fixture", join(folder, "none.ts")], `millwright: --fixture ${folder}/none.ts: cannot be loaded: `],
     ];
     for (const [args, message] of cases) {

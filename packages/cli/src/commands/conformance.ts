@@ -15,6 +15,8 @@ export interface ConformanceFlags extends ProviderTlsFlags {
   readonly secret?: string;
   readonly fixture?: string;
   readonly profile: ProfileName;
+  readonly maxVms?: number;
+  readonly maxCreations?: number;
   readonly only?: readonly string[];
   readonly output: "table" | "junit" | "json";
   readonly report?: string;
@@ -36,9 +38,27 @@ async function loadFixture(file: string): Promise<FixtureFactory> {
   return async () => Reflect.apply(factory, undefined, []);
 }
 
+const stopSignals = ["SIGINT", "SIGTERM"] as const;
+
+/** A signal that the first SIGINT or SIGTERM aborts, so that the run deletes its VMs; a second one ends the process. */
+function untilStopped(): { readonly signal: AbortSignal; readonly leave: () => void } {
+  const stop = new AbortController();
+  const leave = (): void => {
+    for (const name of stopSignals) process.removeListener(name, onSignal);
+  };
+  const onSignal = (): void => {
+    leave();
+    process.stderr.write("millwright: stopping after the check that is in progress; a second signal ends it at once\n");
+    stop.abort();
+  };
+  for (const name of stopSignals) process.on(name, onSignal);
+  return { signal: stop.signal, leave };
+}
+
 async function run(
   flags: ConformanceFlags,
   load: CommandDrivers["load"],
+  signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly passed: boolean }> {
   const suite = await import("@millwright/conformance");
   const runtime = await import("@millwright/runtime");
@@ -60,7 +80,10 @@ async function run(
     ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),
     ...(flags.fixture === undefined ? {} : { fixture: await loadFixture(flags.fixture) }),
     ...(flags.only === undefined ? {} : { only: flags.only }),
+    ...(flags.maxVms === undefined ? {} : { maxVms: flags.maxVms }),
+    ...(flags.maxCreations === undefined ? {} : { maxCreations: flags.maxCreations }),
     profile: flags.profile,
+    signal,
     onResult,
   });
   const text =
@@ -75,8 +98,9 @@ async function run(
 /** Checks a driver and prints the report; resolves with the exit status. */
 export async function conformance(flags: ConformanceFlags): Promise<number> {
   const drivers = createCommandDrivers(flags);
+  const { signal, leave } = untilStopped();
   try {
-    const { text, passed } = await run(flags, drivers.load);
+    const { text, passed } = await run(flags, drivers.load, signal);
     if (flags.report === undefined) process.stdout.write(text);
     else await writeFile(flags.report, text);
     return passed ? 0 : 1;
@@ -85,6 +109,7 @@ export async function conformance(flags: ConformanceFlags): Promise<number> {
     process.stderr.write(`millwright: ${plain(error.message)}\n`);
     return 2;
   } finally {
+    leave();
     await drivers.close();
   }
 }

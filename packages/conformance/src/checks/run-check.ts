@@ -2,7 +2,7 @@ import type { CheckResult } from "../report/check-result.ts";
 import type { KnownRule } from "../rules/registry.ts";
 import type { CheckEnd } from "../session/outcome.ts";
 import type { Session } from "../session/session.ts";
-import { createCheckContext, describeError } from "./check.ts";
+import { createCheckContext, describeError, outcomeOf } from "./check.ts";
 import { removeCompletely } from "./faults.ts";
 import { checks } from "./registry.ts";
 
@@ -29,6 +29,7 @@ export function createCheckRunner(session: Session): (rule: KnownRule) => Promis
     });
     const exempt = exemption(session, rule);
     if (exempt !== undefined) return result("notApplicable", exempt);
+    if (session.stopped !== undefined && rule.id !== "run.nothing-left") return result("skipped", session.stopped);
     const { context, end } = createCheckContext(session, () => ++number);
     try {
       await checks[rule.id](context);
@@ -39,8 +40,20 @@ export function createCheckRunner(session: Session): (rule: KnownRule) => Promis
     } finally {
       (await session.proxy())?.plan();
       await cleanUp(session, context, end, rule);
+      await stopIfTooMany(session);
     }
   };
+}
+
+/** Stops a run in a real cloud that leaves more VMs than may exist at once: a driver that leaks would cost more with each check. */
+async function stopIfTooMany(session: Session): Promise<void> {
+  const { profile, caller, namePrefix } = session;
+  if (profile.sweepAfterMs === undefined || caller.target.driver.listMachines === undefined) return;
+  const listed = await outcomeOf(caller.list());
+  if (!listed.ok) return;
+  const left = listed.value.filter(({ machineName }) => machineName.startsWith(namePrefix)).length;
+  if (left > profile.maxVms)
+    session.stopped ??= `The run was stopped: it left ${left} VMs, more than ${profile.maxVms}.`;
 }
 
 const cleanUpAttempts = 3;

@@ -18,6 +18,10 @@ function testCase({ rule, status, reason, durationMs }: CheckResult): string {
   return `${open}>\n      <${tag} message="${escape(why)}"/>\n    </testcase>`;
 }
 
+/** What is left fails the run, also where its check did not run. */
+const leftoversCase = (leftovers: readonly string[]): string =>
+  `    <testcase classname="run" name="leftovers">\n      <failure message="Left in the cloud: ${escape(leftovers.join(", "))}"/>\n    </testcase>`;
+
 /** The report in the format of JUnit, which CI systems read. */
 export function reportJunit({
   results,
@@ -26,19 +30,22 @@ export function reportJunit({
   startedAt,
   suiteVersion,
   runId,
+  leftovers,
 }: ConformanceReport): string {
   const count = (...statuses: readonly CheckStatus[]): number =>
     results.filter(({ status }) => statuses.includes(status)).length;
+  const left = leftovers.length === 0 ? [] : [leftoversCase(leftovers)];
   const properties = { driver: driver.name, version: driver.version, digest: driver.digest, suiteVersion, runId };
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites><testsuite name="driver ${escape(driver.name)}" tests="${results.length}" failures="${count("failed")}" skipped="${count("skipped", "notApplicable")}" time="${seconds(durationMs)}" timestamp="${startedAt.toISOString()}">`,
+    `<testsuites><testsuite name="driver ${escape(driver.name)}" tests="${results.length + left.length}" failures="${count("failed") + left.length}" skipped="${count("skipped", "notApplicable")}" time="${seconds(durationMs)}" timestamp="${startedAt.toISOString()}">`,
     "    <properties>",
     ...Object.entries(properties).flatMap(([name, value]) =>
       value === undefined ? [] : [`      <property name="${name}" value="${escape(value)}"/>`],
     ),
     "    </properties>",
     ...results.map(testCase),
+    ...left,
     "</testsuite></testsuites>",
     "",
   ].join("\n");

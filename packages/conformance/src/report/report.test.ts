@@ -53,6 +53,7 @@ describe("the report", () => {
     expect(isPassed(reportWith(resultsWith({ "list.pages": "skipped" })))).toBe(true);
     expect(isPassed(reportWith(resultsWith({ "list.pages": "failed" })))).toBe(false);
     expect(isPassed(reportWith(resultsWith(), { leftovers: ["vm-1"] }))).toBe(false);
+    expect(isPassed(reportWith(resultsWith(), { stopped: "The run was stopped." }))).toBe(false);
   });
 
   it("fits into 80 columns, and names the level and what is missing", () => {
@@ -88,9 +89,12 @@ describe("the report", () => {
 
   it("is JUnit with escaped reasons", () => {
     const xml = reportJunit(bad);
-    expect(xml).toContain(`tests="${contractRules.length}" failures="1" skipped="1" time="1.500"`);
+    expect(xml).toContain(`tests="${contractRules.length + 1}" failures="2" skipped="1" time="1.500"`);
     expect(xml).toContain('<failure message="Because of &lt;a&gt; &amp; &quot;b&quot;');
     expect(xml).toContain('<testcase classname="create" name="create.vm-is-found" time="0.012"/>');
-    expect(xml.match(/<testcase /g)).toHaveLength(contractRules.length);
+    expect(xml.match(/<testcase /g)).toHaveLength(contractRules.length + 1);
+    expect(xml).toContain(`<property name="digest" value="sha256:${"0".repeat(64)}"/>`);
+    expect(xml).toContain('name="leftovers">\n      <failure message="Left in the cloud: vm-1"/>');
+    expect(reportJunit(reportWith(resultsWith()))).toContain(`tests="${contractRules.length}" failures="0"`);
   });
 });

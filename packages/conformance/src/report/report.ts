@@ -26,11 +26,13 @@ export interface ConformanceReport {
   readonly isComplete: boolean;
   /** What the run left in the cloud; empty if it passed. */
   readonly leftovers: readonly string[];
+  /** Why the run ended before all checks were made. */
+  readonly stopped?: string;
 }
 
-/** Whether no check failed and nothing is left: the command exits with 0. */
-export const isPassed = ({ results, leftovers }: ConformanceReport): boolean =>
-  leftovers.length === 0 && results.every(({ status }) => status !== "failed");
+/** Whether the run ended, no check failed and nothing is left: the command exits with 0. */
+export const isPassed = ({ results, leftovers, stopped }: ConformanceReport): boolean =>
+  stopped === undefined && leftovers.length === 0 && results.every(({ status }) => status !== "failed");
 
 /** The report as plain data, for programs. */
 export function reportJson(report: ConformanceReport): object {
@@ -45,6 +47,7 @@ export function reportJson(report: ConformanceReport): object {
     passed: isPassed(report),
     ...(report.isComplete ? { level, missing: missing.map(({ rule }) => rule.id) } : {}),
     leftovers: report.leftovers,
+    ...(report.stopped === undefined ? {} : { stopped: report.stopped }),
     checks: report.results.map(({ rule: { id, title, mandatory, level: of }, status, reason, durationMs }) => ({
       id,
       title,

@@ -64,6 +64,7 @@ export function reportTable(report: ConformanceReport): string {
     `${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, ${count("notApplicable")} not applicable`,
     ...levelLines(report),
     ...(report.leftovers.length === 0 ? [] : wrap(`Left in the cloud: ${report.leftovers.join(", ")}`, width)),
+    ...(report.stopped === undefined ? [] : wrap(report.stopped, width)),
     isPassed(report) ? "The driver conforms as far as it was checked." : "The driver does not conform.",
     "",
   ].join("\n");

@@ -12,6 +12,10 @@ export interface Profile {
   readonly settleMs: number;
   /** VMs that exist at once. */
   readonly maxVms: number;
+  /** VMs that are created in the whole run. */
+  readonly maxCreations: number;
+  /** VMs that the fixture may stage at once. */
+  readonly maxStagedVms: number;
   /** Sequential calls of `load.no-leaks`; a fifth of them runs in parallel. */
   readonly loadCalls: number;
   /** Machines of `load.random-faults`. */
@@ -30,6 +34,8 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     deadlineMs: 60_000,
     settleMs: 10_000,
     maxVms: 50,
+    maxCreations: Number.POSITIVE_INFINITY,
+    maxStagedVms: Number.POSITIVE_INFINITY,
     loadCalls: 1_000,
     faultMachines: 6,
     anyNames: true,
@@ -39,6 +45,8 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     deadlineMs: 300_000,
     settleMs: 300_000,
     maxVms: 5,
+    maxCreations: 200,
+    maxStagedVms: 0,
     loadCalls: 100,
     faultMachines: 3,
     anyNames: false,
@@ -48,6 +56,8 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     deadlineMs: 300_000,
     settleMs: 300_000,
     maxVms: 50,
+    maxCreations: 2_000,
+    maxStagedVms: 0,
     loadCalls: 10_000,
     faultMachines: 40,
     anyNames: false,

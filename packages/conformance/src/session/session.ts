@@ -19,6 +19,7 @@ import { type Profile, type ProfileName, profiles } from "./profile.ts";
 import { createRecorder } from "./recorder.ts";
 import { createRunId } from "./run-id.ts";
 import { createSecretScan } from "./secret-scan.ts";
+import { createVmBudget } from "./vm-budget.ts";
 import { createViolations, type Violations } from "./violations.ts";
 
 /** What is checked, and how. */
@@ -39,6 +40,10 @@ export interface ConformanceOptions {
   readonly deadlineMs?: number;
   /** For how long the cloud may take until it shows a change, milliseconds. Default: that of the profile. */
   readonly settleMs?: number;
+  /** VMs of the run that exist at once. Default: those of the profile, such as 5 in the sandbox. */
+  readonly maxVms?: number;
+  /** VMs that the whole run creates. Default: those of the profile, such as 200 in the sandbox. */
+  readonly maxCreations?: number;
   /** Default: the system's. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -54,6 +59,8 @@ export interface CreatedMachine {
 export interface Session {
   /** Calls of the driver with its class and its present secret. */
   caller: Caller;
+  /** Why no further checks are made; undefined while they are. */
+  stopped: string | undefined;
   readonly driver: Driver;
   readonly fixture: ConformanceFixture;
   readonly profile: Profile;
@@ -134,8 +141,11 @@ export async function openSession(options: ConformanceOptions): Promise<Session>
   const { clock = systemClock, random = systemRandom, profile: profileName = "offline", graceMs = 2_000 } = options;
   const fixture: FixtureSetup =
     typeof options.fixture === "function" ? await options.fixture() : { ...options.fixture };
-  const { deadlineMs = profiles[profileName].deadlineMs, settleMs = profiles[profileName].settleMs } = options;
-  const profile: Profile = { ...profiles[profileName], deadlineMs, settleMs };
+  const usual = profiles[profileName];
+  const { deadlineMs = usual.deadlineMs, settleMs = usual.settleMs } = options;
+  const { maxVms = usual.maxVms, maxCreations = usual.maxCreations } = options;
+  const profile: Profile = { ...usual, deadlineMs, settleMs, maxVms, maxCreations };
+  const budget = createVmBudget(profile);
   const violations = createViolations();
   const scan = createSecretScan(fixture.publicSecretKeys);
   const recorder = createRecorder(violations, scan);
@@ -166,12 +176,16 @@ export async function openSession(options: ConformanceOptions): Promise<Session>
       deadlineMs,
       graceMs,
       userData,
-      onCreate: (machine, caller) => void created.set(machine.uid, { machine, caller }),
+      onCreate(machine, caller) {
+        budget.request(machine, new Set(created.keys()));
+        created.set(machine.uid, { machine, caller });
+      },
       onDelete: (machine) => void created.delete(machine.uid),
     };
     const proxies = createProxySlot(fixture, clock, (proxy) => allowedHosts?.add(hostOf(proxy.url)));
     return {
       caller: createCaller(host, { driver, machineClass, secret }),
+      stopped: undefined,
       driver,
       fixture,
       profile,
