@@ -22,6 +22,15 @@ for (const workspace of Object.keys(importRules)) {
   }
 }
 
+// Has no main module.
+for (const name of ["arm", "ec2", "gce", "replay", "server"].map((part) => `@millwright/emulators/${part}`)) {
+  try {
+    if (Object.keys((await import(name)) as object).length === 0) problems.push(`${name}: exports nothing`);
+  } catch (error) {
+    problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 const command = join(root, "packages/cli/dist/bin.js");
 const run = (...args: string[]): string => execFileSync(process.execPath, [command, ...args], { encoding: "utf8" });
 if (!run("version").startsWith("millwright ")) problems.push("millwright version: prints no version");
