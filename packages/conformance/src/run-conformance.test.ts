@@ -109,10 +109,11 @@ describe("a run in a sandbox", () => {
         },
       })),
     );
-    const only = ["create", "delete.repeat-succeeds", "list.pages", "run"];
+    const only = ["create", "delete.repeat-succeeds", "list.pages", "errors", "run"];
     const report = await runConformance({ fixture, only, profile: "sandbox" });
     const statusOf = (id: string) => report.results.find(({ rule }) => rule.id === id)?.status;
     expect([isPassed(report), report.leftovers, statusOf("list.pages")]).toEqual([true, [], "skipped"]);
+    expect(statusOf("errors.status-codes")).toBe("passed");
     expect([most > 1, most <= 5]).toEqual([true, true]);
     expect(await fixture.resources?.()).toEqual([]);
   });

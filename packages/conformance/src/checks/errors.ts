@@ -46,7 +46,13 @@ async function whileAllFail(
     const { caller, proxy } = await t.behindProxy();
     proxy.plan(whileApiFails(t, fault));
     await expectFailure(`${name}, if ${what},`, call(caller, { deadlineMs: faultDeadlineMs }), ...codes);
+    await removeCreated(t);
   }
+}
+
+/** Deletes the machines of creations that failed: they count as VMs until then. */
+async function removeCreated(t: CheckContext): Promise<void> {
+  for (const { machine } of t.session.created.values()) await t.caller.remove(machine);
 }
 
 const retryAfterS = 30;
