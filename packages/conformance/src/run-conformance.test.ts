@@ -186,7 +186,7 @@ describe("a run in a sandbox", () => {
     expect([isPassed(report), await fixture.inventory?.()]).toEqual([false, []]);
   });
 
-  it("stops between two checks when it is told to, and has not passed", async () => {
+  it("stops between two checks when its signal is aborted, and has not passed", async () => {
     const fixture = await sharedCloud();
     const stop = new AbortController();
     const only = ["create.vm-is-found", "delete.removes-vm"];

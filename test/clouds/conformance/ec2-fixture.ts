@@ -24,7 +24,8 @@ const codes: Readonly<Record<number, string>> = {
   503: "Unavailable",
 };
 
-const errorAnswer = (status: number) => ({
+/** Errors in the format of EC2. */
+export const errorAnswer = (status: number) => ({
   headers: { "content-type": "text/xml;charset=UTF-8" },
   body: `<?xml version="1.0" encoding="UTF-8"?>
 <Response><Errors><Error><Code>${codes[status] ?? "InternalError"}</Code><Message>staged</Message></Error></Errors><RequestID>1</RequestID></Response>`,

@@ -81,7 +81,7 @@ describe("millwright conformance", () => {
     },
   );
 
-  it("creates no more VMs than its flags permit", async () => {
+  it("creates no more VMs than its flags allow", async () => {
     const before = cloud.calls.length;
     const args = [...flags, "--profile", "sandbox", "--only", "create.vm-is-found", "delete.removes-vm"];
     const { status, output } = await run(...args, "--max-creations", "1");

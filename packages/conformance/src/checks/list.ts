@@ -76,7 +76,7 @@ export const listChecks = {
   "list.pages": async (t) => {
     const before = expectUnique(await idsOf(t));
     if (!(await stageMany(t)))
-      throw skipped(`The fixture does not provide ${manyVms} VMs, or the profile does not permit them.`);
+      throw skipped(`The fixture does not provide ${manyVms} VMs, or the profile does not allow them.`);
     const all = expectUnique(await idsOf(t));
     const added = all.size - before.size;
     expect(added === manyVms, `After ${manyVms} VMs were created, the list has ${added} more.`);
