@@ -52,8 +52,8 @@ export const securityChecks = {
 
   "secrets.expired-token": async (t) => {
     const machine = t.machine();
-    await t.caller.create(machine);
     const { caller, proxy } = await t.behindProxy();
+    await caller.create(machine);
     await caller.status(machine);
     proxy.plan(whileApiFails(t, errorAnswer(t, 401)));
     await expectFailure("A call whose credentials are rejected", caller.status(machine), ...rejected);
