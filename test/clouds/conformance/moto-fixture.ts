@@ -3,6 +3,7 @@ import {
   DescribeInstancesCommand,
   DescribeNetworkInterfacesCommand,
   DescribeVolumesCommand,
+  type EC2Client,
   type Instance,
 } from "@aws-sdk/client-ec2";
 import { defineFixture } from "@millwright/conformance";
@@ -16,7 +17,40 @@ const pollTimes = { visibleMs: 10_000, lookAgainMs: 100, pollMs: 10 };
 
 const nameOf = ({ Tags = [] }: Instance): string => Tags.find(({ Key }) => Key === ownerTagKeys.name)?.Value ?? "";
 
-/** A third-party EC2 server, which knows neither client tokens nor which credentials are valid. Everything is read through the unmodified SDK. */
+/** Reads the cloud through the unmodified SDK. */
+function readerOf(client: EC2Client) {
+  const instances = async (): Promise<readonly Instance[]> => {
+    const { Reservations = [] } = await client.send(new DescribeInstancesCommand({}));
+    return Reservations.flatMap(({ Instances = [] }) => Instances).filter(({ State }) => State?.Name !== "terminated");
+  };
+  const userDataOf = async (InstanceId: string): Promise<Buffer> => {
+    const { UserData } = await client.send(new DescribeInstanceAttributeCommand({ InstanceId, Attribute: "userData" }));
+    return Buffer.from(UserData?.Value ?? "", "base64");
+  };
+  return {
+    instances,
+    inventory: async () =>
+      Promise.all(
+        (await instances()).map(async (instance) => ({
+          id: instance.InstanceId ?? "",
+          machineName: nameOf(instance),
+          tags: Object.fromEntries((instance.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value])),
+          userData: await userDataOf(instance.InstanceId ?? ""),
+        })),
+      ),
+    async resources() {
+      const { Volumes = [] } = await client.send(new DescribeVolumesCommand({}));
+      const { NetworkInterfaces = [] } = await client.send(new DescribeNetworkInterfacesCommand({}));
+      return [
+        ...(await instances()).map(({ InstanceId = "" }) => InstanceId),
+        ...Volumes.map(({ VolumeId = "" }) => VolumeId),
+        ...NetworkInterfaces.map(({ NetworkInterfaceId = "" }) => NetworkInterfaceId),
+      ];
+    },
+  };
+}
+
+/** A third-party EC2 server, which knows neither client tokens nor which credentials are valid. */
 export const motoFixture = defineFixture(async () => {
   const moto = await startMoto();
   const client = clientOf(moto.url);
@@ -32,14 +66,7 @@ export const motoFixture = defineFixture(async () => {
   };
   const classOf = (change: object = {}) => ({ name: "pool", providerSpec: { ...spec, ...change } });
   const createDriver = (endpoint = moto.url) => createAwsDriver({ endpoint, pollTimes });
-  const instances = async (): Promise<readonly Instance[]> => {
-    const { Reservations = [] } = await client.send(new DescribeInstancesCommand({}));
-    return Reservations.flatMap(({ Instances = [] }) => Instances).filter(({ State }) => State?.Name !== "terminated");
-  };
-  const userDataOf = async (InstanceId: string): Promise<Buffer> => {
-    const { UserData } = await client.send(new DescribeInstanceAttributeCommand({ InstanceId, Attribute: "userData" }));
-    return Buffer.from(UserData?.Value ?? "", "base64");
-  };
+  const { instances, inventory, resources } = readerOf(client);
   return {
     driver: createDriver(),
     machineClass: classOf(),
@@ -74,24 +101,8 @@ export const motoFixture = defineFixture(async () => {
         ec2MachineId,
       );
     },
-    inventory: async () =>
-      Promise.all(
-        (await instances()).map(async (instance) => ({
-          id: instance.InstanceId ?? "",
-          machineName: nameOf(instance),
-          tags: Object.fromEntries((instance.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value])),
-          userData: await userDataOf(instance.InstanceId ?? ""),
-        })),
-      ),
-    async resources() {
-      const { Volumes = [] } = await client.send(new DescribeVolumesCommand({}));
-      const { NetworkInterfaces = [] } = await client.send(new DescribeNetworkInterfacesCommand({}));
-      return [
-        ...(await instances()).map(({ InstanceId = "" }) => InstanceId),
-        ...Volumes.map(({ VolumeId = "" }) => VolumeId),
-        ...NetworkInterfaces.map(({ NetworkInterfaceId = "" }) => NetworkInterfaceId),
-      ];
-    },
+    inventory,
+    resources,
     async close() {
       client.destroy();
       await moto.close();
