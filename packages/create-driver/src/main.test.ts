@@ -119,6 +119,27 @@ describe("npm create millwright-driver", () => {
     for (const name of ["a", "0", "my.cloud", "a".repeat(40)]) expect((await main([name], folder)).status).toBe(0);
   });
 
+  it("names the version of Node that the package needs, if the running one is older", async () => {
+    const hints: string[] = [];
+    for (const [name, version] of [
+      ["a", "20.20.2"],
+      ["b", "22.18.0"],
+      ["c", "22.19.0"],
+      ["d", "24.0.0"],
+    ] as const)
+      hints.push((await main([name], folder, version)).output.split("driver contract\n")[1] ?? "");
+    expect(hints).toEqual([
+      "\nInstall Node 22.19 or newer first: this is 20.20.2, which cannot run the tests.\n",
+      "\nInstall Node 22.19 or newer first: this is 22.18.0, which cannot run the tests.\n",
+      "",
+      "",
+    ]);
+    const { engines } = JSON.parse(await readFile(join(folder, "a/package.json"), "utf8")) as {
+      readonly engines: object;
+    };
+    expect(engines).toEqual({ node: ">=22.19" });
+  });
+
   it("prints its usage, and what is wrong with arguments in one line", async () => {
     const help = await main(["--help"], folder);
     expect(help.status).toBe(0);

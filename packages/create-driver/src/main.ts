@@ -14,6 +14,19 @@ Options:
   -h, --help  print this
 `;
 
+/** The first version that runs TypeScript by itself and that the package names in `engines`. */
+const oldestNode = [22, 19] as const;
+
+/** A line about a Node that is too old for the new package; empty for others. `npm create` itself needs less. */
+function nodeHint(version: string): string {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = oldestNode;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  return isOld
+    ? `\nInstall Node ${oldestNode.join(".")} or newer first: this is ${version}, which cannot run the tests.\n`
+    : "";
+}
+
 const nextSteps = (folder: string): string => `Created ${folder}. Next:
 
   cd ${folder}
@@ -38,8 +51,13 @@ const failed = (status: number, problem: string): CommandResult => ({
  * Runs the command.
  *
  * @param cwd where the new folder is created
+ * @param nodeVersion that of the running Node, such as `24.1.0`
  */
-export async function main(args: readonly string[], cwd: string): Promise<CommandResult> {
+export async function main(
+  args: readonly string[],
+  cwd: string,
+  nodeVersion: string = process.versions.node,
+): Promise<CommandResult> {
   let parsed;
   try {
     parsed = parseArgs({
@@ -61,7 +79,7 @@ export async function main(args: readonly string[], cwd: string): Promise<Comman
   } catch (error) {
     return failed(1, `the package cannot be written: ${messageOf(error)}`);
   }
-  return { status: 0, output: nextSteps(driverNameOf(name)), errors: "" };
+  return { status: 0, output: nextSteps(driverNameOf(name)) + nodeHint(nodeVersion), errors: "" };
 }
 
 const messageOf = (error: unknown): string =>

@@ -65,7 +65,10 @@ export function listVms({ folder }: Cloud, signal: AbortSignal): Promise<readonl
   });
 }
 
-/** Deletes a VM. Success means that it has ended: wait for that if your cloud accepts a deletion before it ends the VM. */
+/**
+ * Deletes a VM. Success means that it has ended: if your cloud accepts a deletion and ends the VM later, wait for that
+ * by `clock.sleep` of the context.
+ */
 export function deleteVm({ folder }: Cloud, id: string, signal: AbortSignal): Promise<void> {
   return request(`deleting VM ${id}`, signal, () => rm(fileOf(folder, id), { force: true }));
 }
