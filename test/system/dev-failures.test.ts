@@ -52,6 +52,10 @@ describe("millwright dev that cannot run", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
+  it("ends with one line when a driver cannot be loaded", async () => {
+    expect(await dev(["--provider", "./none.ts"])).toEqual(oneLine(/--provider \.\/none\.ts: cannot be loaded/));
+  });
+
   it("ends with one line when its port is in use", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
