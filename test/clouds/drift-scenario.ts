@@ -109,7 +109,7 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
       const mark = cloud.changeMark(changed);
       await change(cloud, { providerSpec: cloud.specOf(types.larger.name) });
       const { code, output } = await drift("-o", "json");
-      expect(code).toBe(2);
+      expect(code).toBe(3);
       const type = { field: typeField, wanted: types.larger.name, found: types.first.name };
       const { machines }: { machines: readonly { machine: string; differences: readonly VmDifference[] }[] } =
         JSON.parse(output);

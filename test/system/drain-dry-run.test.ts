@@ -86,11 +86,11 @@ describe("millwright drain --dry-run", () => {
     expect(writes).toEqual([]);
   });
 
-  it("names a budget that can never be met, and exits with status 2 until it is fixed", async () => {
+  it("names a budget that can never be met, and exits with status 3 until it is fixed", async () => {
     await kubectl(["patch", "pdb", "web", "-p", '{"spec":{"minAvailable":2}}']);
     await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=0", "pdb/web", "--timeout=60s"]);
     const { code, output } = await preview();
-    expect(code, output).toBe(2);
+    expect(code, output).toBe(3);
     expect(output).toContain(
       "PodDisruptionBudget default/web can never be met: minAvailable is 2 of 2 pods; lower it, or run more pods",
     );

@@ -79,7 +79,7 @@ describe("the guides to previews and rollouts", () => {
     const before = await installation.machines();
 
     const replaced = await run(apply);
-    expect(replaced.code, replaced.output).toBe(2);
+    expect(replaced.code, replaced.output).toBe(3);
     expect(replaced.output).toContain("the time of a drain and deletion is unknown");
     expect(replaced.output).toMatch(/create MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
     expect(replaced.output).toContain("3 of 3 nodes can be drained without blockers");
@@ -92,7 +92,7 @@ describe("the guides to previews and rollouts", () => {
 
     await run(save);
     const { output, code } = await run(fromFile);
-    expect(code, output).toBe(2);
+    expect(code, output).toBe(3);
     expect(output).toContain("create 2 machines in fleet-");
 
     const idle = await run("millwright plan --scale fleet=3");

@@ -85,9 +85,9 @@ describe.each(guides)("the guide of $name", ({ name, problemsOf, permissions }) 
       "-n",
       "machines",
     ];
-    // Status 2: the change would do something, and is not refused.
+    // Status 3: the change would do something, and is not refused.
     const planned: unknown = await run("npm", cli, { cwd: root }).catch((error: unknown) => error);
-    expect(planned).toMatchObject({ code: 2, stdout: expect.stringContaining("pool") });
+    expect(planned).toMatchObject({ code: 3, stdout: expect.stringContaining("pool") });
   });
 
   it("takes the permissions from the page of the driver", async () => {

@@ -36,6 +36,7 @@ import { gcpSpecSchema } from "@millwright/provider-gcp";
 import { qemuSpecSchema } from "@millwright/provider-qemu";
 import * as z from "zod";
 import { knownDifferences } from "../../test/compat/known-differences.ts";
+import { chartValues } from "./chart-values.ts";
 import { listItem } from "./markdown-list.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
@@ -85,6 +86,12 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["error-codes", errorList()],
     ["retry-delays", retryTable()],
     ...contractBlocks(),
+    [
+      "chart-values",
+      chartValues(read("charts/millwright/values.yaml"))
+        .map(({ key, preset, meaning }) => listItem([`${code(key)} (${code(preset)}): ${meaning}`]))
+        .join("\n"),
+    ],
     ["control-permissions", permissionsTable("control")],
     ["target-permissions", permissionsTable("target")],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],

@@ -1,11 +1,11 @@
 import { isConfigError } from "@millwright/core";
 import { CommanderError } from "commander";
+import { exitStatus } from "./terminal/exit-status.ts";
 import { createProgram } from "./program.ts";
 import { plain } from "./terminal/text.ts";
 
 /**
- * Runs one command line and resolves with the exit status: 0 for success, 1 for a failure (with one line on
- * stderr), 2 for an invalid command line. An unexpected error is thrown and shown with its stack.
+ * Runs one command line and resolves with the {@link exitStatus}: for a failure with one line on stderr. An unexpected error is thrown and shown with its stack.
  */
 export async function main(args: readonly string[]): Promise<number> {
   let status = 0;
@@ -19,9 +19,9 @@ export async function main(args: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     // Commander has printed the error; help and version end this way, too.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
     if (!isConfigError(error)) throw error;
     process.stderr.write(`millwright: ${plain(error.message)}\n`);
-    return 1;
+    return exitStatus.failed;
   }
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { addApproveCommand } from "./approve-command.ts";
+import type { CrdFlags } from "./commands/change-crds.ts";
 import type { DevFlags } from "./commands/dev.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import type { DrainFlags } from "./commands/drain.ts";
@@ -60,7 +61,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("drain <node>")
     .description(
-      "print what a drain of a node would do, and what would block it: status 0 when it would complete, 2 when it would not",
+      "print what a drain of a node would do, and what would block it: status 0 when it would complete, 3 when it would not",
     )
     .option("--dry-run", "change nothing; required, because the controllers drain nodes when machines are deleted")
     .option("--kubeconfig <file>", "cluster of the node (default: as kubectl)")
@@ -74,7 +75,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
 
   addProviderTlsFlags(program.command("drift [machine]"))
     .description(
-      "print where VMs differ from their classes, and change nothing: status 0 when none does, 2 when some do, 1 when one cannot be compared",
+      "print where VMs differ from their classes, and change nothing: status 0 when none does, 3 when some do, 1 when one cannot be compared",
     )
     .option("--deployment <name>", "the machines of a MachineDeployment (default: all machines of the namespace)")
     .option(
@@ -132,7 +133,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
   program
     .command("plan")
     .description(
-      "print the effects of a change step by step, and write nothing: status 0 when there are none, 2 when there are some",
+      "print the effects of a change step by step, and write nothing: status 0 when there are none, 3 when there are some",
     )
     .option("-f, --filename <path...>", "manifests that would be applied: files, folders, or - for standard input")
     .option("--scale <name=replicas...>", "a MachineDeployment that would get this size; machineset/NAME for a set")
@@ -163,19 +164,38 @@ export function createProgram(setStatus: (status: number) => void): Command {
 
   addDriverCommands(program, setStatus);
   addConformanceCommand(program, setStatus);
-  addPrintCommands(program);
+  addPrintCommands(program, setStatus);
   return program;
 }
 
-/** Commands that print what is part of this version, and read no cluster. */
-function addPrintCommands(program: Command): void {
-  program
+/** Commands that print what is part of this version, or bring it to a cluster. */
+function addPrintCommands(program: Command, setStatus: (status: number) => void): void {
+  const crds = program
     .command("crds")
     .description("print the CustomResourceDefinitions of the Machine API")
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["yaml", "json"]).default("yaml"))
     .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
       const { printCrds } = await import("./commands/crds.ts");
       await printCrds(output);
+    });
+  const ofCluster = "cluster in which machines are declared (default: as kubectl)";
+  crds
+    .command("diff")
+    .description(
+      "compare those of a cluster with these, and change nothing: status 0 when they are the same, 3 when they differ",
+    )
+    .option("--control-kubeconfig <file>", ofCluster)
+    .action(async (flags: CrdFlags) => {
+      const { changeCrds } = await import("./commands/change-crds.ts");
+      setStatus(await changeCrds("diff", flags));
+    });
+  crds
+    .command("apply")
+    .description("create or update those of a cluster by server-side apply, as after an upgrade of the Helm chart")
+    .option("--control-kubeconfig <file>", ofCluster)
+    .action(async (flags: CrdFlags) => {
+      const { changeCrds } = await import("./commands/change-crds.ts");
+      setStatus(await changeCrds("apply", flags));
     });
 
   program

@@ -1,5 +1,7 @@
 export { approveDeletions } from "./approve/approve-deletions.ts";
 export type { ApprovalReport, ApprovalSelection } from "./approve/approve-deletions.ts";
+export { applyCrds } from "./crds/apply-crds.ts";
+export type { CrdReport } from "./crds/apply-crds.ts";
 export { describeDeployment } from "./describe/describe-deployment.ts";
 export type { DeploymentReport, SetReport } from "./describe/describe-deployment.ts";
 export { describeClass } from "./describe/describe-class.ts";

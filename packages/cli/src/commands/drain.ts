@@ -1,5 +1,6 @@
 import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrain } from "../drain/render-drain.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -11,9 +12,6 @@ export interface DrainFlags {
   readonly namespace?: string;
   readonly output: "text" | "json";
 }
-
-/** Exit status when the drain would be blocked until a user acts, or until a deadline. */
-const BLOCKED = 2;
 
 /** Prints what a drain of a node would do; resolves with the exit status. Reads only. */
 export async function drain(nodeName: string, flags: DrainFlags): Promise<number> {
@@ -38,7 +36,7 @@ export async function drain(nodeName: string, flags: DrainFlags): Promise<number
       signal: untilStopSignal(),
     });
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(preview, undefined, 2)}\n` : renderDrain(preview));
-    return preview.outcome === "blocked" ? BLOCKED : 0;
+    return preview.outcome === "blocked" ? exitStatus.differs : exitStatus.done;
   } finally {
     await Promise.all([target.close(), ...(control === target ? [] : [control.close()])]);
   }

@@ -2,6 +2,7 @@ import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
+import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrift } from "../drift/render-drift.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
@@ -16,7 +17,7 @@ export interface DriftFlags extends ProviderTlsFlags {
 }
 
 /** Exit status by the result. */
-const statuses = { same: 0, drifted: 2, failed: 1 } as const;
+const statuses = { same: 0, drifted: exitStatus.differs, failed: 1 } as const;
 
 /** Prints where VMs differ from their classes; resolves with the exit status. Changes nothing. */
 export async function drift(machine: string | undefined, flags: DriftFlags): Promise<number> {

@@ -1,6 +1,7 @@
 import { ConfigError, formatProblems, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ClusterState, PlannedChange } from "@millwright/plan";
+import { exitStatus } from "../terminal/exit-status.ts";
 import { renderPlan } from "../plan/render-plan.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
@@ -17,9 +18,6 @@ export interface PlanFlags extends TargetFlags {
   readonly drainTime?: number;
   readonly output: "text" | "json";
 }
-
-/** Exit status when something would happen. */
-const HAPPENS = 2;
 
 type Kind = "MachineDeployment" | "MachineSet" | "Machine";
 
@@ -123,5 +121,5 @@ export async function plan(flags: PlanFlags): Promise<number> {
     throw new ConfigError(`${rejected.kind} "${rejected.name}" would be rejected: ${problems}`);
   }
   process.stdout.write(flags.output === "json" ? `${JSON.stringify(result, undefined, 2)}\n` : renderPlan(result));
-  return result.hasEffect ? HAPPENS : 0;
+  return result.hasEffect ? exitStatus.differs : exitStatus.done;
 }

@@ -9,5 +9,7 @@ export const builtInNames: ReadonlySet<string> = new Set([
   ...["VolumeAttachment", "CSINode", "StorageClass", "CSIDriver"].map((kind) => `storage.k8s.io/v1/${kind}`),
   ...["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"].map((kind) => `rbac.authorization.k8s.io/v1/${kind}`),
   "coordination.k8s.io/v1/Lease",
+  "networking.k8s.io/v1/NetworkPolicy",
+  "scheduling.k8s.io/v1/PriorityClass",
   "events.k8s.io/v1/Event",
 ]);

@@ -7,7 +7,7 @@ import { bindingPipeline } from "./pipelines/workload-pipeline.ts";
 const rbac = { group: "rbac.authorization.k8s.io", nameRule: "path" } as const;
 const admission = { group: "admissionregistration.k8s.io", namespaced: false, categories: ["api-extensions"] } as const;
 
-/** RBAC and admission policies. Admission policies are stored only. */
+/** RBAC, and policies of admission, of the network and of scheduling, which are stored only. */
 export const policyKinds: readonly ResourceDefinition[] = [
   kind({
     ...rbac,
@@ -52,5 +52,20 @@ export const policyKinds: readonly ResourceDefinition[] = [
     kind: "ValidatingAdmissionPolicyBinding",
     plural: "validatingadmissionpolicybindings",
     countsGeneration: true,
+  }),
+  kind({
+    group: "networking.k8s.io",
+    kind: "NetworkPolicy",
+    plural: "networkpolicies",
+    shortNames: ["netpol"],
+    namespaced: true,
+    countsGeneration: true,
+  }),
+  kind({
+    group: "scheduling.k8s.io",
+    kind: "PriorityClass",
+    plural: "priorityclasses",
+    shortNames: ["pc"],
+    namespaced: false,
   }),
 ];

@@ -32,6 +32,8 @@ export const typeOfKind: Readonly<Record<string, string>> = {
   "rbac.authorization.k8s.io/ClusterRoleBinding": "ClusterRoleBinding",
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy": "ValidatingAdmissionPolicy",
   "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": "ValidatingAdmissionPolicyBinding",
+  "networking.k8s.io/NetworkPolicy": "NetworkPolicy",
+  "scheduling.k8s.io/PriorityClass": "PriorityClass",
 };
 
 /** One type a line: its name and its fields. */
@@ -129,6 +131,7 @@ HTTPHeader name*:s value*:s
 HostAlias hostnames:[s] ip*:s
 HostIP ip*:s
 HostPathVolumeSource path*:s type:s
+IPBlock cidr*:s except:[s]
 ISCSIPersistentVolumeSource chapAuthDiscovery?:b chapAuthSession?:b fsType?:s initiatorName:s iqn*:s iscsiInterface?:s="default" lun*:i portals:[s] readOnly?:b secretRef:SecretReference targetPortal*:s
 ISCSIVolumeSource chapAuthDiscovery?:b chapAuthSession?:b fsType?:s initiatorName:s iqn*:s iscsiInterface?:s="default" lun*:i portals:[s] readOnly?:b secretRef:LocalObjectReference targetPortal*:s
 ImageVolumeSource pullPolicy?:s reference?:s
@@ -155,6 +158,12 @@ Namespace apiVersion:s kind:s metadata?:ObjectMeta spec?:NamespaceSpec status?:N
 NamespaceCondition lastTransitionTime?:t message?:s reason?:s status*:s type*:s
 NamespaceSpec finalizers:[s]
 NamespaceStatus conditions:[NamespaceCondition](type)^merge~type phase?:s
+NetworkPolicy apiVersion:s kind:s metadata?:ObjectMeta spec?:NetworkPolicySpec
+NetworkPolicyEgressRule ports:[NetworkPolicyPort] to:[NetworkPolicyPeer]
+NetworkPolicyIngressRule from:[NetworkPolicyPeer] ports:[NetworkPolicyPort]
+NetworkPolicyPeer ipBlock:IPBlock namespaceSelector:LabelSelector podSelector:LabelSelector
+NetworkPolicyPort endPort:i port:x protocol:s
+NetworkPolicySpec egress:[NetworkPolicyEgressRule] ingress:[NetworkPolicyIngressRule] podSelector:LabelSelector policyTypes:[s]
 Node apiVersion:s kind:s metadata?:ObjectMeta spec?:NodeSpec status?:NodeStatus
 NodeAddress address*:s type*:s
 NodeAffinity preferredDuringSchedulingIgnoredDuringExecution:[PreferredSchedulingTerm] requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
@@ -214,6 +223,7 @@ PolicyRule apiGroups:[s] nonResourceURLs:[s] resourceNames:[s] resources:[s] ver
 PortStatus error:s port*:i protocol*:s
 PortworxVolumeSource fsType?:s readOnly?:b volumeID*:s
 PreferredSchedulingTerm preference*:NodeSelectorTerm weight*:i
+PriorityClass apiVersion:s description?:s globalDefault?:b kind:s metadata?:ObjectMeta preemptionPolicy:s value*:i
 Probe exec:ExecAction failureThreshold?:i grpc:GRPCAction httpGet:HTTPGetAction initialDelaySeconds?:i periodSeconds?:i successThreshold?:i tcpSocket:TCPSocketAction terminationGracePeriodSeconds:l timeoutSeconds?:i
 ProjectedVolumeSource defaultMode:i sources:[VolumeProjection]
 QuobyteVolumeSource group?:s readOnly?:b registry*:s tenant?:s user?:s volume*:s

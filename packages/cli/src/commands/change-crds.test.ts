@@ -1,0 +1,40 @@
+import { crds } from "@millwright/core";
+import { createApiServer } from "@millwright/devcluster";
+import { type ApiClient, createApiClient, customResourceDefinitionResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { applyCrds } from "@millwright/runtime";
+
+const name = "machines.machine.sapcloud.io";
+
+describe("applyCrds", () => {
+  const server = createApiServer();
+  let api: ApiClient;
+  beforeEach(async () => {
+    const { url } = await server.listen();
+    api = createApiClient({ server: url });
+  });
+  afterEach(async () => {
+    await api.close();
+    await server.close();
+  });
+
+  const states = async (isDryRun: boolean): Promise<readonly string[]> =>
+    (await applyCrds(api, { isDryRun })).map(({ state }) => state);
+
+  it("reports, creates and restores, and a dry run changes nothing", async () => {
+    expect(await states(true)).toEqual(crds().map(() => "missing"));
+    expect(await states(true)).toEqual(crds().map(() => "missing"));
+    expect(await states(false)).toEqual(crds().map(() => "missing"));
+    expect(await states(true)).toEqual(crds().map(() => "same"));
+
+    const patch = [{ op: "remove", path: "/spec/versions/0/additionalPrinterColumns/0" }];
+    await api.patch(customResourceDefinitionResource, { name }, patch, { kind: "json" });
+    for (const isDryRun of [true, true, false]) {
+      const reports = await applyCrds(api, { isDryRun });
+      expect(reports.filter(({ state }) => state !== "same")).toEqual([
+        { name, state: "different", paths: ["spec.versions[0].additionalPrinterColumns"] },
+      ]);
+    }
+    expect(await states(true)).toEqual(crds().map(() => "same"));
+  });
+});

@@ -1,0 +1,123 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { crds } from "@millwright/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chart, containerArguments } from "../harness/chart.ts";
+import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { startMillwright } from "../harness/millwright.ts";
+import { startWorkingCluster, type WorkingCluster } from "../harness/working-cluster.ts";
+
+const namespace = "machines";
+const inNamespace = ["--namespace", namespace];
+const wait = ["--wait", "--timeout=60s"];
+
+/** Its pods are simulated; `test/compat/helm-chart.test.ts` runs the command with the rights of the chart. */
+describe("the Helm chart on the devcluster", () => {
+  let cluster: WorkingCluster;
+  let helm: ForeignTool;
+  let kubectl: ForeignTool;
+
+  beforeAll(async () => {
+    cluster = await startWorkingCluster("a", "b");
+    helm = await createHelm(cluster.kubeconfig);
+    kubectl = await createKubectl(cluster.kubeconfig);
+  });
+  afterAll(() => cluster.close());
+
+  it("has no problems that helm lint finds, with any of the examples", async () => {
+    const examples = await readdir(join(chart, "examples"));
+    expect(examples.length).toBeGreaterThan(3);
+    for (const example of examples)
+      expect(await helm(["lint", "--strict", chart, "--values", join(chart, "examples", example)])).toContain(
+        "0 chart(s) failed",
+      );
+  });
+
+  it.each([
+    ["foo=1", "'foo' not allowed"],
+    ["flags.namespace=other", "invalid propertyName 'namespace'"],
+    ["replicas=two", "at '/replicas'"],
+    ["drivers=null", "drivers"],
+    ["image.pullPolicy=Sometimes", "at '/image/pullPolicy'"],
+  ])("refuses --set %s", async (value, message) => {
+    const { code, stderr } = await helm.attempt(["template", "x", chart, "--set", value]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  it("installs two ready pods, the CRDs, and nothing that the administrator did not ask for", async () => {
+    const args = ["install", "millwright", chart, ...inNamespace, "--create-namespace", ...wait];
+    expect(await helm(args)).toContain("STATUS: deployed");
+    const ready = await kubectl([
+      ...inNamespace,
+      "get",
+      "deployment",
+      "millwright",
+      "-o",
+      "jsonpath={.status.readyReplicas}",
+    ]);
+    expect(ready).toBe("2");
+    for (const { metadata } of crds())
+      await kubectl(["wait", "--for=condition=Established", `crd/${metadata.name}`, "--timeout=60s"]);
+    const diff = startMillwright(["crds", "diff", "--control-kubeconfig", cluster.kubeconfig]);
+    expect(await diff.ended, diff.output()).toBe(0);
+    expect(await containerArguments(kubectl, namespace)).toEqual([
+      "run",
+      "--provider=mock",
+      "--control-kubeconfig=inClusterConfig",
+      "--namespace=machines",
+      "--log-level=info",
+      "--port=10258",
+    ]);
+  });
+
+  it("passes flags to a valid command line, and a kubeconfig of another cluster", async () => {
+    await kubectl([...inNamespace, "create", "secret", "generic", "target", "--from-literal=kubeconfig=x"]);
+    const values = [
+      "--values",
+      join(chart, "examples/target-cluster.yaml"),
+      "--set",
+      "flags.machine-health-timeout=3m",
+    ];
+    await helm(["upgrade", "millwright", chart, ...inNamespace, ...values, ...wait]);
+    const args = await containerArguments(kubectl, namespace);
+    expect(args).toContain("--target-kubeconfig=/etc/millwright/target/kubeconfig");
+    expect(args).toContain("--machine-health-timeout=3m");
+    expect(args).toContain("--machine-safety-max-deletion-share=50%");
+    // The machines are of another cluster: no rights on nodes of this one.
+    expect(await kubectl(["get", "clusterroles", "-l", "app.kubernetes.io/instance=millwright", "-o", "name"])).toBe(
+      "clusterrole.rbac.authorization.k8s.io/machines-millwright-control\n",
+    );
+    // The whole line is parsed before the first file is read.
+    const run = startMillwright(args.map((arg) => arg.replace("inClusterConfig", "/nonexistent")));
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain("/nonexistent");
+  });
+
+  it("rolls back, and is uninstalled without the CRDs", async () => {
+    await helm(["rollback", "millwright", "1", ...inNamespace, ...wait]);
+    expect(await containerArguments(kubectl, namespace)).not.toContain("--machine-health-timeout=3m");
+    await helm(["uninstall", "millwright", ...inNamespace, ...wait]);
+    const left = ["get", "all,roles,clusterroles", "-A", "-l", "app.kubernetes.io/instance=millwright", "-o", "name"];
+    expect(await kubectl(left)).toBe("");
+    expect((await kubectl(["get", "crds", "-o", "name"])).trim().split("\n")).toHaveLength(crds().length);
+  });
+
+  it("crds diff and crds apply bring CustomResourceDefinitions of an older version up to date", async () => {
+    const run = async (...args: readonly string[]) => {
+      const process = startMillwright(["crds", ...args, "--control-kubeconfig", cluster.kubeconfig]);
+      return { status: await process.ended, output: process.output() };
+    };
+    const older = '[{"op":"remove","path":"/spec/versions/0/additionalPrinterColumns/0"}]';
+    await kubectl(["patch", "crd", "machines.machine.sapcloud.io", "--type=json", "-p", older]);
+    expect(await run("diff")).toMatchObject({
+      status: 3,
+      output: expect.stringContaining("machines.machine.sapcloud.io different\n  spec."),
+    });
+    expect(await run("apply")).toMatchObject({
+      status: 0,
+      output: expect.stringContaining("machines.machine.sapcloud.io updated"),
+    });
+    expect(await run("diff")).toMatchObject({ status: 0 });
+  });
+});

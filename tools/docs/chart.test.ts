@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as core from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { chartValues } from "./chart-values.ts";
+import { root } from "./document-pages.ts";
+
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const chart = "charts/millwright";
+
+/** Metrics, and the series of histograms. */
+const metrics = new Set(
+  [
+    core.cloudMetricNames,
+    core.machineDeploymentMetricNames,
+    core.machineFlowMetricNames,
+    core.machineMetricNames,
+    core.machineSetMetricNames,
+    core.ownMetricNames,
+    core.processMetricNames,
+  ]
+    .flatMap((table) => Object.values<string>(table))
+    .flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]),
+);
+const namesIn = (text: string): readonly string[] => text.match(/\b(?:mcm|millwright)_[a-z_]+/g) ?? [];
+
+describe("the Helm chart", () => {
+  it("has the version of the packages", () => {
+    const { version } = JSON.parse(read("packages/cli/package.json"));
+    expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version });
+  });
+
+  it("has a meaning and a schema for every value", () => {
+    const schema = JSON.parse(read(`${chart}/values.schema.json`));
+    const values = chartValues(read(`${chart}/values.yaml`));
+    expect(values.length).toBeGreaterThan(30);
+    for (const { key, meaning } of values) {
+      expect(meaning, key).toMatch(/\w.*\.$/);
+      const found = key.split(".").reduce<unknown>((node, name) => {
+        const { $ref, properties } = Object(node);
+        const target =
+          typeof $ref === "string" ? schema.definitions[$ref.replace("#/definitions/", "")].properties : properties;
+        return Object(target)[name];
+      }, schema);
+      expect(found, key).toBeDefined();
+    }
+  });
+
+  it("has alerts on metrics that exist, each with a runbook", () => {
+    const { groups } = parse(read(`${chart}/files/alerts.yaml`));
+    const page = read("docs/operations/alerts.md");
+    const alerts: { alert: string; expr: string; annotations: Record<string, string> }[] = groups[0].rules;
+    expect(alerts.length).toBeGreaterThan(10);
+    for (const { alert, expr, annotations } of alerts) {
+      expect(
+        namesIn(expr).filter((name) => !metrics.has(name)),
+        alert,
+      ).toEqual([]);
+      expect(namesIn(expr), alert).not.toEqual([]);
+      expect(annotations["runbook"], alert).toBe(`docs/operations/alerts.md#${alert.toLowerCase()}`);
+      expect(page, alert).toContain(`\n## ${alert}\n`);
+    }
+    expect(page.match(/^## /gm)).toHaveLength(alerts.length);
+  });
+
+  it("has an alert for every metric whose description asks for one", () => {
+    const described = read("packages/core/src/wire/metric-names.ts").matchAll(
+      /\/\*\* ([^*]*Alert on[^*]*) \*\/\n\s+(\w+):/g,
+    );
+    const own: Readonly<Record<string, string>> = core.ownMetricNames;
+    const wanted = [...described].map(([, , entry = ""]) => own[entry]);
+    expect(wanted.length).toBeGreaterThan(5);
+    const used = new Set(namesIn(read(`${chart}/files/alerts.yaml`)).map((name) => name.replace(/_count$/, "")));
+    expect(wanted.filter((name) => name === undefined || !used.has(name))).toEqual([]);
+  });
+
+  it("has a dashboard on metrics that exist", () => {
+    const text = read(`${chart}/files/dashboard.json`);
+    expect(namesIn(text).filter((name) => !metrics.has(name))).toEqual([]);
+    const { panels } = JSON.parse(text);
+    expect(panels.length).toBeGreaterThan(10);
+  });
+
+  it("has the CustomResourceDefinitions of this version", () => {
+    const files = core.crds().map(({ spec }) => read(`${chart}/crds/${spec.names.plural}.yaml`));
+    expect(files.flatMap((text) => parseAllDocuments(text).map((document) => document.toJSON()))).toEqual(
+      structuredClone(core.crds()),
+    );
+  });
+});
