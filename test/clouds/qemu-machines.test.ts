@@ -213,6 +213,22 @@ echo "then $(head -c 16 /dev/vda)"
     ]);
   });
 
+  it("run the boot loader of their image without a kernel", async () => {
+    const image = join(shared, "boot.raw");
+    const text = "boot loader runs";
+    // mov ds, 0; mov si, text; each byte to the first serial port; then hlt. The text follows, and the mark of a boot sector.
+    const code = "fc31c08ed8be167cac84c07406baf803eeebf5f4ebfd";
+    const sector = Buffer.alloc(512);
+    sector.write(code, "hex");
+    sector.write(text, code.length / 2);
+    sector.writeUInt16LE(0xaa55, 510);
+    await writeFile(image, Buffer.concat([sector, Buffer.alloc(1_048_576 - 512)]));
+    const { vms, create } = await start({ image: { path: image, format: "raw" }, kernel: undefined });
+    await create(aMachine("pool-1"));
+    const vm = await only(vms);
+    await eventually(async () => expect(await consoleOf(vm)).toBe(text), 240_000);
+  });
+
   it("are refused if the disk is smaller than the image, or a forwarded port is in use", async () => {
     const image = join(shared, "large.qcow2");
     await run("qemu-img", ["create", "-q", "-f", "qcow2", image, "5G"]);

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CreateMachineRequest, Secret } from "@millwright/core";
@@ -112,6 +113,18 @@ describe("the driver of QEMU", () => {
     ]);
     expect(await driver.deleteMachine(request, aContext())).toEqual({ vm: "ended" });
     expect(await readdir(vms)).toEqual([]);
+  });
+
+  it("keeps a VM whose process serves its socket, although its pid is not visible", async () => {
+    await storeVm(4_194_304);
+    const server = createServer();
+    await new Promise<void>((resolve) => void server.listen(join(vms, folderName, "qmp"), resolve));
+    const driver = createQemuDriver();
+    expect(await driver.getMachineStatus(request, aContext())).toMatchObject({ providerId });
+    const { machines } = (await driver.listMachines?.(request, aContext())) ?? {};
+    expect(machines?.map(({ parts }) => parts)).toEqual([undefined]);
+    await new Promise((resolve) => void server.close(resolve));
+    expect(await failureOf(driver.getMachineStatus(request, aContext()))).toMatchObject({ code: "NotFound" });
   });
 
   it("keeps the folder of a machine of another namespace with the same name", async () => {

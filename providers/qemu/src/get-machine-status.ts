@@ -1,7 +1,7 @@
 import { MachineError, type MachineRequest, type MachineStatusResponse } from "@millwright/core";
 import { folderNameFor } from "./delete-machine.ts";
 import { referenceOf } from "./launch/create-machine.ts";
-import { findProcess } from "./process/find.ts";
+import { isRunning } from "./process/find.ts";
 import type { QemuSpec } from "./spec/spec.ts";
 import { readFolder, type VmFolder } from "./vm/folders.ts";
 import { isOwnedBy } from "./vm/record.ts";
@@ -20,7 +20,7 @@ export async function findVm(request: MachineRequest<QemuSpec>): Promise<VmFolde
   const isNamed = providerId === "" || found?.record.providerId === providerId;
   if (found === undefined || !isNamed || !isOwnedBy(found.record, cluster, machine))
     throw new MachineError("NotFound", `machine "${machine.name}" has no VM ${providerId}`.trimEnd());
-  if ((await findProcess(found)) !== undefined) return found;
+  if (await isRunning(found)) return found;
   throw new MachineError(
     "NotFound",
     `the QEMU process of VM ${found.record.providerId} has ended; its console is in ${found.path}`,

@@ -1,5 +1,5 @@
 import type { ListedMachine, ListMachinesRequest, ListMachinesResponse } from "@millwright/core";
-import { findProcess } from "./process/find.ts";
+import { isRunning } from "./process/find.ts";
 import type { QemuSpec } from "./spec/spec.ts";
 import { listFolders, type VmFolder } from "./vm/folders.ts";
 import { isOfCluster, ownerTagKeys } from "./vm/record.ts";
@@ -13,7 +13,7 @@ async function listed(folder: VmFolder): Promise<ListedMachine> {
     machineName: tags[ownerTagKeys.machineName] ?? "",
     ...(machineUid === "" ? {} : { machineUid }),
     ...(machineNamespace === "" ? {} : { machineNamespace }),
-    ...((await findProcess(folder)) === undefined ? { parts: [`folder ${folder.path}`] } : {}),
+    ...((await isRunning(folder)) ? {} : { parts: [`folder ${folder.path}`] }),
   };
 }
 

@@ -1,13 +1,11 @@
 import { MachineError } from "@millwright/core";
-import { findProcess } from "../process/find.ts";
+import { isRunning } from "../process/find.ts";
 import type { QemuSpec } from "../spec/spec.ts";
 import { listFolders, type VmFolder } from "../vm/folders.ts";
 
 /** Memory of the running VMs, MiB. */
 const usedMiB = async (folders: readonly VmFolder[]): Promise<number> => {
-  const sizes = folders.map(async (folder) =>
-    (await findProcess(folder)) === undefined ? 0 : folder.record.spec.memoryMiB,
-  );
+  const sizes = folders.map(async (folder) => ((await isRunning(folder)) ? folder.record.spec.memoryMiB : 0));
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 };
 

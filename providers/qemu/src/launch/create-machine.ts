@@ -8,7 +8,7 @@ import {
   type MachineIdentity,
 } from "@millwright/core";
 import { specHashOf } from "@millwright/core/driver-kit";
-import { findProcess } from "../process/find.ts";
+import { isRunning } from "../process/find.ts";
 import { startProcess } from "../process/start.ts";
 import { discard } from "../process/stop.ts";
 import { type QemuSpec, vmShapeOf } from "../spec/spec.ts";
@@ -123,8 +123,7 @@ export async function createMachine(
     const record = recordOf(request, context.clock.now());
     const existing = await readFolder(stateDirectory, folderName);
     if (existing !== undefined) {
-      const isRunning = (await findProcess(existing)) !== undefined;
-      if (isRunning || !isOwnedBy(existing.record, cluster, machine))
+      if ((await isRunning(existing)) || !isOwnedBy(existing.record, cluster, machine))
         return adopt(existing.record, record, cluster, machine);
       // The files of a VM that has ended, or of a creation that was interrupted.
       await discard(existing, 0, context);

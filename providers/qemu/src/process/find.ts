@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { createConnection } from "node:net";
 import { join } from "node:path";
 import type { VmFolder } from "../vm/folders.ts";
 import { systemUuidOf } from "../vm/identity.ts";
@@ -29,6 +30,27 @@ export async function findProcess({ path, record }: Pick<VmFolder, "path" | "rec
   const commandLine = await readIfPresent(`/proc/${text}/cmdline`);
   return commandLine !== undefined && isCommandLineOf(record.providerId, commandLine) ? Number(text) : undefined;
 }
+
+/** Whether a process serves the socket of a VM. */
+async function isServed(folder: string): Promise<boolean> {
+  const socket = createConnection({ path: join(folder, vmFiles.socket) });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.on("connect", () => resolve(true));
+  // No such file, or no process listens.
+  socket.on("error", () => resolve(false));
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/**
+ * Whether a VM runs. Only the end of its process is certain if its socket is not served either: a process that is ending has no command line any more, and one that was started in another container has no
+ * visible pid.
+ */
+export const isRunning = async (folder: Pick<VmFolder, "path" | "record">): Promise<boolean> =>
+  (await findProcess(folder)) !== undefined || isServed(folder.path);
 
 /** Whether a process is about to write its pid: QEMU creates and locks the file first. */
 export const isStarting = async (folder: string): Promise<boolean> =>

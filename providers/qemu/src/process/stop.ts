@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DriverContext } from "@millwright/core";
 import { retire, type VmFolder } from "../vm/folders.ts";
 import { vmFiles } from "./arguments.ts";
-import { findProcess, isStarting } from "./find.ts";
+import { findProcess, isRunning, isStarting } from "./find.ts";
 import { runQmp } from "./qmp.ts";
 import { systemCodeOf } from "../vm/system-code.ts";
 
@@ -14,7 +14,7 @@ const longestStartMs = 1_000;
 /** Waits until the process of a VM has ended; false after the limit. */
 async function hasEnded(folder: VmFolder, limitMs: number, { clock, signal }: DriverContext): Promise<boolean> {
   const startMs = clock.monotonicMs();
-  while ((await findProcess(folder)) !== undefined) {
+  while (await isRunning(folder)) {
     if (clock.monotonicMs() - startMs >= limitMs) return false;
     await clock.sleep(pollMs, signal);
   }
@@ -61,7 +61,7 @@ export async function discard(folder: VmFolder, gracePeriodMs: number, context: 
   if (path === undefined) return;
   const retired: VmFolder = { ...folder, path, isTerminating: true };
   // Looked for after the folder got its new name: no process can start any more.
-  if (gracePeriodMs > 0 && (await findProcess(retired)) !== undefined) await shutDown(retired, gracePeriodMs, context);
+  if (gracePeriodMs > 0 && (await isRunning(retired))) await shutDown(retired, gracePeriodMs, context);
   for (let waitedMs = 0; waitedMs < longestStartMs && (await isStarting(path)); waitedMs += pollMs)
     await context.clock.sleep(pollMs, context.signal);
   const pid = await findProcess(retired);
