@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kubectlPath } from "../harness/foreign-tools.ts";
-import { buildPackages, type LocalRegistry, startLocalRegistry } from "../harness/local-registry.ts";
+import { buildPackages, type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { applyDiff, type Block, blocksOf, fileOf } from "../harness/tutorial-blocks.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPackages, type LocalRegistry, startLocalRegistry } from "../harness/local-registry.ts";
+import { buildPackages, type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
 import { nodeOfVersion } from "../harness/node-versions.ts";
 import { startProgram } from "../harness/program.ts";
 

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { copyFile, lutimes, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { buildPackages, startLocalRegistry } from "../local-registry.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+
+/** Files that no image needs; the licences stay. */
+const unneeded = /\.(?:d\.ts|d\.mts|d\.cts|map|md|markdown|flow)$/i;
+
+const packageOf = (driver: string): string => (/^[a-z]+$/.test(driver) ? `@millwright/provider-${driver}` : driver);
+
+/**
+ * Writes what an image is built from. Versions of third-party packages are those of package-lock.json, and times of files are fixed, so that two runs give the same layers.
+ *
+ * @param driver short name of a driver of this repository, or a package that is installed here
+ * @throws Error when the folder is not empty, or an installation fails
+ */
+export async function stageImage(driver: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
+  const names = ["@millwright/cli", packageOf(driver)];
+  await buildPackages(names);
+  const registry = await startLocalRegistry(names);
+  const home = await mkdtemp(join(tmpdir(), "millwright-image-"));
+  const app = join(folder, "app");
+  try {
+    await mkdir(app);
+    await writeFile(
+      join(app, "package.json"),
+      `${JSON.stringify({ name: `millwright-${driver}`, version: "0.0.0", private: true, type: "module" })}\n`,
+    );
+    const env = {
+      ...process.env,
+      npm_config_registry: registry.url,
+      npm_config_cache: join(home, "cache"),
+      npm_config_userconfig: join(home, "npmrc"),
+      npm_config_noproxy: "127.0.0.1",
+    };
+    const npm = async (...args: readonly string[]): Promise<string> =>
+      (await run("npm", args, { cwd: app, env, maxBuffer: 64 << 20 })).stdout;
+    await npm("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", ...names);
+    const list: unknown = JSON.parse(await npm("sbom", "--sbom-format=cyclonedx", "--omit=dev"));
+    await writeFile(join(folder, "sbom.cdx.json"), `${JSON.stringify(repeatable(list), undefined, 2)}\n`);
+    // They name the registry, which exists no longer.
+    for (const name of ["package-lock.json", "node_modules/.package-lock.json"]) await rm(join(app, name));
+    await prune(app);
+    await copyFile(join(root, "deploy/images/Containerfile"), join(folder, "Containerfile"));
+  } finally {
+    await registry.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+const without = (object: object, name: string): object =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+
+/** A list of packages without what differs between two runs. */
+function repeatable(list: unknown): unknown {
+  const metadata = without(Object(Object(list).metadata), "timestamp");
+  const text = JSON.stringify({ ...without(Object(list), "serialNumber"), metadata });
+  return JSON.parse(text.replaceAll(/http:\/\/127\.0\.0\.1:\d+\//g, ""));
+}
+
+/** Removes what no image needs, and then gives all that is left one time. */
+async function prune(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && unneeded.test(entry.name)) await rm(join(entry.parentPath, entry.name));
+  for (const name of [...(await readdir(folder, { recursive: true })), ""]) await lutimes(join(folder, name), 0, 0);
+}
