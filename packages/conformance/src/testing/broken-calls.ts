@@ -229,11 +229,15 @@ export const brokenCalls: readonly BrokenDriver[] = [
     mistake: "keeps every request",
     violates: ["load.no-leaks"],
     change: () => {
-      const kept: string[][] = [];
+      const kept: { readonly name: string; readonly sizes: readonly number[] }[] = [];
       return {
         methods: (right) => ({
           getMachineStatus(request, context) {
-            kept.push(Array.from({ length: 4 * kibibyte }, (_, index) => `${request.machine.name}-${index}`));
+            // Numbers, 32 KiB of them: the garbage collector has no pointers to follow.
+            kept.push({
+              name: request.machine.name,
+              sizes: Array.from({ length: 4 * kibibyte }, (_, index) => index + 0.5),
+            });
             return right.getMachineStatus(request, context);
           },
         }),

@@ -10,6 +10,7 @@ import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction, MachineDecision } from "./state/decision.ts";
+import { isDrainCarriedOut } from "./deletion/drain-carried-out.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 import { handOverStatus } from "./deletion/hand-over.ts";
 import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
@@ -60,14 +61,6 @@ const isIncomplete = (seen: ReturnType<typeof observeMachine>): boolean =>
   seen.isClassUnchecked ||
   seen.deletionVerdict?.verdict === "unknown" ||
   seen.protected.state === "unknown";
-
-/** Whether the machine's node is being drained: not while its deletion is paused or held, or its pods are unknown. */
-const isDrainCarriedOut = (snapshot: MachineSnapshot | undefined): boolean =>
-  snapshot?.drain !== undefined &&
-  snapshot.pausedBy === undefined &&
-  snapshot.protectedBy === undefined &&
-  snapshot.heldBy === undefined &&
-  snapshot.drain.knownPods !== "disconnected";
 
 /** Enters the deletion of a machine that begins now. */
 function enterDeletion(

@@ -7,7 +7,7 @@ import {
   phaseOf,
   type ResourceType,
 } from "@millwright/core";
-import { type ApiClient, type Controller, isApiError, nodeResource, watchTriggers } from "@millwright/kube";
+import { type ApiClient, type Controller, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { unhealthyConditionsOf } from "../model/node-health.ts";
@@ -24,7 +24,7 @@ import { createInFlightRemediations } from "./in-flight-remediations.ts";
 import { creationDeadline, type ObservedSince } from "../model/timeouts.ts";
 import { createObservedTimes } from "./observed-times.ts";
 import { isDeleting } from "../model/phase.ts";
-import { createServerProof, type ServerProof } from "./server-proof.ts";
+import { createServerProof, isRejection, type ServerProof } from "./server-proof.ts";
 import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
 import { createOutageWatch } from "./outage.ts";
 import { noRemediationHold, type ConnectivityView, type RemediationView } from "./remediation-view.ts";
@@ -142,11 +142,7 @@ function createProofs(
       lostAfterMs,
       isNeeded: () => caches.machines.store.list(namespace).some(hasTimeout),
       probe: (timeoutMs, signal) =>
-        api.list(type, { ...scope, limit: 1, metadataOnly: true }, { timeoutMs, signal }).then(
-          () => true,
-          // A server that rejects the request responds; one whose storage does not, answers with 5xx.
-          (error: unknown) => isApiError(error) && error.status >= 400 && error.status < 500,
-        ),
+        api.list(type, { ...scope, limit: 1, metadataOnly: true }, { timeoutMs, signal }).then(() => true, isRejection),
       onLost() {
         log("warn", "Remediation and timeouts of nodes paused: an API server does not respond", { kind: type.kind });
         enqueueWaiting();

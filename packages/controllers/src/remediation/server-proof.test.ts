@@ -1,6 +1,7 @@
 import { createVirtualClock } from "@millwright/core/testing";
+import { ApiError } from "@millwright/kube";
 import { expect, it } from "vitest";
-import { createServerProof } from "./server-proof.ts";
+import { createServerProof, isRejection } from "./server-proof.ts";
 
 function setUp() {
   const clock = createVirtualClock();
@@ -86,4 +87,17 @@ it("proves nothing before the first response, and does not count a short stall",
   await clock.advance(10_000);
   expect([view().isUnproven, lines]).toEqual([false, []]);
   await end();
+});
+
+it.each([
+  [400, true],
+  [403, true],
+  [429, true],
+  [499, true],
+  [500, false],
+  [503, false],
+  [0, false],
+])("takes an error of status %i for a response: %s", (status, isResponse) => {
+  expect(isRejection(new ApiError({ status, reason: "x", message: "x" }))).toBe(isResponse);
+  expect(isRejection(new Error("no response"))).toBe(false);
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "@millwright/core";
+import { isApiError } from "@millwright/kube";
 
 /** What {@link createServerProof} needs. */
 export interface ServerProofOptions {
@@ -85,3 +86,6 @@ export function createServerProof(options: ServerProofOptions): ServerProof {
     },
   };
 }
+
+/** Whether the answer to a read proves that a server responds, although it failed: one that rejects the request responds; one whose storage does not, answers with 5xx. */
+export const isRejection = (error: unknown): boolean => isApiError(error) && error.status >= 400 && error.status < 500;
