@@ -15,6 +15,7 @@ import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addProviderFlags, addProviderTlsFlags } from "./driver-flags.ts";
+import { addConfiguration } from "./configuration/read-configuration.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
@@ -47,8 +48,14 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   const runCommand = program.command("run").description("run the controllers against a cluster");
-  addIneffectiveFlags(addProviderFlags(addWatchdogFlags(addRunFlags(runCommand)))).action(
-    async (flags: RunFlags, command: Command) => {
+  const effective = addConfiguration(addProviderFlags(addWatchdogFlags(addRunFlags(runCommand))));
+  addIneffectiveFlags(runCommand).action(
+    async (flags: RunFlags & { readonly printConfig?: true }, command: Command) => {
+      if (flags.printConfig === true) {
+        const { renderConfiguration } = await import("./configuration/print-configuration.ts");
+        process.stdout.write(renderConfiguration(effective()));
+        return;
+      }
       if ([flags.provider, flags.providerInProcess, flags.providerIsolated].every((names) => names === undefined))
         command.error("error: required option '--provider <name...>' not specified");
       const { run } = await import("./commands/run.ts");
