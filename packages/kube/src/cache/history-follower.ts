@@ -15,6 +15,8 @@ export interface HistoryFollower {
   isInterrupted(): boolean;
   /** Reports that the server went back, unless that is known since the last complete list. */
   report(evidence: RewindEvidence): void;
+  /** Reports what was found outside of this cache's own lists and watches, and ends its attempt like those of the others. */
+  reportFromOutside(evidence: RewindEvidence): void;
   /** A list that began in the current history, or showed that it is a new one, is complete. */
   listed(): void;
 }
@@ -51,6 +53,9 @@ export function followHistory(history: ServerHistory): HistoryFollower {
       if (isOutdated()) return;
       history.report(evidence, onRewind);
       expire();
+    },
+    reportFromOutside(evidence) {
+      if (!isOutdated()) history.report(evidence);
     },
     listed() {
       listedIn = history.epoch();

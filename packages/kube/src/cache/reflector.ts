@@ -139,6 +139,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const waiters = createVersionWaiters();
   const connectivity = createConnectivityRecord(clock);
   const failureLog = createFailureLog(log, describeType(type));
+  store.onRewind((found) => history.reportFromOutside({ resource: describeType(type), found }));
   let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;

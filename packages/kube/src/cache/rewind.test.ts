@@ -13,6 +13,11 @@ const versions = (objects: readonly KubeObject[]) => objects.map(({ metadata }) 
 const probe = (version: number, whole: ObjectList) => (options: ListOptions) =>
   options.limit === 1 ? page([], version) : whole;
 
+const at = (version: number, generation: number): KubeObject => {
+  const { metadata, ...rest } = node("a", version);
+  return { ...rest, metadata: { ...metadata, generation } };
+};
+
 test("lists again when the server, back after an outage, is at a lower version than its watch", async () => {
   const restored = page([node("a", 3)], 9);
   const run = start(
@@ -223,5 +228,33 @@ test("lists again when another cache finds out while this one waits for its next
   await run.clock.advance(5_000);
   expect(run.store.size).toBe(0);
   expect(run.reflector.isCurrent()).toBe(true);
+  await run.end();
+});
+
+test("lists again when an own write has a newer version and a lower generation, and does not keep its answer", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted([page([at(20, 2), node("b", 19)], 20), page([at(1_001, 1)], 1_001)], [[], []]);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(0);
+  // A backup of before the last change was restored, and its revision raised: the status of what is back was written.
+  run.store.applyWrite(at(1_001, 1));
+  expect(versions(run.store.list())).toEqual(["20", "19"]);
+  expect(run.reflector.isCurrent()).toBe(false);
+  await run.clock.advance(5_000);
+  expect(versions(run.store.list())).toEqual(["1001"]);
+  expect([run.reflector.isCurrent(), history.epoch()]).toEqual([true, 1]);
+  await run.end();
+});
+
+test("finds a lower generation in a list, in which all versions are newer", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted(
+    [page([at(20, 2)], 20), page([at(1_001, 1)], 1_002), page([at(1_001, 1)], 1_002)],
+    [[gone()], []],
+  );
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(5_000);
+  expect(versions(run.store.list())).toEqual(["1001"]);
+  expect([run.reflector.isCurrent(), history.epoch()]).toEqual([true, 1]);
   await run.end();
 });

@@ -100,6 +100,11 @@ export interface Store<T extends ApiObject, Index extends string = never> extend
   replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
   /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
   beginReplacement(): Replacement<T>;
+  /**
+   * Calls `listener` with what shows, outside of a list, that the server went back to an earlier state: an own write or an event with a newer version of an object, but a lower
+   * `metadata.generation`, which a server never lowers. The object is not applied: the rest of the store would not fit it, and the next list would show nothing.
+   */
+  onRewind(listener: (found: string) => void): void;
   /** Calls all subscribers with each object as if it had changed, with (same, same). In slices; see {@link Replacement.finish}. */
   resync(options: SliceOptions): Promise<void>;
 }
@@ -129,6 +134,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   const indexes = new Map<string, StoreIndex<T>>();
   const tombstones = createTombstones();
   const subscribers = new Set<StoreSubscriber<T>>();
+  const rewindListeners: ((found: string) => void)[] = [];
   const pool = createValuePool();
   /** The newest version seen in anything. */
   let newest: string | undefined;
@@ -201,7 +207,9 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     const old = objects.get(key);
     const order = compareResourceVersions(resourceVersion, old?.metadata.resourceVersion);
     if (order !== undefined && order <= 0) return;
-    put(key, object, keep);
+    const lowered = loweredGeneration(old, object);
+    if (lowered !== undefined) for (const listener of rewindListeners) listener(`${key} ${lowered}`);
+    else put(key, object, keep);
   }
 
   const beginList = (): ListMark => ({ newest, deletions: tombstones.now() });
@@ -243,6 +251,8 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       if (isNewer(known, listed) && !isNewer(known, resourceVersion)) {
         return `${key} at version ${listed} after version ${known}`;
       }
+      const lowered = loweredGeneration(had, item);
+      if (lowered !== undefined) return `${key} ${lowered}`;
       const deletion = tombstones.contradictedBy({ key, uid, resourceVersion, begunAt: mark.deletions });
       if (deletion === undefined) continue;
       if (deletion.isObserved && deletion.resourceVersion !== undefined) return `${key} after it was deleted`;
@@ -337,6 +347,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     },
     applyEvent,
     applyDeletion,
+    onRewind: (listener) => void rewindListeners.push(listener),
     beginList,
     replaceAll(items, resourceVersion, mark) {
       const isRewound = findRewind(items, resourceVersion, mark) !== undefined;
@@ -357,6 +368,16 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     },
     resync: (slicing) => runInSlices(resync(), slicing),
   };
+}
+
+/** A generation lower than before, as words; `undefined` if it is not, or the objects only share their name. A server never lowers that of an object. */
+function loweredGeneration(old: ApiObject | undefined, current: ApiObject): string | undefined {
+  if (old === undefined || isOther(old, current)) return undefined;
+  const { generation: before } = old.metadata;
+  const { generation: after } = current.metadata;
+  return before !== undefined && after !== undefined && after < before
+    ? `at generation ${after} after generation ${before}`
+    : undefined;
 }
 
 /** The deletion of an object that is known to be deleted at a version. */
