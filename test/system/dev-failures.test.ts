@@ -53,7 +53,7 @@ describe("millwright dev that cannot run", () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it("ends with one line when a driver cannot be loaded", async () => {
-    expect(await dev(["--provider", "./none.ts"])).toEqual(oneLine(/--provider \.\/none\.ts: cannot be loaded/));
+    expect(await dev(["--provider", "./none.ts"])).toEqual(oneLine(/--provider \.\/none\.ts: there is no file/));
   });
 
   it("ends with one line when its port is in use", async () => {
