@@ -124,7 +124,7 @@ const healthyWatchMs = 5_000;
  * without any changes is replaced once in that time.
  */
 export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
-  const { api, type, store, clock, random } = options;
+  const { api, type, store, clock, random, inactivityMs, metadataOnly = false } = options;
   const log = options.log ?? noLog;
   const backoff = options.backoff ?? { initialMs: 800, maxMs: 15_000 };
   const scope: Scope = {
@@ -133,7 +133,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     fieldSelector: options.fieldSelector,
   };
   const omitManagedFields = options.keepManagedFields !== true;
-  const { inactivityMs, metadataOnly = false } = options;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
   const history = followHistory(api.history ?? createServerHistory(clock));
   const waiters = createVersionWaiters();
