@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { link, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -100,6 +100,15 @@ async function kill({ pid, folder }: StoredVm): Promise<void> {
   if (pid === undefined) throw new Error("the VM does not run");
   process.kill(pid, "SIGKILL");
   await eventually(async () => expect(await processesIn(folder)).toEqual([]));
+  // A process that is ending has no command line any more, but still serves its socket.
+  await eventually(async () => {
+    const socket = createConnection({ path: join(folder, "qmp") });
+    const isServed = await new Promise<boolean>((resolve) => {
+      socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    });
+    socket.destroy();
+    expect(isServed).toBe(false);
+  });
 }
 
 const namesIn = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineFixture, type FixtureSetup, type ProviderClass } from "@millwright/conformance";
-import { createQemuDriver, maxUserDataBytes, ownerTagKeys } from "@millwright/provider-qemu";
+import { createQemuDriver, maxUserDataBytes, ownerTagKeys, systemUuidOf } from "@millwright/provider-qemu";
 import { eventually } from "../../harness/eventually.ts";
 import {
   createStateDirectory,
@@ -66,6 +66,11 @@ const run = async (folder: string): Promise<FixtureSetup> => {
       Object.entries(missingFiles(folder, kernel.path)).map(([what, change]) => [what, classOf(change)]),
     ),
     maxUserDataBytes,
+    async nodesOf(machineName) {
+      const { nodeName, providerId } = await named(machineName);
+      const node = { name: nodeName, systemUuid: systemUuidOf(providerId), addresses: [] };
+      return { "id of the Machine": { ...node, providerId }, "UUID of the firmware": { ...node, providerId: "" } };
+    },
     async inventory() {
       const found = await vms();
       return Promise.all(
