@@ -1,4 +1,5 @@
 import type { ListedMachine, ListMachinesResponse } from "@millwright/core";
+import { allOrAbort } from "@millwright/core/driver-kit";
 import { machineOfDisk, machineOfNic } from "./vm/machine-of-part.ts";
 import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 import { isOfCluster, ownerTagKeys, tagOf, type Tags } from "./vm/owner-tags.ts";
@@ -10,10 +11,10 @@ export async function listMachines(
   { session, keys, context }: MethodCall,
 ): Promise<ListMachinesResponse> {
   const { resourceGroup, location, properties } = spec;
-  const [vms, nics, disks] = await Promise.all([
-    session.vms(resourceGroup, context),
-    session.nics(resourceGroup, context),
-    session.disks(resourceGroup, context),
+  const [vms, nics, disks] = await allOrAbort(context, [
+    (own) => session.vms(resourceGroup, own),
+    (own) => session.nics(resourceGroup, own),
+    (own) => session.disks(resourceGroup, own),
   ]);
   const { dataDisks } = properties.storageProfile;
   // VMs first: their tags have precedence.

@@ -2,6 +2,7 @@ export { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
 export { allPages } from "./all-pages.ts";
 export type { Page } from "./all-pages.ts";
 export { answerTooLong, isAnswerTooLong, mostAnswerBytes, readAnswer } from "./answer-size.ts";
+export { allOrAbort } from "./all-or-abort.ts";
 export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
 export { startWaitingTime } from "./call-deadline.ts";

@@ -1,6 +1,7 @@
 import type { Disk } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import { MachineError } from "@millwright/core";
+import { allOrAbort } from "@millwright/core/driver-kit";
 import { toMachineError } from "../api/errors.ts";
 import { machineOfDisk, machineOfNic } from "./machine-of-part.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
@@ -17,9 +18,9 @@ export interface Parts {
 export async function partsOf(request: AzureRequest, vmName: string, call: MethodCall): Promise<Parts> {
   const { session, context } = call;
   const { resourceGroup } = request.machineClass.spec;
-  const [nics, disks] = await Promise.all([
-    session.nics(resourceGroup, context),
-    session.disks(resourceGroup, context),
+  const [nics, disks] = await allOrAbort(context, [
+    (own) => session.nics(resourceGroup, own),
+    (own) => session.disks(resourceGroup, own),
   ]);
   return {
     nics: nics.filter(({ name = "", tags }) => isOf(request, vmName, call, tags, machineOfNic(name, tags))),
