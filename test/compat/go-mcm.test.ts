@@ -10,8 +10,6 @@ import type { Program } from "../harness/program.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 const LONG = 120_000;
-/** `terminationGracePeriodSeconds` of a Pod by default. */
-const GRACE_MS = 30_000;
 const namespace = "default";
 const LEASE_MS = 6_000;
 const leaseFlags = [
@@ -57,11 +55,7 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
     );
   };
   const stop = async (name: ProcessName, signal: NodeJS.Signals): Promise<void> => {
-    const program = running.get(name);
-    // As a kubelet does: MCM can continue to renew its lease when SIGTERM comes while it begins to lead.
-    const kill = setTimeout(() => void program?.stop("SIGKILL"), GRACE_MS);
-    await program?.stop(signal);
-    clearTimeout(kill);
+    await running.get(name)?.stop(signal);
   };
   const untilHeldBy = (holder: Holder): Promise<void> =>
     eventually(async () => expect(await leaseHolders(fleet.api)).toEqual([holder, holder]), LONG);

@@ -32,6 +32,26 @@ async function managing(
 }
 
 describe("a manager that stops", () => {
+  it("ends at once when it was stopped before it started, also with leader election", async () => {
+    const clock = createVirtualClock();
+    const api = createFakeApi({ clock });
+    const leadership = {
+      lost: new AbortController().signal,
+      acquired: (signal?: AbortSignal) => Promise.reject(signal?.reason),
+      fence: () => undefined,
+      stop: () => Promise.resolve(),
+      isLeaderKnown: () => true,
+    };
+    const { manager, stop } = aManager(aCloud().driver, { control: api, target: api, leadership }, clock, api);
+    stop.abort(new Error("stopped by SIGTERM"));
+    const ended = manager.start(stop.signal).then(
+      () => "ended",
+      () => "failed",
+    );
+    await clock.advance(60_000);
+    expect(await Promise.race([ended, new Promise((resolve) => setImmediate(() => resolve("hangs")))])).toBe("ended");
+  });
+
   it("hands no machine over when one of its parts has failed, whose cache may be outdated", async () => {
     let isBroken = false;
     const log: Log = () => {

@@ -124,6 +124,8 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const lose = (): void => reject(lost.reason);
     if (lost.aborted) return lose();
+    // SIGTERM may have come before the manager was started.
+    if (signal.aborted) return resolve();
     lost.addEventListener("abort", lose, { once: true });
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
