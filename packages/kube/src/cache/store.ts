@@ -5,6 +5,7 @@ import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts
 import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
 import { runInSlices } from "../slices.ts";
 import type { SliceOptions } from "../slices.ts";
+import { isOther, loweredGeneration } from "./same-object.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
 import { createTombstones, type Deletion } from "./tombstones.ts";
@@ -370,16 +371,6 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   };
 }
 
-/** A generation lower than before, as words; `undefined` if it is not, or the objects only share their name. A server never lowers that of an object. */
-function loweredGeneration(old: ApiObject | undefined, current: ApiObject): string | undefined {
-  if (old === undefined || isOther(old, current)) return undefined;
-  const { generation: before } = old.metadata;
-  const { generation: after } = current.metadata;
-  return before !== undefined && after !== undefined && after < before
-    ? `at generation ${after} after generation ${before}`
-    : undefined;
-}
-
 /** The deletion of an object that is known to be deleted at a version. */
 function deletionBefore({ metadata }: ApiObject, resourceVersion: string | undefined): Deletion {
   const newest = isNewer(resourceVersion, metadata.resourceVersion) ? resourceVersion : metadata.resourceVersion;
@@ -398,8 +389,4 @@ function withoutContent<T extends ApiObject>(object: T, former: T | undefined): 
   // No more of it can be read: the type is a claim in any case.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.freeze({ ...known, metadata }) as ApiObject as T;
-}
-
-function isOther(a: ApiObject, b: ApiObject): boolean {
-  return a.metadata.uid !== undefined && b.metadata.uid !== undefined && a.metadata.uid !== b.metadata.uid;
 }
