@@ -4,8 +4,8 @@ import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
 /**
  * Vitest reporter whose only output are a line `failed: FILE > TEST: REASON` for each failure and the closing line
- * `N passed, N failed` (with `, N skipped` when tests were skipped). A file that cannot be loaded and an error outside of
- * any test count as one failure each, so that a failed run never ends with "0 failed".
+ * `N passed, N failed` (with `, N skipped` when tests were skipped). A file that cannot be loaded, a failed hook of a group and
+ * an error outside of any test count as one failure each, so that a failed run never ends with "0 failed".
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
@@ -16,6 +16,12 @@ export default class SummaryReporter implements Reporter {
       if (module.errors().length > 0) {
         count.failed += 1;
         console.log(`failed: ${file}: ${firstLine(module.errors())}`);
+      }
+      // Hooks of a group of tests: when one fails before the tests, these count as skipped; after them, as passed.
+      for (const suite of module.children.allSuites()) {
+        if (suite.errors().length === 0) continue;
+        count.failed += 1;
+        console.log(`failed: ${file} > ${suite.fullName}: ${firstLine(suite.errors())}`);
       }
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
