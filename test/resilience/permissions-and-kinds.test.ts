@@ -4,11 +4,17 @@ import { crds, machineClassResource, machineDeploymentResource, machineResource 
 import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { freePorts } from "../../tools/control-plane/free-port.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const namespace = "default";
+/** Status and text of `/readyz`. */
+const readiness = async (port: number): Promise<string> => {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+  return `${response.status} ${await response.text()}`;
+};
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false };
 const clusterRoles = { ...rbac, kind: "ClusterRole", plural: "clusterroles" };
 const clusterRoleBindings = { ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings" };
@@ -88,13 +94,43 @@ describe("millwright run without its prerequisites", () => {
     for (const { metadata } of crds())
       await fleet.api.delete(customResourceDefinitionResource, { name: metadata.name });
     await fleet.api.delete(secretResource, { namespace, name: "cloud" });
-    const controllers = fleet.run();
+    const [port = 0] = await freePorts(1);
+    const controllers = fleet.run(`--port=${port}`, "--address=127.0.0.1");
+    await controllers.waitFor(
+      /"check":"CRDs".*does not serve.*"remedy":"Apply them: .*A prerequisite is not met/,
+      40_000,
+    );
     await controllers.waitFor(/"kinds":\["machines".*Waiting for the first list of some kinds/, 40_000);
     expect(fleet.cloud.calls).toEqual([]);
+    expect(await readiness(port)).toMatch(
+      /^503 .*control and target cluster: CRDs: .*does not serve.*"millwright crds apply"/s,
+    );
     await eventually(() => fleet.declareKinds());
+    await eventually(async () => expect(await readiness(port)).toBe("200 OK"), 90_000);
+    const checks = (): number => fleet.requests().filter(({ resource }) => resource.endsWith("reviews")).length;
+    const before = checks();
     await fleet.api.create(machineClassResource, machineClass("small"));
     await fleet.deploy(2);
     await fleet.untilRunning(2, 90_000);
+    expect(checks()).toBe(before);
+  });
+
+  it("names permissions that are missing at start in log and readiness, goes on, and is ready when they are granted", async () => {
+    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    const [verbs, apiGroups] = [["get", "list", "watch", "create", "update", "patch"], ["*"]];
+    await grant({ apiGroups, resources: ["*"], verbs }, { apiGroups, resources: ["leases"], verbs: ["*"] });
+    const file = await kubeconfigOf((text) => text.replace("token: root", "token: first"));
+    const [port = 0] = await freePorts(1);
+    const controllers = fleet.run(`--control-kubeconfig=${file}`, `--port=${port}`, "--address=127.0.0.1");
+    await controllers.waitFor(
+      /"because":"Not allowed in the whole cluster: delete; .*"remedy":"Grant it: .*A prerequisite/,
+    );
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    expect(await readiness(port)).toMatch(/^503 .*Permission nodes: Not allowed in the whole cluster: delete; /s);
+    await fleet.api.patch(clusterRoles, { name: "millwright" }, { rules: [everything] }, { kind: "merge" });
+    await controllers.waitFor(/The prerequisites of a cluster are met/, 90_000);
+    await eventually(async () => expect(await readiness(port)).toBe("200 OK"));
   });
 
   it("keeps every VM while its kinds are not served, reports them without a hot loop, and continues when they are back", async () => {

@@ -44,6 +44,8 @@ export { openCloudRecorder } from "./recording/cloud-recorder.ts";
 export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-recorder.ts";
 export { planUninstall, uninstall } from "./uninstall/uninstall.ts";
 export type { UninstallOptions, UninstallReport } from "./uninstall/uninstall.ts";
+export { followPrerequisites } from "./start-up/follow-prerequisites.ts";
+export type { PrerequisiteCluster, PrerequisiteOptions, Prerequisites } from "./start-up/follow-prerequisites.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";
 export { startWatchdog } from "./watchdog/watchdog.ts";
 export type { ManagerVitals, Watchdog, WatchdogOptions } from "./watchdog/watchdog.ts";

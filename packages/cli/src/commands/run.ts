@@ -1,5 +1,7 @@
-import { type IntOrPercent, systemClock, type Timer } from "@millwright/core";
+import { type IntOrPercent, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
+  type ApiClient,
+  type ClusterConfig,
   createApiClient,
   type ElectionTimes,
   isLeadershipLost,
@@ -198,6 +200,41 @@ function logDeletionShare(log: Log, { machineSafetyMaxDeletionShare: flag }: Run
   });
 }
 
+/** Clients for the clusters of the flags. */
+async function connectClusters(flags: RunFlags, log: Log) {
+  const { targetKubeconfig } = flags;
+  const kubeConfig = controlCluster(flags);
+  const config = await loadKubeConfig(kubeConfig);
+  const connect = (cluster: ClusterConfig): ApiClient =>
+    createApiClient(cluster, { userAgent: "millwright", fieldManager: "millwright", log });
+  const control = connect(config);
+  const separate =
+    targetKubeconfig === undefined || [kubeConfig.file, "none"].includes(targetKubeconfig)
+      ? undefined
+      : await loadTargetConfig(flags);
+  const target = targetKubeconfig === "none" ? undefined : separate === undefined ? control : connect(separate);
+  return {
+    kubeConfig,
+    config,
+    control,
+    target,
+    /** Whether no other cluster than the control cluster is used. */
+    isOneServer: separate === undefined || separate.server === config.server,
+    async closeClusters() {
+      await Promise.all([control.close(), ...(target === undefined || target === control ? [] : [target.close()])]);
+    },
+  };
+}
+
+/** The clusters that the controllers use, each once. */
+const clustersOf = (control: ApiClient, target: ApiClient | undefined): readonly Runtime.PrerequisiteCluster[] =>
+  target === control
+    ? [{ api: control, roles: ["control", "target"] }]
+    : [
+        { api: control, roles: ["control"] },
+        ...(target === undefined ? [] : [{ api: target, roles: ["target"] } as const]),
+      ];
+
 /** What the controllers run with. */
 interface RunContext {
   readonly runtime: typeof Runtime;
@@ -227,17 +264,8 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
 }
 
 async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal }: RunContext): Promise<number> {
-  const kubeConfig = controlCluster(flags);
-  const config = await loadKubeConfig(kubeConfig);
-  const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright", log });
-  const { targetKubeconfig } = flags;
-  const separate = targetKubeconfig !== undefined && ![kubeConfig.file, "none"].includes(targetKubeconfig);
-  const targetConfig = separate ? await loadTargetConfig(flags) : config;
-  const target = separate
-    ? createApiClient(targetConfig, { userAgent: "millwright", fieldManager: "millwright", log })
-    : control;
-  const maxDeletionShare =
-    flags.machineSafetyMaxDeletionShare ?? (targetConfig.server === config.server ? DELETION_SHARE : 0);
+  const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
+  const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
 
   const namespace = flags.namespace ?? config.namespace ?? "default";
   const leadership = flags.leaderElect
@@ -255,6 +283,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   // Before there is a manager, whose timers would keep the process when the port cannot be used.
   let manager: Manager | undefined;
   let watchdog: Runtime.Watchdog | undefined;
+  const stopped = new AbortController();
   const readMetrics = async (): Promise<string> =>
     `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}`;
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
@@ -265,16 +294,25 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       ...(leadership === undefined ? {} : { leadership }),
       ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
       control,
-      ...(flags.targetKubeconfig === "none" ? {} : { target }),
+      ...(target === undefined ? {} : { target }),
       namespace,
       drivers,
       ...managerSettings(flags),
       maxDeletionShare,
       log,
     });
+    const prerequisites = runtime.followPrerequisites({
+      clusters: clustersOf(control, target),
+      namespace,
+      ready: manager.ready,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+    });
     log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
     watchdog = runtime.startWatchdog({
       vitals: manager.vitals,
+      problems: prerequisites.problems,
       isLeaderKnown: () => leadership?.isLeaderKnown() ?? true,
       limits: { stuckMs: flags.watchdogStuckTimeout, memoryShare: flags.watchdogMemoryLimit },
       report: (report) => endpoints?.report(report),
@@ -283,7 +321,10 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       log,
     });
     logDeletionShare(log, flags, maxDeletionShare);
-    await manager.start(signal);
+    await Promise.all([
+      manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
+      prerequisites.run(AbortSignal.any([signal, stopped.signal])),
+    ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;
   } catch (error) {
@@ -296,6 +337,6 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     watchdog?.stop();
     await endpoints?.close();
     await recorder?.close();
-    await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
+    await closeClusters();
   }
 }

@@ -20,7 +20,7 @@ export function explainFailure(error: unknown, needs: string): unknown {
   if (isTransient(error)) return new ConfigError(`the API server is unreachable: ${error.message}`, { cause: error });
   if (isApiError(error) && isUnservedKind(error))
     return new ConfigError(
-      `${error.message}; the cluster does not serve the machine kinds: select another cluster, or run "millwright crds | kubectl apply -f -"`,
+      `${error.message}; the cluster does not serve the machine kinds: select another cluster, or run "millwright crds apply"`,
       { cause: error },
     );
   return error;

@@ -11,7 +11,7 @@ import type { CheckedApi } from "./check-api.ts";
 
 const version = "v1alpha1";
 const name = "CRDs";
-const apply = 'Apply them: "millwright crds | kubectl apply -f -".';
+const apply = 'Apply them: "millwright crds apply".';
 
 /** Names of the resources and subresources that a cluster serves of the machine group and version. */
 async function servedResources(api: CheckedApi, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
@@ -135,7 +135,7 @@ export async function checkKinds(api: CheckedApi, signal: AbortSignal): Promise<
     return {
       name,
       status: "failed",
-      message: messageOf(explainFailure(error, "doctor needs to get the discovery documents")),
+      message: messageOf(explainFailure(error, "this check needs to get the discovery documents")),
     };
   }
 }

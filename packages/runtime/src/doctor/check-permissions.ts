@@ -1,17 +1,8 @@
 import { type CheckOutcome, isRecord, type RequiredPermission, requiredPermissions } from "@millwright/core";
-import { messageOf } from "@millwright/kube";
+import { isForbidden, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import type { CheckedApi } from "./check-api.ts";
-
-/** A question to the API server: may this user do this? */
-interface ResourceAttributes {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-}
+import { readGrantedRules, type ResourceAttributes } from "./granted-rules.ts";
 
 const namespaceOf = ({ scope }: RequiredPermission, machinesNamespace: string): string | undefined =>
   scope === "cluster" ? undefined : scope === "machines" ? machinesNamespace : scope;
@@ -48,15 +39,38 @@ async function isAllowed(
   return isRecord(body) && isRecord(body["status"]) && body["status"]["allowed"] === true;
 }
 
+/** A user that may not ask for rules may still ask for single permissions. */
+function ignoreForbidden(error: unknown): undefined {
+  if (!isForbidden(error)) throw error;
+}
+
+type IsAllowed = (attributes: ResourceAttributes) => Promise<boolean>;
+
+/**
+ * Makes what decides whether a request is allowed: by the rules of its namespace, read once, and by a review of its own only where these do not allow it, or where the API server has more
+ * than rules. So few requests show that nothing is missing.
+ */
+function createReviewer(api: CheckedApi, signal: AbortSignal): IsAllowed {
+  const rules = new Map<string | undefined, ReturnType<typeof readGrantedRules>>();
+  const rulesOf = (namespace: string | undefined): ReturnType<typeof readGrantedRules> => {
+    const known = rules.get(namespace) ?? readGrantedRules(api, namespace, signal).catch(ignoreForbidden);
+    rules.set(namespace, known);
+    return known;
+  };
+  return async (attributes) => {
+    const allows = await rulesOf(attributes.namespace);
+    return allows?.(attributes) === true || isAllowed(api, attributes, signal);
+  };
+}
+
 /** The outcome for one permission; undefined when it is granted. */
 async function checkPermission(
-  api: CheckedApi,
+  isAllowed: IsAllowed,
   permission: RequiredPermission,
   machinesNamespace: string,
-  signal: AbortSignal,
 ): Promise<CheckOutcome | undefined> {
   const attributes = attributesOf(permission, machinesNamespace);
-  const answers = await Promise.all(attributes.map((attributes) => isAllowed(api, attributes, signal)));
+  const answers = await Promise.all(attributes.map(isAllowed));
   const missing = [...new Set(attributes.filter((_, index) => answers[index] === false).map(({ verb }) => verb))];
   if (missing.length === 0) return undefined;
   const namespace = namespaceOf(permission, machinesNamespace);
@@ -74,7 +88,7 @@ async function checkPermission(
 }
 
 /**
- * Checks that the user of a kubeconfig has the permissions that the controllers need, by SelfSubjectAccessReviews: one outcome for each resource with missing permissions, or one if none is missing.
+ * Checks that the user of a kubeconfig has the permissions that the controllers need, by reviews of the API server: one outcome for each resource with missing permissions, or one if none is missing.
  *
  * @param clusters what the cluster is used for
  */
@@ -85,9 +99,10 @@ export async function checkPermissions(
   signal: AbortSignal,
 ): Promise<readonly CheckOutcome[]> {
   const permissions = requiredPermissions.filter(({ cluster }) => clusters.includes(cluster));
+  const isAllowed = createReviewer(api, signal);
   try {
     const outcomes = await Promise.all(
-      permissions.map((permission) => checkPermission(api, permission, machinesNamespace, signal)),
+      permissions.map((permission) => checkPermission(isAllowed, permission, machinesNamespace)),
     );
     const lacking = outcomes.filter((outcome) => outcome !== undefined);
     if (lacking.length > 0) return lacking;
@@ -97,7 +112,9 @@ export async function checkPermissions(
     ];
   } catch (error) {
     signal.throwIfAborted();
-    const message = messageOf(explainFailure(error, "doctor needs to create selfsubjectaccessreviews"));
+    const message = messageOf(
+      explainFailure(error, "this check needs to create selfsubjectrulesreviews and selfsubjectaccessreviews"),
+    );
     return [{ name: "Permissions", status: "failed", message }];
   }
 }

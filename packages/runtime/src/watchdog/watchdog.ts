@@ -16,6 +16,8 @@ export interface WatchdogOptions {
   vitals(): ManagerVitals;
   /** Whether it is known which process leads. */
   isLeaderKnown(): boolean;
+  /** What else keeps the process from being ready. Default: nothing. */
+  problems?(): readonly string[];
   readonly limits: WatchdogLimits;
   /** Receives what is wrong, and what runs. */
   report(report: HealthReport): void;
@@ -141,6 +143,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
       problems: [
         ...(unsynced.length === 0 ? [] : [`waiting for the first list of ${unsynced.join(", ")}`]),
         ...(options.isLeaderKnown() ? [] : ["waiting to know the leader"]),
+        ...(options.problems?.() ?? []),
         ...next.problems.map(({ message }) => message),
       ],
       running,
