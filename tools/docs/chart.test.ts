@@ -5,25 +5,15 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { chartValues } from "./chart-values.ts";
 import { root } from "./document-pages.ts";
+import { metricNames } from "./metric-names.ts";
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const chart = "charts/millwright";
 
 /** Metrics, and the series of histograms. */
-const metrics = new Set(
-  [
-    core.cloudMetricNames,
-    core.machineDeploymentMetricNames,
-    core.machineFlowMetricNames,
-    core.machineMetricNames,
-    core.machineSetMetricNames,
-    core.ownMetricNames,
-    core.processMetricNames,
-  ]
-    .flatMap((table) => Object.values<string>(table))
-    .flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]),
-);
-const namesIn = (text: string): readonly string[] => text.match(/\b(?:mcm|millwright)_[a-z_]+/g) ?? [];
+const metrics = new Set(metricNames.flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]));
+const namesIn = (text: string): readonly string[] =>
+  text.match(/\b(?:mcm|millwright|workqueue|controller_runtime|rest_client|process|nodejs)_[a-z_0-9]+/g) ?? [];
 
 describe("the Helm chart", () => {
   it("has the version of the packages", () => {

@@ -3,6 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import * as core from "@millwright/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { documentPages, type Page, root } from "./document-pages.ts";
+import { metricNames } from "./metric-names.ts";
 
 const exists = (file: string): Promise<boolean> =>
   access(join(root, file)).then(
@@ -29,18 +30,7 @@ function anchorsOf(text: string): readonly string[] {
 }
 
 /** Annotations and metrics of Millwright, and MCM's metrics. */
-const names = new Set<string>(
-  [
-    core.annotationKeys,
-    core.cloudMetricNames,
-    core.machineDeploymentMetricNames,
-    core.machineFlowMetricNames,
-    core.machineMetricNames,
-    core.machineSetMetricNames,
-    core.ownMetricNames,
-    core.processMetricNames,
-  ].flatMap((table) => Object.values<string>(table)),
-);
+const names = new Set<string>([...Object.values(core.annotationKeys), ...metricNames]);
 
 /** Metrics of MCM that a page names because Millwright does not have them. */
 const absent = new Set(["mcm_machine_controller_frozen", "mcm_machine_initialize_duration_seconds"]);

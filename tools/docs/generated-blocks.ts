@@ -9,7 +9,9 @@ import {
 } from "@millwright/conformance";
 import {
   annotationKeys,
+  cacheMetricNames,
   cloudMetricNames,
+  controllerMetricNames,
   deletionStages,
   eventReasons,
   machineEventReasons,
@@ -21,12 +23,14 @@ import {
   machineFlowMetricNames,
   machineMetricNames,
   machineSetMetricNames,
+  nodejsMetricNames,
   ownMetricNames,
   phaseGuide,
   phases,
   phaseTransitions,
   processMetricNames,
   type RequiredPermission,
+  requestMetricNames,
   requiredPermissions,
   taintKeys,
 } from "@millwright/core";
@@ -113,6 +117,10 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["cloud-metrics", metrics("cloudMetricNames", cloudMetricNames)],
     ["process-metrics", metrics("processMetricNames", processMetricNames)],
     ["own-metrics", metrics("ownMetricNames", ownMetricNames)],
+    ["controller-metrics", metrics("controllerMetricNames", controllerMetricNames)],
+    ["request-metrics", metrics("requestMetricNames", requestMetricNames)],
+    ["cache-metrics", metrics("cacheMetricNames", cacheMetricNames)],
+    ["nodejs-metrics", metrics("nodejsMetricNames", nodejsMetricNames)],
     [
       "event-reasons",
       Object.values(eventReasons)

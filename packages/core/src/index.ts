@@ -188,13 +188,17 @@ export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
 export { trueLabel, labelKeys, updateResults } from "./wire/labels.ts";
 export {
+  cacheMetricNames,
   cloudMetricNames,
+  controllerMetricNames,
   machineDeploymentMetricNames,
   machineFlowMetricNames,
   machineMetricNames,
   machineSetMetricNames,
+  nodejsMetricNames,
   ownMetricNames,
   processMetricNames,
+  requestMetricNames,
 } from "./wire/metric-names.ts";
 export {
   defaultNodeConditions,

@@ -82,6 +82,7 @@ export { deepFreeze, trimObject } from "./cache/trim.ts";
 export { runInSlices } from "./slices.ts";
 export type { SliceOptions } from "./slices.ts";
 export type { Connectivity } from "./client/connectivity.ts";
+export type { RequestKind, RequestObserver } from "./client/request-observer.ts";
 export { serverClock } from "./client/server-time.ts";
 export type { ServerTime } from "./client/server-time.ts";
 export { createReflector } from "./cache/reflector.ts";
@@ -108,8 +109,10 @@ export { createController, done } from "./controller/controller.ts";
 export type {
   Controller,
   ControllerCounts,
+  ControllerObserver,
   ControllerOptions,
   Reconcile,
+  ReconcileOutcome,
   ReconcileResult,
 } from "./controller/controller.ts";
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";

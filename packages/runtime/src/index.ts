@@ -38,6 +38,7 @@ export type { ProcessSupervision } from "./drivers/stray-errors.ts";
 export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";
+export { measureProcess } from "./metrics/process-metrics.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
 export { openCloudRecorder } from "./recording/cloud-recorder.ts";

@@ -47,6 +47,7 @@ import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
+import { measureManager } from "./measure-manager.ts";
 import { measureOpenCircuits } from "./metrics/open-circuits.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
@@ -225,6 +226,13 @@ export function createManager(options: ManagerOptions): Manager {
     vms.controller,
     ...unmanagedNodeControllers(context, settings),
   ];
+  const endMeasuring = measureManager(registry, {
+    clients: [options.control, options.target],
+    caches: { control: caches, target: targetCaches },
+    controllers,
+    leadership,
+    isLeading: () => leaderMetrics !== undefined,
+  });
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
   const readVitals = (): ManagerVitals => readManagerVitals({ caches: named, crdGuard, controllers, running });
@@ -316,6 +324,7 @@ export function createManager(options: ManagerOptions): Manager {
         await Promise.race([Promise.allSettled(parts), aborted(overdue.signal)]);
         timer?.cancel();
         endRewinds();
+        endMeasuring();
         await flushEvents();
       }
     },

@@ -284,8 +284,9 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   let manager: Manager | undefined;
   let watchdog: Runtime.Watchdog | undefined;
   const stopped = new AbortController();
+  const readProcess = runtime.measureProcess();
   const readMetrics = async (): Promise<string> =>
-    `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}`;
+    `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}${await readProcess()}`;
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
   try {
     const drivers = await opened.all();

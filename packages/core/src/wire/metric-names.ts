@@ -118,6 +118,148 @@ export const processMetricNames = {
   scrapeFailures: "mcm_misc_scrape_failure_total",
 } as const;
 
+/**
+ * Work queues and reconciles of all processes, also of those that do not lead. Names and labels are those of controller-runtime, so that its dashboards work. Sources: client-go, `util/workqueue/metrics.go`;
+ * controller-runtime, `pkg/metrics/workqueue.go` and `pkg/internal/controller/metrics/metrics.go`.
+ */
+export const controllerMetricNames = {
+  /** Gauge: keys that are ready and wait for a worker; labels `name` and `controller`, which are the same. */
+  depth: "workqueue_depth",
+  /** Counter: keys that became ready; labels as above, as for all of `workqueue_`. */
+  adds: "workqueue_adds_total",
+  /** Counter: keys that were added again with backoff. */
+  retries: "workqueue_retries_total",
+  /** Histogram: how long keys were ready before a worker took them. */
+  queueSeconds: "workqueue_queue_duration_seconds",
+  /** Histogram: how long keys were with a worker. */
+  workSeconds: "workqueue_work_duration_seconds",
+  /** Gauge: for how long all keys that are with a worker have been, together. */
+  unfinishedSeconds: "workqueue_unfinished_work_seconds",
+  /** Gauge: for how long the key that is with a worker for longest has been. Large: a worker is stuck. */
+  longestSeconds: "workqueue_longest_running_processor_seconds",
+  /** Counter: reconciles; labels `controller` and `result`: `success`, `requeue_after`, `requeue` (with backoff) or `error`. */
+  reconciles: "controller_runtime_reconcile_total",
+  /** Counter: reconciles that failed with an error, conflicts too; label `controller`. */
+  errors: "controller_runtime_reconcile_errors_total",
+  /** Histogram: how long reconciles took; label `controller`. */
+  reconcileSeconds: "controller_runtime_reconcile_time_seconds",
+  /** Gauge: workers of a controller; label `controller`. */
+  maxConcurrent: "controller_runtime_max_concurrent_reconciles",
+  /** Gauge: workers that have a key; label `controller`. */
+  active: "controller_runtime_active_workers",
+  /** Gauge: 1 while this process leads, else 0; label `name`: of the Lease. Absent without leader election. */
+  leader: "leader_election_master_status",
+} as const;
+
+/**
+ * Requests to API servers, without those for the leases, which a thread of its own sends. The label `host` is host and port of the server. Names are those of client-go; `resource` is ours: `machines` or
+ * `machines/status`. Source: kubernetes/component-base, `metrics/prometheus/restclient/metrics.go`.
+ */
+export const requestMetricNames = {
+  /** Counter: attempts; labels `code` (`<error>` without a response), `method`, `host`. */
+  requests: "rest_client_requests_total",
+  /** Histogram: from sending an attempt to the headers of its response; labels `verb` (as kube-apiserver counts them: `GET`, `LIST`, `WATCH`, `POST`, `PUT`, `PATCH`, `DELETE`), `host`, `resource`. */
+  seconds: "rest_client_request_duration_seconds",
+  /** Histogram: how long attempts waited because the client limits its requests at once, which adapts to the server; labels `verb`, `host`. */
+  throttledSeconds: "rest_client_rate_limiter_duration_seconds",
+  /** Counter: attempts that were repeated; labels `code`, `verb`, `host`. */
+  retries: "rest_client_request_retries_total",
+  /** Gauge: requests in flight, watches apart; label `host`. */
+  inFlight: "millwright_api_requests_in_flight",
+  /** Gauge: requests that wait for others to end; label `host`. */
+  waiting: "millwright_api_requests_waiting",
+  /** Gauge: how many requests may be in flight: fewer while the server is overloaded; label `host`. */
+  limit: "millwright_api_request_limit",
+} as const;
+
+/** Caches; labels `cluster` (`control` or `target`) and `resource`. */
+export const cacheMetricNames = {
+  /** Gauge: objects in the cache. */
+  objects: "millwright_cache_objects",
+  /** Gauge: 1 when the cache has had its first list. */
+  synced: "millwright_cache_synced",
+  /** Gauge: for how many seconds the cache has not been up to date, because its lists or watches fail; 0 if it is. */
+  lostSeconds: "millwright_cache_lost_seconds",
+  /** Gauge: seconds since the last event, bookmark, response or attempt. */
+  silentSeconds: "millwright_cache_silent_seconds",
+  /** Gauge: seconds since the last complete list. */
+  listAgeSeconds: "millwright_cache_list_age_seconds",
+  /** Counter: lists, the first one too: any increase afterwards is a relist. */
+  lists: "millwright_cache_lists_total",
+  /** Counter: watches. */
+  watches: "millwright_cache_watches_total",
+  /** Counter: events and bookmarks. */
+  events: "millwright_cache_events_total",
+  /** Counter: lists and watches that failed. */
+  failures: "millwright_cache_failures_total",
+} as const;
+
+/** The Node.js process, as `prom-client` measures it; nothing of it is about machines. */
+export const nodejsMetricNames = {
+  /** Counter: CPU time, all threads. */
+  cpuSeconds: "process_cpu_seconds_total",
+  /** Counter: that of user code. */
+  cpuUserSeconds: "process_cpu_user_seconds_total",
+  /** Counter: that of the kernel. */
+  cpuSystemSeconds: "process_cpu_system_seconds_total",
+  /** Gauge: when the process started, seconds since 1970. */
+  startSeconds: "process_start_time_seconds",
+  /** Gauge: resident memory, all threads. */
+  residentBytes: "process_resident_memory_bytes",
+  /** Gauge: virtual memory. */
+  virtualBytes: "process_virtual_memory_bytes",
+  /** Gauge: data segment. */
+  dataBytes: "process_heap_bytes",
+  /** Gauge: open file descriptors. */
+  openDescriptors: "process_open_fds",
+  /** Gauge: maximum number of file descriptors. */
+  maxDescriptors: "process_max_fds",
+  /** Gauge: delay of the event loop at the moment of the read. */
+  loopLag: "nodejs_eventloop_lag_seconds",
+  /** Gauge: the shortest delay since the read before, by `perf_hooks.monitorEventLoopDelay`, whose resolution of 20 ms is included. */
+  loopLagMin: "nodejs_eventloop_lag_min_seconds",
+  /** Gauge: the longest one. */
+  loopLagMax: "nodejs_eventloop_lag_max_seconds",
+  /** Gauge: mean. */
+  loopLagMean: "nodejs_eventloop_lag_mean_seconds",
+  /** Gauge: standard deviation. */
+  loopLagDeviation: "nodejs_eventloop_lag_stddev_seconds",
+  /** Gauge: median. */
+  loopLagP50: "nodejs_eventloop_lag_p50_seconds",
+  /** Gauge: 90th percentile. */
+  loopLagP90: "nodejs_eventloop_lag_p90_seconds",
+  /** Gauge: 99th percentile. */
+  loopLagP99: "nodejs_eventloop_lag_p99_seconds",
+  /** Gauge: what keeps the event loop; label `type`. */
+  resources: "nodejs_active_resources",
+  /** Gauge: all of it. */
+  resourcesTotal: "nodejs_active_resources_total",
+  /** Gauge: handles, such as sockets; label `type`. */
+  handles: "nodejs_active_handles",
+  /** Gauge: all of them. */
+  handlesTotal: "nodejs_active_handles_total",
+  /** Gauge: requests of libuv; label `type`. */
+  uvRequests: "nodejs_active_requests",
+  /** Gauge: all of them. */
+  uvRequestsTotal: "nodejs_active_requests_total",
+  /** Gauge: heap of the main thread. */
+  heapBytes: "nodejs_heap_size_total_bytes",
+  /** Gauge: how much of it is in use. */
+  heapUsedBytes: "nodejs_heap_size_used_bytes",
+  /** Gauge: memory of objects outside of the heap. */
+  externalBytes: "nodejs_external_memory_bytes",
+  /** Gauge: a part of the heap; label `space`. */
+  spaceBytes: "nodejs_heap_space_size_total_bytes",
+  /** Gauge: how much of it is in use. */
+  spaceUsedBytes: "nodejs_heap_space_size_used_bytes",
+  /** Gauge: how much of it is free. */
+  spaceFreeBytes: "nodejs_heap_space_size_available_bytes",
+  /** Gauge, always 1: version of Node.js; labels `version`, `major`, `minor`, `patch`. */
+  version: "nodejs_version_info",
+  /** Histogram: how long garbage collections took; label `kind`. */
+  gcSeconds: "nodejs_gc_duration_seconds",
+} as const;
+
 /** Names of metrics that MCM does not have. */
 export const ownMetricNames = {
   /** Histogram: all of what MCM's gauges of durations show the last of; labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */

@@ -45,6 +45,7 @@ test("replaces a watch on which nothing arrives within 60 s, without a list and 
   expect(run.reflector.counts()).toMatchObject({ lists: 1, silences: 1, failures: 0 });
   // Since the new watch.
   expect(run.reflector.silentForMs()).toBe(60_000 - (opened[1]?.atMs ?? 0));
+  expect(run.reflector.listedForMs()).toBe(60_000);
   await run.end();
 });
 

@@ -96,6 +96,8 @@ export interface Reflector {
   counts(): ReflectorCounts;
   /** For how long there was no event, bookmark, response, or attempt, milliseconds. More than minutes: the reflector hangs, for each attempt has a deadline. */
   silentForMs(): number;
+  /** How long ago the last complete list was, milliseconds; undefined before the first one. */
+  listedForMs(): number | undefined;
   /** Whether the store is up to date, and since when it is not. */
   readonly connectivity: Connectivity;
 }
@@ -127,11 +129,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const { api, type, store, clock, random, inactivityMs, metadataOnly = false } = options;
   const log = options.log ?? noLog;
   const backoff = options.backoff ?? { initialMs: 800, maxMs: 15_000 };
-  const scope: Scope = {
-    namespace: options.namespace,
-    labelSelector: options.labelSelector,
-    fieldSelector: options.fieldSelector,
-  };
+  const { namespace, labelSelector, fieldSelector } = options;
+  const scope: Scope = { namespace, labelSelector, fieldSelector };
   const omitManagedFields = options.keepManagedFields !== true;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
   const history = followHistory(api.history ?? createServerHistory(clock));
@@ -153,6 +152,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let isUnreachable = false;
   /** Of the last event, bookmark, response or attempt; monotonic clock. */
   let activeMs = clock.monotonicMs();
+  /** Of the last complete list; monotonic clock. */
+  let listedMs: number | undefined;
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -185,6 +186,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     answered();
     connectivity.answered();
     synced = true;
+    listedMs = clock.monotonicMs();
   }
 
   /** Has everything listed again. */
@@ -382,6 +384,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),
     silentForMs: () => clock.monotonicMs() - activeMs,
+    listedForMs: () => (listedMs === undefined ? undefined : clock.monotonicMs() - listedMs),
     connectivity,
   };
 }

@@ -26,7 +26,8 @@ import { collectionPath, objectPath, queryString } from "./resource-path.ts";
 import type { Query } from "./resource-path.ts";
 import { createServerHistory, type ServerHistory } from "./server-history.ts";
 import { createTransport } from "./transport.ts";
-import type { HttpMethod, Transport } from "./transport.ts";
+import type { HttpMethod } from "./request-observer.ts";
+import type { Transport } from "./transport.ts";
 import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -74,6 +75,10 @@ export interface ApiClient {
   readonly history?: ServerHistory;
   /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
   readonly load?: Transport["load"];
+  /** Observes each attempt of a request, for metrics. Returns what ends it. Absent in fakes. */
+  readonly observe?: Transport["observe"];
+  /** Host and port of the server. Absent in fakes. */
+  readonly host?: string;
   /** Ends all requests and watches and closes the connections. */
   readonly close: () => Promise<void>;
 }
@@ -248,6 +253,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     serverTime: transport.serverTime,
     history: createServerHistory(clock),
     load: transport.load,
+    observe: transport.observe,
+    host: new URL(config.server).host,
     close: transport.close,
   };
 }

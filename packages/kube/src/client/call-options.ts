@@ -1,5 +1,5 @@
 import type { Query } from "./resource-path.ts";
-import type { HttpMethod } from "./transport.ts";
+import type { HttpMethod } from "./request-observer.ts";
 
 /** What every call accepts. */
 export interface CallOptions {

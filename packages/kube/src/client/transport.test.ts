@@ -224,3 +224,35 @@ test("asks a server that is overloaded less, and recovers", async () => {
   expect(api.load?.().limit).toBeGreaterThan(8);
   expect(api.load?.()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
+
+test("shows each attempt to an observer by verb and kind, with its status, waits and repetitions, until that ends", async () => {
+  let count = 0;
+  const { api } = await serve((_, response) => {
+    if (count++ === 1) answer(response, 429, busy, { "retry-after": "0" });
+    else if (count === 4) response.destroy();
+    else answer(response, count === 1 ? 404 : 200, count === 1 ? { kind: "Status", code: 404 } : node);
+  });
+  const seen: string[] = [];
+  const end = api.observe?.({
+    waited: ({ verb, resource }, ms) => seen.push(`waited ${verb} ${resource} ${ms >= 0}`),
+    answered: ({ verb, resource }, status, ms) => seen.push(`answered ${verb} ${resource} ${status} ${ms > 0}`),
+    retried: ({ verb, resource }, status) => seen.push(`retried ${verb} ${resource} ${status}`),
+  });
+  await api.get(nodeResource, { name: "secret-name" }).catch(() => undefined);
+  await api.create(nodeResource, { metadata: { name: "a" } });
+  await api.delete(nodeResource, { name: "a" }).catch(() => undefined);
+  expect(seen).toEqual([
+    "waited GET nodes true",
+    "answered GET nodes 404 true",
+    "waited POST nodes true",
+    "answered POST nodes 429 true",
+    "retried POST nodes 429",
+    "waited POST nodes true",
+    "answered POST nodes 200 true",
+    "waited DELETE nodes true",
+    "answered DELETE nodes undefined true",
+  ]);
+  end?.();
+  await api.get(nodeResource, { name: "a" });
+  expect(seen).toHaveLength(9);
+});

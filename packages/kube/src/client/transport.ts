@@ -10,11 +10,9 @@ import { createAdaptiveLimit } from "./adaptive-limit.ts";
 import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
 import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetError, isUnauthorized } from "./api-error.ts";
 import { type Connectivity, createConnectivityRecord } from "./connectivity.ts";
+import { createRequestObservers, type HttpMethod, requestKindOf, type RequestObserver } from "./request-observer.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { createServerTime, type ServerTime } from "./server-time.ts";
-
-/** The methods that the Kubernetes API knows. */
-export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One request, as the transport sends it. */
 export interface TransportRequest {
@@ -73,6 +71,8 @@ export interface Transport {
   readonly serverTime: ServerTime;
   /** The current limit of concurrent requests, and its counters. */
   readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
+  /** Observes each attempt of a request or stream. Returns what ends it. */
+  readonly observe: (observer: RequestObserver) => () => void;
   /** Closes all connections, including streams. Requests in flight fail. */
   readonly close: () => Promise<void>;
 }
@@ -92,6 +92,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
   const connectivity = createConnectivityRecord(clock);
   const serverTime = createServerTime(clock);
+  const observers = createRequestObservers();
   const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
 
   async function send(
@@ -101,6 +102,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     request.beforeSend?.();
+    const kind = requestKindOf(request.method, request.path);
     const sentMs = clock.monotonicMs();
     const sent = dispatcher.request({
       origin: base.origin,
@@ -117,6 +119,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     });
     try {
       const answer = await sent;
+      observers.answered(kind, answer.statusCode, clock.monotonicMs() - sentMs);
       // A load balancer without a backend responds with 5xx, too.
       if (answer.statusCode < 500) {
         const [date, age] = [header(answer, "date"), header(answer, "age")];
@@ -125,6 +128,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       }
       return answer;
     } catch (error) {
+      observers.answered(kind, undefined, clock.monotonicMs() - sentMs);
       if (!signal.aborted) connectivity.failed(sentMs);
       throw error;
     }
@@ -150,7 +154,9 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   ): Promise<TransportResponse> {
     const { signal } = deadline;
     const dispatcher = await connections.pool(credentials);
+    const waitedMs = clock.monotonicMs();
     const place = await limit.enter(signal);
+    observers.waited(requestKindOf(request.method, request.path), clock.monotonicMs() - waitedMs);
     let outcome: RequestOutcome = { kind: "unknown" };
     try {
       const sentMs = clock.monotonicMs();
@@ -193,6 +199,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
           // A wait past the deadline would replace the error of the server by a timeout.
           if (waitMs === undefined || waitMs > options.maxRetryWaitMs || waitMs >= deadline.remainingMs())
             throw failure;
+          const status = isApiError(failure) && failure.status > 0 ? failure.status : undefined;
+          observers.retried(requestKindOf(request.method, request.path), status);
           log("debug", "The API server requested a retry later", { path: request.path, waitMs });
           await clock.sleep(waitMs, deadline.signal).catch((reason: unknown) => {
             throw explain(reason, request, deadline, timeoutMs);
@@ -240,7 +248,15 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  return { request, stream, connectivity, serverTime, load: limit.counts, close: connections.close };
+  return {
+    request,
+    stream,
+    connectivity,
+    serverTime,
+    load: limit.counts,
+    observe: observers.add,
+    close: connections.close,
+  };
 }
 
 /** Converts the error of a request to the caller's abort reason or an {@link ApiError}. */

@@ -8,7 +8,7 @@ import { keyOf } from "../objects/kube-object.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { conflictError, tooManyRequestsError } from "../testing/errors.ts";
 import { createController, done } from "./controller.ts";
-import type { ControllerOptions, Reconcile } from "./controller.ts";
+import type { ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
 import { watchTriggers } from "./watch-triggers.ts";
 
 function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
@@ -274,4 +274,36 @@ test("shows which keys are in progress, and for how long", async () => {
   release.resolve();
   await run.end();
   expect(run.controller.queue.inProgress()).toEqual([]);
+});
+
+test("shows an observer how each reconcile ended and how long it took, in the words of controller-runtime", async () => {
+  const results: Readonly<Record<string, () => ReconcileResult>> = {
+    good: () => done,
+    later: () => ({ requeueAfterMs: 3_600_000 }),
+    waiting: () => ({ backOff: "not yet" }),
+    bad: () => {
+      throw new Error("broken");
+    },
+  };
+  const run = setUp(async (key) => {
+    await run.clock.sleep(40);
+    return results[key]?.() ?? done;
+  });
+  const seen: string[] = [];
+  run.controller.observe({
+    waited: (ms) => seen.push(`waited ${ms}`),
+    worked: (ms) => seen.push(`worked ${ms}`),
+    reconciled: (outcome, ms) => seen.push(`${outcome} ${ms}`),
+  });
+  for (const key of Object.keys(results)) run.controller.enqueue(key);
+  await run.clock.advance(50);
+  expect(seen.toSorted()).toEqual([
+    "error 40",
+    "requeue 40",
+    "requeue_after 40",
+    "success 40",
+    ...Array.from({ length: 4 }, () => "waited 0"),
+    ...Array.from({ length: 4 }, () => "worked 40"),
+  ]);
+  await run.end();
 });

@@ -52,8 +52,6 @@ export interface ControllerOptions {
    * so it is not a failure and does not back off. Default 10.
    */
   readonly maxReconcilesPerSecond?: number | undefined;
-  /** Observes how long keys wait and reconciles take, for histograms. */
-  readonly observer?: QueueObserver | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log | undefined;
@@ -74,12 +72,23 @@ export interface ControllerCounts {
   readonly heldBack: number;
 }
 
+/** How a reconcile ended, in the words of controller-runtime's metrics; `requeue` is a requeue with backoff. */
+export type ReconcileOutcome = "success" | "requeue_after" | "requeue" | "error";
+
+/** Observes a controller, for metrics. Must not throw. */
+export interface ControllerObserver extends QueueObserver {
+  /** A reconcile ended after so long, milliseconds. */
+  reconciled?(outcome: ReconcileOutcome, ms: number): void;
+}
+
 /** A loop that passes the keys of a queue to a {@link Reconcile}. */
 export interface Controller {
   readonly name: string;
   readonly queue: Queue;
   /** Deadline of one reconcile, milliseconds. */
   readonly timeoutMs: number;
+  /** Maximum number of concurrent reconciles. */
+  readonly workers: number;
   /** Enqueues a key. Default priority: `change`. */
   enqueue(key: string, priority?: Priority): void;
   /**
@@ -88,6 +97,8 @@ export interface Controller {
    */
   start(signal: AbortSignal): Promise<void>;
   counts(): ControllerCounts;
+  /** Observes waits and reconciles from now on; one observer at a time. */
+  observe(observer: ControllerObserver): void;
 }
 
 /**
@@ -101,27 +112,35 @@ export interface Controller {
 export function createController(options: ControllerOptions): Controller {
   const { name, clock, random, reconcile } = options;
   const log = options.log ?? noLog;
-  const queue = createQueue({ clock, random, backoff: options.backoff, observer: options.observer });
+  let observer: ControllerObserver = {};
+  const queue = createQueue({
+    clock,
+    random,
+    backoff: options.backoff,
+    observer: { waited: (ms) => observer.waited?.(ms), worked: (ms) => observer.worked?.(ms) },
+  });
   const guard = createHotLoopGuard(clock, options.maxReconcilesPerSecond ?? 10);
   const timeoutMs = options.timeoutMs ?? 120_000;
+  const workers = options.workers ?? 4;
   const counts = { reconciles: 0, failures: 0, heldBack: 0 };
   const caches = options.waitFor ?? [];
   let started = false;
 
-  function settle(key: string, result: ReconcileResult): void {
+  function settle(key: string, result: ReconcileResult): ReconcileOutcome {
     if ("backOff" in result) {
       counts.failures++;
       const delayMs = queue.addWithBackoff(key);
       log("debug", "Reconcile backs off", { controller: name, key, because: result.backOff, delayMs });
-      return;
+      return "requeue";
     }
     if ("requeueAfterMs" in result) {
       if (Number.isNaN(result.requeueAfterMs)) throw new TypeError("requeueAfterMs is not a number");
       queue.forget(key);
       queue.addAfter(key, result.requeueAfterMs);
-      return;
+      return "requeue_after";
     }
     queue.forget(key);
+    return "success";
   }
 
   function fail(key: string, error: unknown): void {
@@ -142,16 +161,20 @@ export function createController(options: ControllerOptions): Controller {
       return;
     }
     counts.reconciles++;
+    const startMs = clock.monotonicMs();
+    const ended = (outcome: ReconcileOutcome): void => observer.reconciled?.(outcome, clock.monotonicMs() - startMs);
     const deadline = startDeadline(clock, timeoutMs, signal);
     const overdue = () => {
       if (deadline.expired()) log("warn", "Reconcile exceeded its deadline", { controller: name, key, timeoutMs });
     };
     deadline.signal.addEventListener("abort", overdue, { once: true });
     try {
-      settle(key, await reconcile(key, deadline.signal));
+      ended(settle(key, await reconcile(key, deadline.signal)));
     } catch (error) {
       // The next process continues what a stopping controller interrupts.
-      if (!signal.aborted) fail(key, error);
+      if (signal.aborted) return;
+      fail(key, error);
+      ended("error");
     } finally {
       deadline.clear();
     }
@@ -186,12 +209,21 @@ export function createController(options: ControllerOptions): Controller {
       if (signal.aborted) return;
       throw error;
     }
-    await Promise.all(Array.from({ length: options.workers ?? 4 }, () => work(signal)));
+    await Promise.all(Array.from({ length: workers }, () => work(signal)));
     // The workers have ended: keys that are still ready would never be drained.
     void queue.shutDown();
   }
 
-  return { name, queue, timeoutMs, enqueue: queue.add, start, counts: () => ({ ...counts }) };
+  return {
+    name,
+    queue,
+    timeoutMs,
+    workers,
+    enqueue: queue.add,
+    start,
+    counts: () => ({ ...counts }),
+    observe: (next) => void (observer = next),
+  };
 }
 
 /** How often a worker looks whether caches are current again, after the API server was unreachable or restored. */

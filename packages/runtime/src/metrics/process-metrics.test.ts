@@ -1,0 +1,15 @@
+import { nodejsMetricNames } from "@millwright/core";
+import { expect, it } from "vitest";
+import { measureProcess } from "./process-metrics.ts";
+
+it("measures CPU, memory and the delay of the event loop under the documented names, and no others", async () => {
+  const read = measureProcess();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const text = await read();
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  expect(new Set(names)).toEqual(new Set<string>(Object.values(nodejsMetricNames)));
+  const valueOf = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+  expect(valueOf("process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);
+  expect(valueOf("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0.001);
+});
