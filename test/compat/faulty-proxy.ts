@@ -1,8 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Agent, request } from "node:https";
-import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
+import {
+  Agent as PlainAgent,
+  createServer,
+  type IncomingMessage,
+  request as plainRequest,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { Agent, request as tlsRequest } from "node:https";
 
-/** A proxy in front of a real kube-apiserver, for faults that the server itself does not have. */
+/** A proxy in front of an API server, for faults that the server itself does not have, or that only some of its clients have. */
 export interface FaultyProxy {
   readonly url: string;
   /** From now on nothing is answered, and open watches are silent; connections stay open. */
@@ -89,9 +95,21 @@ const cut = (exchanges: Iterable<Exchange>): void => {
   for (const { outgoing } of exchanges) outgoing.destroy();
 };
 
+/** The API server behind a proxy. */
+interface ProxiedServer {
+  readonly url: string;
+  /** Of its certificate; absent for plain HTTP. */
+  readonly ca?: string;
+}
+
+const transportTo = (target: string, ca: string | undefined) =>
+  target.startsWith("https:")
+    ? { agent: new Agent({ keepAlive: true, ca }), request: tlsRequest }
+    : { agent: new PlainAgent({ keepAlive: true }), request: plainRequest };
+
 /** Starts it on loopback, over plain HTTP. Credentials are the client's. */
-export async function startFaultyProxy({ url: target, ca }: Pick<ControlPlane, "url" | "ca">): Promise<FaultyProxy> {
-  const agent = new Agent({ keepAlive: true, ca });
+export async function startFaultyProxy({ url: target, ca }: ProxiedServer): Promise<FaultyProxy> {
+  const { agent, request } = transportTo(target, ca);
   const open = new Set<Exchange>();
   let isStalled = false;
   const held = new Set<Exchange>();

@@ -60,8 +60,6 @@ interface AttachmentObject extends KubeObject {
   readonly status?: { readonly attached?: boolean };
 }
 
-const namespace = "default";
-
 /** More equal requests in one second are a hot loop. */
 const MAX_EQUAL_CALLS = 10;
 
@@ -116,7 +114,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   const options = { api, clock: systemClock, random: systemRandom };
   const pods = createInformer<PodObject>({ ...options, type: podResource });
   const attachments = createInformer<AttachmentObject>({ ...options, type: volumeAttachmentResource });
-  const machines = createInformer<Machine>({ ...options, type: machineResource, namespace });
+  const machines = createInformer<Machine>({ ...options, type: machineResource });
   const running = [pods, attachments, machines].map((informer) => informer.run(stop.signal));
 
   const readyPods = (app: string): number =>
@@ -149,11 +147,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   });
 
   const objects = async (): Promise<string> => {
-    const lists = await Promise.all([
-      api.list(machineResource, { namespace }),
-      api.list(eventResource),
-      api.list(nodeResource),
-    ]);
+    const lists = await Promise.all([api.list(machineResource), api.list(eventResource), api.list(nodeResource)]);
     return JSON.stringify(lists);
   };
 
@@ -175,7 +169,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       forcedFrom = Math.min(forcedFrom, Date.now());
     },
     async check() {
-      const { items } = await api.list<Machine>(machineResource, { namespace });
+      const { items } = await api.list<Machine>(machineResource);
       const names = new Set(items.map(({ metadata }) => metadata.name));
       const orphans = cloud.vms().filter(({ name, state }) => state !== "terminating" && !names.has(name));
       for (const { name, id } of orphans) wrong.add(`VM ${id} of deleted machine ${name}`);
@@ -196,7 +190,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       expect(all, all.join("\n")).toEqual([]);
       // A new machine has no last operation yet.
       await eventually(async () => {
-        const now = await api.list<Machine>(machineResource, { namespace });
+        const now = await api.list<Machine>(machineResource);
         const withoutOperation = now.items.filter(
           ({ status }) =>
             status?.currentStatus?.phase !== "Running" && (status?.lastOperation?.description ?? "") === "",

@@ -36,6 +36,7 @@ describe("the Helm chart on the devcluster", () => {
   it.each([
     ["foo=1", "'foo' not allowed"],
     ["flags.namespace=other", "invalid propertyName 'namespace'"],
+    ["moreMachinesNamespaces={A}", "moreMachinesNamespaces"],
     ["replicas=two", "at '/replicas'"],
     ["drivers=null", "drivers"],
     ["image.pullPolicy=Sometimes", "at '/image/pullPolicy'"],
@@ -43,6 +44,25 @@ describe("the Helm chart on the devcluster", () => {
     const { code, stderr } = await helm.attempt(["template", "x", chart, "--set", value]);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
+  });
+
+  it("gives the same pods the roles of further namespaces", async () => {
+    const set = ["--set", "machinesNamespace=team-a", "--set", "moreMachinesNamespaces={team-b,team-c}"];
+    const text = await helm(["template", "millwright", chart, "--namespace", "system", ...set]);
+    expect(text).toContain("- --namespace=team-a,team-b,team-c\n");
+    const places = text.split("---\n").flatMap((object) => {
+      const [, kind, name, namespace] =
+        /kind: (Role|RoleBinding)\nmetadata:\n {2}name: (\S+)\n {2}namespace: (\S+)/.exec(object) ?? [];
+      return kind === undefined ? [] : [`${kind} ${name} in ${namespace}`];
+    });
+    expect(places.toSorted()).toEqual(
+      ["Role", "RoleBinding"].flatMap((kind) => [
+        `${kind} millwright in team-a`,
+        `${kind} millwright in team-b`,
+        `${kind} millwright in team-c`,
+        `${kind} team-a-millwright-tokens in kube-system`,
+      ]),
+    );
   });
 
   it("installs two ready pods, the CRDs, and nothing that the administrator did not ask for", async () => {

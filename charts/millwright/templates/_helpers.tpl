@@ -26,6 +26,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- default .Release.Namespace .Values.machinesNamespace -}}
 {{- end -}}
 
+{{/* All namespaces of machines, separated by commas */}}
+{{- define "millwright.machinesNamespaces" -}}
+{{- prepend .Values.moreMachinesNamespaces (include "millwright.machinesNamespace" .) | join "," -}}
+{{- end -}}
+
 {{- define "millwright.priorityClassName" -}}
 {{- if .Values.priorityClass.create -}}
 {{ default (include "millwright.fullname" .) .Values.priorityClass.name }}

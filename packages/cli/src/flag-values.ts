@@ -77,3 +77,13 @@ export function readBoolean(text: string): boolean {
 
 /** A list, separated by commas. */
 export const readList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
+
+/** Names of namespaces, separated by commas: at least one, each once. */
+export function readNamespaces(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is not the name of a namespace.`);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new InvalidArgumentError(`namespace ${twice} is there twice.`);
+  return names;
+}

@@ -12,6 +12,13 @@ const read = (...args: string[]): { readonly flags: RunFlags; readonly withoutEf
   return { flags: command.opts(), withoutEffect: givenWithoutEffect(command).map(({ flag }) => flag) };
 };
 
+it("takes several namespaces, each once", () => {
+  expect(read("--namespace=team-a, team-b").flags.namespace).toEqual(["team-a", "team-b"]);
+  expect(() => read("--namespace=a,b,a")).toThrow("namespace a is there twice");
+  expect(() => read("--namespace=a,,b")).toThrow('"" is not the name of a namespace');
+  expect(() => read("--namespace=Team_A")).toThrow('"Team_A" is not the name of a namespace');
+});
+
 describe("MCM's command lines", () => {
   // As Gardener deploys it (`pkg/component/nodemanagement/machinecontrollermanager`).
   it("accepts that of machine-controller-manager", () => {
@@ -32,7 +39,7 @@ describe("MCM's command lines", () => {
       "--kube-api-burst=200",
       "--v=3",
     );
-    expect(flags).toMatchObject({ namespace: "shoot--a--b", port: 10_258, concurrentSyncs: 30, v: 3 });
+    expect(flags).toMatchObject({ namespace: ["shoot--a--b"], port: 10_258, concurrentSyncs: 30, v: 3 });
     expect(withoutEffect).toEqual([
       "--delete-migrated-machine-class",
       "--kube-api-burst",

@@ -7,6 +7,7 @@ import {
   readLimit,
   readList,
   readMargin,
+  readNamespaces,
   readPort,
   readPercentage,
   readShare,
@@ -42,7 +43,11 @@ export const addRunFlags = (command: Command): Command =>
     )
     .addOption(targetKubeconfigOption())
     .addOption(targetKubeconfigAllowOption())
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .option(
+      "-n, --namespace <names>",
+      "namespaces of the machines, separated by commas (default: that of the kubeconfig, else default)",
+      readNamespaces,
+    )
     .addOption(
       new Option("--log-level <level>", 'minimum level of log lines (default: "info")').choices([
         "debug",

@@ -41,6 +41,8 @@ export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts"
 export { measureProcess } from "./metrics/process-metrics.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
+export { createManagerGroup } from "./manager-group.ts";
+export type { ManagerGroupOptions } from "./manager-group.ts";
 export { openCloudRecorder } from "./recording/cloud-recorder.ts";
 export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-recorder.ts";
 export { planUninstall, uninstall } from "./uninstall/uninstall.ts";

@@ -54,7 +54,7 @@ export function createManagerLeadership({
         cluster,
         leases: leaseNames.map((name) => ({ namespace, name })),
         onRewind: history?.suspect,
-        log,
+        log: (level, message, fields) => log(level, message, { namespace, ...fields }),
       });
       const { lost: ended } = election;
       ended.addEventListener("abort", () => lost.abort(ended.reason), { once: true });

@@ -1,4 +1,5 @@
 import {
+  type CacheOptions,
   type ControllerContext,
   createCapacityController,
   createClassChecks,
@@ -16,6 +17,7 @@ import {
   defaultOvershootMargins,
   type MachineSettings,
   type OvershootMargins,
+  type TargetCaches,
   unmanagedNodeControllers,
 } from "@millwright/controllers";
 import {
@@ -63,6 +65,8 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly control: ApiClient;
   /** The cluster that machines join; absent: machines are VMs and nothing more. May be the same client as `control`. */
   readonly target?: ApiClient;
+  /** Caches of the target cluster that run elsewhere, for several managers. Default: the manager has and runs its own. */
+  readonly targetCaches?: TargetCaches;
   /** The namespace of the control cluster that is managed. */
   readonly namespace: string;
   readonly drivers: readonly Driver[];
@@ -131,6 +135,16 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+/** The caches that run elsewhere, or new ones. */
+const targetCachesFor = (options: CacheOptions, shared: TargetCaches | undefined): TargetCaches =>
+  shared ?? createTargetCaches(options);
+
+/** The caches that the manager has to run. */
+function withoutShared<Cache>(all: readonly Cache[], shared: TargetCaches | undefined): readonly Cache[] {
+  const others = new Set<unknown>(Object.values(shared ?? {}));
+  return all.filter((cache) => !others.has(cache));
+}
+
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
   const { namespace, leadership, maxDeletionShare } = options;
@@ -153,7 +167,7 @@ export function createManager(options: ManagerOptions): Manager {
   const settings = { ...defaultMachineSettings, ...options.settings };
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
-  const targetCaches = target === undefined ? undefined : createTargetCaches({ api: target, clock, random, log });
+  const targetCaches = target && targetCachesFor({ api: target, clock, random, log }, options.targetCaches);
   const guarded = [caches.machines, caches.sets, caches.deployments];
   const crdGuard = createCrdGuard(
     { api: control, clock, random, log },
@@ -235,6 +249,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
+  const ownInformers = withoutShared(informers, options.targetCaches);
   const readVitals = (): ManagerVitals => readManagerVitals({ caches: named, crdGuard, controllers, running });
 
   /** Where no lease is renewed, whose versions show that an API server went back. */
@@ -302,7 +317,7 @@ export function createManager(options: ManagerOptions): Manager {
       const controllersEnded = runControllers(both, stop.signal).then(() => stop.abort(new Error("stopped")));
       const parts = [
         // Caches follow until the last controller has stopped.
-        ...informers.map((informer) => informer.run(stop.signal)),
+        ...ownInformers.map((informer) => informer.run(stop.signal)),
         crdGuard.run(stop.signal),
         controllersEnded,
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),

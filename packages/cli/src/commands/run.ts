@@ -19,7 +19,8 @@ import { untilStopSignal } from "../terminal/signals.ts";
 /** Flags of `millwright run`. */
 export interface RunFlags extends TargetFlags, ProviderFlags {
   readonly controlKubeconfig?: string;
-  readonly namespace?: string;
+  /** Default: that of the kubeconfig. */
+  readonly namespace?: readonly string[];
   readonly leaderElect: boolean;
   /** Milliseconds. */
   readonly leaderElectLeaseDuration: number;
@@ -267,17 +268,15 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
   const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
 
-  const namespace = flags.namespace ?? config.namespace ?? "default";
-  const leadership = flags.leaderElect
-    ? runtime.createManagerLeadership({
-        cluster: { kubeConfig },
-        namespace,
-        history: control.history,
-        log,
-        ...(flags.watchdogStallTimeout === 0 ? {} : { stalledAfterMs: flags.watchdogStallTimeout }),
-        ...electionTimes(flags),
-      })
-    : undefined;
+  const namespaces = flags.namespace ?? [config.namespace ?? "default"];
+  const stalledAfterMs = flags.watchdogStallTimeout === 0 ? undefined : flags.watchdogStallTimeout;
+  const election = { cluster: { kubeConfig }, history: control.history, log, stalledAfterMs, ...electionTimes(flags) };
+  const leaderships = new Map(
+    (flags.leaderElect ? namespaces : []).map((namespace) => [
+      namespace,
+      runtime.createManagerLeadership({ ...election, namespace }),
+    ]),
+  );
   const { recordCloud: file } = flags;
   const recorder = file === undefined ? undefined : await runtime.openCloudRecorder({ file, clock: systemClock, log });
   // Before there is a manager, whose timers would keep the process when the port cannot be used.
@@ -290,31 +289,38 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
   try {
     const drivers = await opened.all();
-    manager = runtime.createManager({
+    manager = runtime.createManagerGroup({
       ...(recorder === undefined ? {} : { recorder }),
-      ...(leadership === undefined ? {} : { leadership }),
+      leadershipOf: (namespace) => leaderships.get(namespace),
       ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
       control,
       ...(target === undefined ? {} : { target }),
-      namespace,
+      namespaces,
       drivers,
       ...managerSettings(flags),
       maxDeletionShare,
       log,
     });
-    const prerequisites = runtime.followPrerequisites({
-      clusters: clustersOf(control, target),
-      namespace,
-      ready: manager.ready,
-      clock: systemClock,
-      random: systemRandom,
-      log,
+    const { ready } = manager;
+    const prerequisites = namespaces.map((namespace) =>
+      runtime.followPrerequisites({
+        clusters: clustersOf(control, target),
+        namespace,
+        ready,
+        clock: systemClock,
+        random: systemRandom,
+        log,
+      }),
+    );
+    log("info", "Starting", {
+      namespace: namespaces.join(","),
+      server: config.server,
+      drivers: drivers.map(({ name }) => name),
     });
-    log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
     watchdog = runtime.startWatchdog({
       vitals: manager.vitals,
-      problems: prerequisites.problems,
-      isLeaderKnown: () => leadership?.isLeaderKnown() ?? true,
+      problems: () => [...new Set(prerequisites.flatMap(({ problems }) => problems()))],
+      isLeaderKnown: () => [...leaderships.values()].every((leadership) => leadership.isLeaderKnown()),
       limits: { stuckMs: flags.watchdogStuckTimeout, memoryShare: flags.watchdogMemoryLimit },
       report: (report) => endpoints?.report(report),
       onRestart: (because) => failure.fail(new Error(because)),
@@ -324,7 +330,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     logDeletionShare(log, flags, maxDeletionShare);
     await Promise.all([
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
-      prerequisites.run(AbortSignal.any([signal, stopped.signal])),
+      ...prerequisites.map(({ run: check }) => check(AbortSignal.any([signal, stopped.signal]))),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;
@@ -334,7 +340,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     return 1;
   } finally {
     // Nothing runs any more: the next leader need not wait for the expiry of the leases.
-    await leadership?.stop();
+    await Promise.all([...leaderships.values()].map((leadership) => leadership.stop()));
     watchdog?.stop();
     await endpoints?.close();
     await recorder?.close();

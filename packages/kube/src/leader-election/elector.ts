@@ -7,7 +7,7 @@ import type { ObjectRef } from "../objects/kube-object.ts";
 import { decideCandidacy } from "./decide.ts";
 import { createLeaseClaim } from "./lease-claim.ts";
 import type { LeaseClaim } from "./lease-claim.ts";
-import { followerJitter } from "./settings.ts";
+import { followerJitter, followerPace } from "./settings.ts";
 import type { ElectionSettings } from "./settings.ts";
 
 /** Options of {@link createElector}. */
@@ -189,8 +189,8 @@ export function createElector(options: ElectorOptions): Elector {
     if (untilMs !== undefined) return Math.max(0, Math.min(settings.retryPeriodMs, untilMs - clock.monotonicMs()));
     const { retryPeriodMs, leaseDurationMs } = settings;
     const jitterMs = retryPeriodMs * random.next() * followerJitter;
-    const periodMs = Math.min(leaseDurationMs, retryPeriodMs * 2 ** incomplete) + jitterMs;
-    return followMs === undefined ? periodMs : Math.min(periodMs, followMs + jitterMs);
+    if (followMs !== undefined) return Math.min(retryPeriodMs * followerPace, followMs) + jitterMs;
+    return Math.min(leaseDurationMs, retryPeriodMs * 2 ** incomplete) + jitterMs;
   }
 
   /** After the end of leadership the leader may still be writing: what is held is kept until it has stopped. */

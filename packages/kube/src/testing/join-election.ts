@@ -1,4 +1,4 @@
-import { type Clock, seededRandom } from "@millwright/base";
+import { type Clock, type Random, seededRandom } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { createElector } from "../leader-election/elector.ts";
 import { readElectionTimes } from "../leader-election/settings.ts";
@@ -9,6 +9,7 @@ export function joinElection(
   clock: Clock,
   identity: string,
   leases: readonly { readonly namespace: string; readonly name: string }[] = [{ namespace: "default", name: "l" }],
+  random: Random = seededRandom(identity.length),
 ) {
   const stop = new AbortController();
   const state = {
@@ -25,7 +26,7 @@ export function joinElection(
     identity,
     settings: readElectionTimes(),
     clock,
-    random: seededRandom(identity.length),
+    random,
     report: {
       leading: (untilMs) => {
         if (state.untilMs === -Infinity) state.terms++;

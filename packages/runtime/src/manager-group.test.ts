@@ -1,0 +1,105 @@
+import {
+  type Machine,
+  machineClassResource,
+  machineResource,
+  machineSetResource,
+  seededRandom,
+} from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { secretResource } from "@millwright/kube";
+import { createFakeApi } from "@millwright/kube/testing";
+import { describe, expect, it } from "vitest";
+import { createManagerGroup } from "./manager-group.ts";
+import { aCloud, aLeadership, aSet, aStop } from "./testing/managed.ts";
+
+const namespaces = ["shoot", "seed"];
+
+/** Managers of two namespaces over one API server. */
+function aGroup(of: readonly string[] = namespaces) {
+  const clock = createVirtualClock();
+  const api = createFakeApi({ clock });
+  const leaderships = new Map(of.map((namespace) => [namespace, aLeadership()]));
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  for (const namespace of of) {
+    const metadata = { namespace, name: "small" };
+    const secretRef = { name: "small", namespace };
+    api.seed(machineClassResource, { metadata, provider: "mock", providerSpec: {}, secretRef });
+    api.seed(secretResource, { metadata, data: { userData: Buffer.from("#cloud-config").toString("base64") } });
+    api.seed(machineSetResource, { ...aSet(1), metadata: { namespace, name: "pool", uid: `set-${namespace}` } });
+  }
+  const manager = createManagerGroup({
+    control: api,
+    target: api,
+    namespaces: of,
+    drivers: [aCloud().driver],
+    leadershipOf: (namespace) => leaderships.get(namespace)?.leadership,
+    clock,
+    random: seededRandom(1),
+    log: (_level, message, fields) => logged.push({ message, ...fields }),
+  });
+  const found = () =>
+    api
+      .all<Machine>(machineResource)
+      .map(({ metadata, status }) => `${metadata.namespace} ${status?.currentStatus?.phase}`)
+      .toSorted();
+  return { api, clock, manager, leaderships, logged, stop: aStop(), found };
+}
+
+describe("the managers of several namespaces", () => {
+  it("act each when they lead, and share the caches of the target cluster", async () => {
+    const { api, clock, manager, leaderships, logged, stop, found } = aGroup();
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    leaderships.get("seed")?.give();
+    await clock.advance(5_000);
+    expect(found()).toEqual(["seed Pending"]);
+    leaderships.get("shoot")?.give();
+    await clock.advance(5_000);
+    expect(found()).toEqual(["seed Pending", "shoot Pending"]);
+    expect(api.calls.filter(({ verb, resource }) => verb === "watch" && resource === "nodes")).toHaveLength(1);
+    expect(logged.filter(({ message }) => message === "Ready").map(({ namespace }) => namespace)).toEqual(namespaces);
+
+    const metrics = await manager.metrics();
+    for (const namespace of namespaces)
+      expect(metrics).toContain(`mcm_machine_set_items_total{namespace="${namespace}"} 1`);
+    const { caches, unsynced } = manager.vitals();
+    expect(unsynced).toEqual([]);
+    expect(caches.map(({ name }) => name).filter((name) => /machines|nodes/.test(name))).toEqual([
+      "shoot/machines",
+      "nodes",
+      "seed/machines",
+    ]);
+    stop.abort(new Error("done"));
+    await clock.advance(5_000);
+    await running;
+  });
+
+  it("stop all when the leadership over one namespace ends, and leave no timer and no watch", async () => {
+    const { api, clock, manager, leaderships, stop, found } = aGroup();
+    for (const { give } of leaderships.values()) give();
+    const ended = manager.start(stop.signal).catch((error: unknown) => error);
+    await manager.ready(stop.signal);
+    await clock.advance(5_000);
+    leaderships.get("seed")?.take();
+    await clock.advance(15_000);
+    expect(await ended).toMatchObject({ message: "another instance leads" });
+    const before = found();
+    api.change(machineSetResource, { namespace: "shoot", name: "pool" }, { spec: { replicas: 3 } });
+    await clock.advance(60_000);
+    expect(found()).toEqual(before);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("are one manager for one namespace: metrics and logs have no further label", async () => {
+    const { clock, manager, leaderships, logged, stop } = aGroup(["shoot"]);
+    leaderships.get("shoot")?.give();
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    await clock.advance(5_000);
+    expect(await manager.metrics()).toContain("mcm_machine_set_items_total 1");
+    expect(logged.find(({ message }) => message === "Ready")).toEqual({ message: "Ready" });
+    stop.abort(new Error("done"));
+    await clock.advance(5_000);
+    await running;
+  });
+});
