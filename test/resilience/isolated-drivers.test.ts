@@ -32,7 +32,10 @@ const canary = "canary-0123456789-abcdefghij";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Starts controllers with the faulty driver, and declares a machine of the simulated cloud and a class whose first creation has the fault. */
-async function start(fault: string, ...flags: readonly string[]): Promise<Machine> {
+const start = (fault: string, ...flags: readonly string[]): Promise<Machine> => startWith(driver, fault, flags);
+
+/** The same with another flag for the faulty driver. */
+async function startWith(provider: string, fault: string, flags: readonly string[]): Promise<Machine> {
   const { api, kubeconfig } = installation;
   const data = { token: base64(canary), userData: base64(`#!/bin/sh\npasswd ${canary}-user-data\n`) };
   await api.create(secretResource, { metadata: { name: "faulty", namespace }, data });
@@ -41,7 +44,7 @@ async function start(fault: string, ...flags: readonly string[]): Promise<Machin
   await api.create(machineClassResource, { ...machineClass("faulty"), provider: "faulty", providerSpec, secretRef });
   await api.create(machineClassResource, machineClass("good"));
   await api.create(machineDeploymentResource, machineDeployment("good", "good", 1));
-  const args = ["run", "--provider", "mock", driver, `--control-kubeconfig=${kubeconfig}`, "--no-leader-elect"];
+  const args = ["run", "--provider", "mock", provider, `--control-kubeconfig=${kubeconfig}`, "--no-leader-elect"];
   millwright = startMillwright([...args, "--provider-unresponsive-timeout=10s", ...flags], {
     FAULTY_SETTING: "passed",
     FAULTY_SECRET: "not passed",
@@ -159,3 +162,34 @@ it("a driver that blocks its event loop does not survive when the controllers ar
   await millwright.stop("SIGKILL");
   await noneLeft(processes);
 });
+
+it.each(["at an address", "in a process of its own that cannot start at first"])(
+  "a driver %s may come later: machines of another do not wait for it, and its own get their VM then",
+  async (place) => {
+    const isAtAddress = place === "at an address";
+    const address = `unix://${join(folder, "driver.sock")}`;
+    const late = join(folder, "late.ts");
+    const needed = join(folder, "needed");
+    await writeFile(
+      late,
+      `import { readFileSync } from "node:fs";\nreadFileSync(${JSON.stringify(needed)});\nexport { default } from ${JSON.stringify(driver)};\n`,
+    );
+    const good = await startWith(isAtAddress ? address : late, "none", []);
+    await createFaulty("victim");
+    await eventually(async () => {
+      const { status } = await installation.api.get<Machine>(machineResource, { namespace, name: "victim" });
+      expect(JSON.stringify(status)).toContain('no driver \\"faulty\\" is loaded');
+    }, patienceMs);
+    await writeFile(needed, "");
+    // The server of the driver ends on SIGTERM although the driver has started a process.
+    const server = isAtAddress ? startMillwright(["driver", "serve", driver, `--listen=${address}`]) : undefined;
+    try {
+      await created("victim");
+      expect((await machinesOf("good")).map(({ metadata }) => metadata.uid)).toEqual([good.metadata.uid]);
+      expect(await millwright.stop("SIGTERM")).toBe(0);
+    } finally {
+      server?.child.kill("SIGTERM");
+    }
+    await eventually(async () => expect([undefined, 0]).toContain(server?.child.exitCode));
+  },
+);

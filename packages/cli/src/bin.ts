@@ -1,11 +1,16 @@
 #!/usr/bin/env node
 import { unsupportedNode } from "./supported-node.ts";
 
+/** How long the process may take to end when its command has, milliseconds: handles that a driver has left open would keep it for ever. */
+const EXIT_TIMEOUT_MS = 2_000;
+
 const problem = unsupportedNode(process.versions.node);
 if (problem === undefined) {
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
+  // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process
+  setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 } else {
   process.stderr.write(`${problem}\n`);
   process.exitCode = 1;

@@ -55,6 +55,9 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
         managers.map(([namespace, manager]) => [namespace, manager.vitals()]),
         shared,
       ),
+    addDriver(driver) {
+      for (const [, manager] of managers) manager.addDriver(driver);
+    },
     async metrics() {
       const texts = managers.map(async ([namespace, manager]) => [namespace, await manager.metrics()] as const);
       return mergeMetrics(new Map(await Promise.all(texts)));

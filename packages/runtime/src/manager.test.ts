@@ -107,6 +107,25 @@ describe("a manager", () => {
     await running;
   });
 
+  it("reconciles the machines of a driver that comes later at once, and accepts no second one of its name", async () => {
+    const { vms, driver } = aCloud();
+    const other = aDriver({ name: "other" });
+    const { api, clock, manager, stop, phases } = aManager(other);
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(2));
+    // None has failed for good, although the creation timeout is long over.
+    await clock.advance(3_600_000);
+    expect([vms.size, phases()]).toEqual([0, ["CrashLoopBackOff", "CrashLoopBackOff"]]);
+    manager.addDriver(driver);
+    await clock.advance(1_000);
+    expect(vms.size).toBe(2);
+    expect(() => manager.addDriver(driver)).toThrow('two drivers have the name "mock"');
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
   it("fills in the node template of a class from its driver, and counts the calls of the driver", async () => {
     const nodeTemplate = { capacity: { cpu: 2, gpu: 0, memory: "8Gi" }, instanceType: "m", region: "r", zone: "z" };
     const driver = aDriver({

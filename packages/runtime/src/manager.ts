@@ -22,7 +22,9 @@ import {
 } from "@millwright/controllers";
 import {
   type Clock,
+  ConfigError,
   type Driver,
+  isDriverFor,
   machineResource,
   type Random,
   systemClock,
@@ -102,6 +104,12 @@ export interface Manager {
    * continues then. May be called once.
    */
   start(signal: AbortSignal): Promise<void>;
+  /**
+   * Adds a driver that was not there at the start: its machines are reconciled now.
+   *
+   * @throws ConfigError when there is one of its name
+   */
+  addDriver(driver: Driver): void;
   /** Resolves when all caches have their first list and controllers start. */
   ready(signal: AbortSignal): Promise<void>;
   /** What runs, and how the caches are, for the watchdog. */
@@ -184,8 +192,9 @@ export function createManager(options: ManagerOptions): Manager {
   const registry = new Registry();
   measureClockSkew(registry, serverTimes);
   const running = createRunningCalls(localClock, options.onDriverCall);
+  const drivers = [...options.drivers];
   const driver = createDriverHost({
-    drivers: options.drivers,
+    drivers,
     running,
     metrics: createDriverMetrics(registry, strayErrorCounts),
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
@@ -201,7 +210,7 @@ export function createManager(options: ManagerOptions): Manager {
     ...(target === undefined || targetCaches === undefined
       ? {}
       : { target: { api: target, caches: targetCaches, clock: serverClock(localClock, target.serverTime) } }),
-    matchVm: createMatchVm(options.drivers, log),
+    matchVm: createMatchVm(drivers, log),
     classChecks: createClassChecks(driver),
     crdGuard,
     deletionBudget,
@@ -222,6 +231,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   measureOpenCircuits(registry, machine.operations);
   const capacity = createCapacityController(context, driver);
+  const classRejections = createClassRejectionController(context, driver);
   const controllers = [
     createMachineSetController(
       context,
@@ -235,7 +245,7 @@ export function createManager(options: ManagerOptions): Manager {
     machine.controller,
     capacity.controller,
     createMachineClassController(context, workers),
-    createClassRejectionController(context, driver),
+    classRejections,
     createSecretController(context, workers),
     vms.controller,
     ...unmanagedNodeControllers(context, settings),
@@ -247,6 +257,7 @@ export function createManager(options: ManagerOptions): Manager {
     leadership,
     isLeading: () => leaderMetrics !== undefined,
   });
+  const keyOf = (name: string): string => `${namespace}/${name}`;
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
   const ownInformers = withoutShared(informers, options.targetCaches);
@@ -299,6 +310,15 @@ export function createManager(options: ManagerOptions): Manager {
 
   return {
     vitals: readVitals,
+    addDriver(added) {
+      if (drivers.some((each) => isDriverFor(each, added.name)))
+        throw new ConfigError(`two drivers have the name "${added.name}": name one of them with --provider`);
+      drivers.push(added);
+      for (const { metadata } of caches.classes.store.list(namespace))
+        for (const controller of [classRejections, capacity.controller]) controller.enqueue(keyOf(metadata.name));
+      for (const { metadata } of caches.machines.store.list(namespace))
+        machine.controller.enqueue(keyOf(metadata.name));
+    },
     metrics: async () => `${await registry.metrics()}${(await leaderMetrics?.text()) ?? ""}`,
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));

@@ -12,7 +12,8 @@ import {
 } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
 import type { Manager, ManagerOptions } from "@millwright/runtime";
-import { type OpenedDrivers, openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
+import type { DriverCollection } from "../drivers/collect-drivers.ts";
+import { openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
 import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -144,9 +145,6 @@ async function startEndpoints(
 /** How long the process may take to stop after an unexpected error, or for a restart, milliseconds: what should stop may be what is broken. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** How long the process may take to end when all has stopped, milliseconds: a driver that hangs may keep it. */
-const EXIT_TIMEOUT_MS = 2_000;
-
 /** A signal that aborts when the process must end with status 1. */
 interface ProcessFailure {
   readonly signal: AbortSignal;
@@ -158,12 +156,11 @@ interface ProcessFailure {
 function untilFailure({ superviseProcess }: Pick<typeof Runtime, "superviseProcess">, log: Log): ProcessFailure {
   const failed = new AbortController();
   let deadline: Timer | undefined;
-  const exit = (): never => process.exit(1);
   const fail = (reason: unknown): void => {
     if (failed.signal.aborted) return;
     process.exitCode = 1;
     failed.abort(reason);
-    deadline = systemClock.setTimer(STOP_TIMEOUT_MS, exit);
+    deadline = systemClock.setTimer(STOP_TIMEOUT_MS, () => process.exit(1));
   };
   const endSupervision = superviseProcess({
     log,
@@ -178,8 +175,6 @@ function untilFailure({ superviseProcess }: Pick<typeof Runtime, "superviseProce
     end() {
       deadline?.cancel();
       endSupervision();
-      // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process
-      if (failed.signal.aborted) setTimeout(exit, EXIT_TIMEOUT_MS).unref();
     },
   };
 }
@@ -241,7 +236,7 @@ interface RunContext {
   readonly runtime: typeof Runtime;
   readonly log: Log;
   readonly failure: ProcessFailure;
-  readonly opened: OpenedDrivers;
+  readonly opened: DriverCollection;
   /** Aborts when the process should stop. */
   readonly signal: AbortSignal;
 }
@@ -264,19 +259,36 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   }
 }
 
-async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal }: RunContext): Promise<number> {
-  const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
-  const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
-
-  const namespaces = flags.namespace ?? [config.namespace ?? "default"];
+/** Takes part in the election of each namespace, unless leaders are not elected. */
+function joinElections(
+  flags: RunFlags,
+  {
+    runtime,
+    log,
+    namespaces,
+    cluster: { kubeConfig, history },
+  }: Pick<RunContext, "runtime" | "log"> & {
+    readonly namespaces: readonly string[];
+    readonly cluster: { readonly kubeConfig: LoadKubeConfigOptions; readonly history: ApiClient["history"] };
+  },
+) {
   const stalledAfterMs = flags.watchdogStallTimeout === 0 ? undefined : flags.watchdogStallTimeout;
-  const election = { cluster: { kubeConfig }, history: control.history, log, stalledAfterMs, ...electionTimes(flags) };
-  const leaderships = new Map(
+  const election = { cluster: { kubeConfig }, history, log, stalledAfterMs, ...electionTimes(flags) };
+  return new Map(
     (flags.leaderElect ? namespaces : []).map((namespace) => [
       namespace,
       runtime.createManagerLeadership({ ...election, namespace }),
     ]),
   );
+}
+
+async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal }: RunContext): Promise<number> {
+  const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
+  const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
+
+  const namespaces = flags.namespace ?? [config.namespace ?? "default"];
+  const cluster = { kubeConfig, history: control.history };
+  const leaderships = joinElections(flags, { runtime, log, namespaces, cluster });
   const { recordCloud: file } = flags;
   const recorder = file === undefined ? undefined : await runtime.openCloudRecorder({ file, clock: systemClock, log });
   // Before there is a manager, whose timers would keep the process when the port cannot be used.
@@ -288,7 +300,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}${await readProcess()}`;
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
   try {
-    const drivers = await opened.all();
+    const drivers = await opened.first();
     manager = runtime.createManagerGroup({
       ...(recorder === undefined ? {} : { recorder }),
       leadershipOf: (namespace) => leaderships.get(namespace),
@@ -317,6 +329,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       server: config.server,
       drivers: drivers.map(({ name }) => name),
     });
+    opened.later(manager.addDriver);
     watchdog = runtime.startWatchdog({
       vitals: manager.vitals,
       problems: () => [...new Set(prerequisites.flatMap(({ problems }) => problems()))],

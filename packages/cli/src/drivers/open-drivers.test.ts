@@ -1,22 +1,9 @@
-import { defineDriver, isConfigError } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "./child-environment.ts";
-import { openDrivers, placeDrivers, type ProviderFlags, readDigests } from "./open-drivers.ts";
+import { placeDrivers, type ProviderFlags, readDigests } from "./open-drivers.ts";
 
 const isOwnDriver = (name: string): boolean => name === "mock" || name === "aws";
 const placesOf = (flags: Partial<ProviderFlags>) => Object.fromEntries(placeDrivers(flags, isOwnDriver));
-
-const driverNamed = (name: string) => {
-  const vm = () => Promise.resolve({ providerId: "x:///1", nodeName: "n" });
-  const spec = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } } as const;
-  return defineDriver({
-    name,
-    spec,
-    createMachine: vm,
-    deleteMachine: () => Promise.resolve({}),
-    getMachineStatus: vm,
-  });
-};
 
 describe("the place of a driver", () => {
   it("is this process for drivers of this repository, and a process of its own for others", () => {
@@ -70,29 +57,5 @@ describe("the environment of a driver in a process of its own", () => {
       HTTPS_PROXY: "http://p",
       REGION: "r",
     });
-  });
-});
-
-describe("drivers that are opened", () => {
-  const open = (...names: readonly string[]) =>
-    openDrivers(
-      { providerInProcess: names, providerMemoryLimit: 512, providerUnresponsiveTimeout: 30_000 },
-      {
-        runtime: {
-          isOwnDriver,
-          createOutputLog: () => ({ line: () => undefined, use: () => undefined }),
-          loadDriver: (name) => Promise.resolve(driverNamed(name.toLowerCase())),
-          versionOfDriver: () => Promise.resolve("1.2.3"),
-        },
-        log: () => undefined,
-        signal: new AbortController().signal,
-      },
-    );
-
-  it("have different names: a class would get one or the other", async () => {
-    const error: unknown = await (await open("aws", "AWS")).all().catch((thrown: unknown) => thrown);
-    expect(isConfigError(error)).toBe(true);
-    expect(String(error)).toContain('two drivers have the name "aws"');
-    expect((await (await open("aws", "mock")).all()).map(({ name }) => name)).toEqual(["aws", "mock"]);
   });
 });

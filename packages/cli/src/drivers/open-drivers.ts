@@ -1,8 +1,15 @@
 import { fileURLToPath } from "node:url";
-import { ConfigError, type Driver, isDriverFor, systemClock } from "@millwright/core";
+import { type Clock, ConfigError, systemClock } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
 import { childEnvironment } from "./child-environment.ts";
+import {
+  collectDrivers,
+  type DriverCollection,
+  type DriverPlace,
+  type DriverToOpen,
+  type OpenedDriver,
+} from "./collect-drivers.ts";
 import { isAddress, type ProviderTlsFlags, tlsOf } from "./driver-address.ts";
 
 /** Flags about drivers. */
@@ -18,20 +25,6 @@ export interface ProviderFlags extends ProviderTlsFlags {
   readonly providerMemoryLimit: number;
   /** Milliseconds. */
   readonly providerUnresponsiveTimeout: number;
-}
-
-/** Where a driver runs. */
-export type DriverPlace = "address" | "inProcess" | "isolated";
-
-/** Drivers, with what has to be closed at the end. */
-export interface OpenedDrivers {
-  /**
-   * All of them, once those at addresses are there.
-   *
-   * @throws ConfigError when one of them cannot be used, or two have the same name
-   */
-  all(): Promise<readonly Driver[]>;
-  close(): Promise<void>;
 }
 
 /** Names of drivers, each with its place: those of this repository and trusted ones run in this process, all others in one of their own (docs/decisions/driver-isolation.md). */
@@ -86,16 +79,13 @@ const nodeFlags = process.execArgv.filter((flag) => flag.startsWith("--condition
 /** How much of the memory of its process a driver may have on the heap: the rest is for buffers and code. */
 const HEAP_SHARE = 0.75;
 
-/** A driver to open. */
-interface DriverToOpen {
-  readonly name: string;
-  readonly place: DriverPlace;
-  /** What its files must have. */
+/** A driver to open, and the digest that its files must have. */
+interface DriverToLoad extends DriverToOpen {
   readonly digest: string | undefined;
 }
 
 const commandFor = (
-  { name, digest }: DriverToOpen,
+  { provider, digest }: DriverToLoad,
   { providerMemoryLimit: limit }: ProviderFlags,
 ): readonly [string, ...string[]] => [
   process.execPath,
@@ -104,17 +94,10 @@ const commandFor = (
   bin,
   "driver",
   "serve",
-  name,
+  provider,
   `--memory-limit=${limit}`,
   ...(digest === undefined ? [] : [`--digest=${digest}`]),
 ];
-
-/** @throws ConfigError for two drivers of one name, of which classes would get one or the other */
-function checkNames(drivers: readonly Driver[]): void {
-  for (const [index, driver] of drivers.entries())
-    if (drivers.slice(0, index).some((other) => isDriverFor(other, driver.name)))
-      throw new ConfigError(`two drivers have the name "${driver.name}": name one of them with --provider`);
-}
 
 /** What drivers are opened with. */
 export interface OpenDriversOptions {
@@ -122,33 +105,30 @@ export interface OpenDriversOptions {
   readonly log: Log;
   /** Ends waiting for drivers that are not there yet. */
   readonly signal: AbortSignal;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
-/** A driver, and how to close it. */
-interface OpenedDriver {
-  readonly driver: Driver;
-  /** Of its package; empty where it has none. */
-  readonly version: string;
-  close(): Promise<void>;
-}
-
-async function openInProcess({ name, digest }: DriverToOpen, { runtime }: OpenDriversOptions): Promise<OpenedDriver> {
-  const driver = await runtime.loadDriver(name, digest === undefined ? {} : { digest });
-  return { driver, version: await runtime.versionOfDriver(name), close: () => Promise.resolve() };
+async function openInProcess(
+  { provider, digest }: DriverToLoad,
+  { runtime }: OpenDriversOptions,
+): Promise<OpenedDriver> {
+  const driver = await runtime.loadDriver(provider, digest === undefined ? {} : { digest });
+  return { driver, version: await runtime.versionOfDriver(provider), close: () => Promise.resolve() };
 }
 
 async function openIsolated(
-  driver: DriverToOpen,
+  driver: DriverToLoad,
   flags: ProviderFlags,
   options: OpenDriversOptions,
 ): Promise<OpenedDriver> {
   const { log, runtime, signal } = options;
   const { startDriverProcess } = await import("@millwright/driver-rpc");
-  const output = runtime.createOutputLog(driver.name, log, systemClock);
+  const output = runtime.createOutputLog(driver.provider, log, systemClock);
   return startDriverProcess({
     command: commandFor(driver, flags),
     env: childEnvironment(process.env, flags.providerEnv ?? []),
-    subject: `--provider ${driver.name}`,
+    subject: `--provider ${driver.provider}`,
     unresponsiveMs: flags.providerUnresponsiveTimeout,
     onLine: output.line,
     onSecrets: output.use,
@@ -158,54 +138,31 @@ async function openIsolated(
 }
 
 async function openDriver(
-  toOpen: DriverToOpen,
+  toOpen: DriverToLoad,
   flags: ProviderFlags,
   options: OpenDriversOptions,
 ): Promise<OpenedDriver> {
-  const { name, place } = toOpen;
+  const { provider, place } = toOpen;
   if (place === "isolated") return openIsolated(toOpen, flags, options);
   if (place === "inProcess") return openInProcess(toOpen, options);
   const { connectDriver } = await import("@millwright/driver-rpc");
-  return connectDriver(name, { ...tlsOf(flags), signal: options.signal, log: options.log });
+  return connectDriver(provider, { ...tlsOf(flags), signal: options.signal, log: options.log });
 }
 
 /**
- * Loads and starts the drivers of the flags, and connects those at addresses: a driver that is not there yet does not keep the process from serving its endpoints.
+ * Loads and starts the drivers of the flags, and connects those at addresses; see {@link DriverCollection} for those that are not there yet.
  *
- * @throws ConfigError when one of them cannot be loaded or started; the others are closed then
+ * @throws ConfigError when one cannot be loaded into this process
  */
-export async function openDrivers(flags: ProviderFlags, options: OpenDriversOptions): Promise<OpenedDrivers> {
+export async function openDrivers(flags: ProviderFlags, options: OpenDriversOptions): Promise<DriverCollection> {
   const places = placeDrivers(flags, options.runtime.isOwnDriver);
   const digests = readDigests(flags.providerDigest ?? [], places);
-  const toOpen = [...places].map(([name, place]): DriverToOpen => ({ name, place, digest: digests.get(name) }));
-  const closed = new AbortController();
-  const signal = AbortSignal.any([options.signal, closed.signal]);
-  const opening = toOpen.map((each) => openDriver(each, flags, { ...options, signal }));
-  const local = opening.filter((_, index) => toOpen[index]?.place !== "address");
-  const close = async (): Promise<void> => {
-    closed.abort(new Error("drivers are closed"));
-    const results = await Promise.allSettled(opening);
-    await Promise.all(results.flatMap((result) => (result.status === "fulfilled" ? [result.value.close()] : [])));
-  };
-  // What fails before it is awaited is reported by all().
-  for (const each of opening) each.catch(() => undefined);
-  try {
-    await Promise.all(local);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return {
-    close,
-    async all() {
-      const opened = await Promise.all(opening);
-      const drivers = opened.map(({ driver }) => driver);
-      checkNames(drivers);
-      for (const [index, { driver, version }] of opened.entries()) {
-        const { name: provider, place } = toOpen[index] ?? {};
-        options.log("info", "Driver is loaded", { driver: driver.name, provider, place, version });
-      }
-      return drivers;
-    },
-  };
+  const toOpen = [...places].map(([provider, place]) => ({ provider, place, digest: digests.get(provider) }));
+  const { log, signal, clock = systemClock } = options;
+  return collectDrivers(toOpen, {
+    open: (each, signal) => openDriver(each, flags, { ...options, signal }),
+    clock,
+    log,
+    signal,
+  });
 }

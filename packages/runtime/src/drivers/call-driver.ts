@@ -19,7 +19,6 @@ import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 
 /** What calls of drivers are made with. */
 export interface DriverCallerOptions {
-  readonly drivers: readonly Driver[];
   readonly limit: CallLimit;
   /** Called right before each call of a driver; what it throws keeps the call from being made. */
   readonly fence?: (() => void) | undefined;
@@ -70,21 +69,25 @@ async function invokeInScope(
   }
 }
 
-/** Makes the caller of some drivers. */
+/** Makes the caller of drivers. */
 export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
-  const { drivers, limit, fence, metrics, recorder, clock, log, running } = options;
-  /** One function for all calls of a driver, so that it may keep it. */
-  const reporters = new Map(
-    metrics === undefined
-      ? []
-      : drivers.map((driver) => [driver, (call: ApiCall): void => metrics.countApiCall(driver.name, call)]),
-  );
-
-  const recorders = new Map(
-    recorder === undefined
-      ? []
-      : drivers.map((driver) => [driver, (exchange: CloudExchange): void => recorder.record(driver.name, exchange)]),
-  );
+  const { limit, fence, metrics, recorder, clock, log, running } = options;
+  /** What a driver reports to. One function for all calls of a driver, so that it may keep it. */
+  const reporters = new WeakMap<Driver, Pick<DriverContext, "reportApiCall" | "recordExchange">>();
+  const reportersOf = (driver: Driver): Pick<DriverContext, "reportApiCall" | "recordExchange"> => {
+    const known = reporters.get(driver);
+    if (known !== undefined) return known;
+    const made = {
+      ...(metrics === undefined
+        ? {}
+        : { reportApiCall: (call: ApiCall): void => metrics.countApiCall(driver.name, call) }),
+      ...(recorder === undefined
+        ? {}
+        : { recordExchange: (exchange: CloudExchange): void => recorder.record(driver.name, exchange) }),
+    };
+    reporters.set(driver, made);
+    return made;
+  };
 
   /** Another process may act on the same VM by now. The state is in the objects: the leader continues. */
   const throwWhenFenced = (): void => {
@@ -97,8 +100,6 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
 
   return async ({ driver, method, subject, confidential, invoke, signal: outer, onAbandoned }) => {
     const what = `${method} of driver "${driver.name}"`;
-    const reportApiCall = reporters.get(driver);
-    const recordExchange = recorders.get(driver);
     let startMs: number | undefined;
     /** What was not even begun does not count. */
     const count = (code: MachineErrorCode): void => {
@@ -116,8 +117,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
             method,
             ...subject,
           }),
-        ...(reportApiCall === undefined ? {} : { reportApiCall }),
-        ...(recordExchange === undefined ? {} : { recordExchange }),
+        ...reportersOf(driver),
       };
       throwWhenFenced();
       recorder?.protect(confidential);

@@ -55,6 +55,7 @@ import { asksForToken, userDataFor } from "./user-data.ts";
 
 /** How drivers are hosted. */
 export interface DriverHostOptions {
+  /** May grow. */
   readonly drivers: readonly Driver[];
   /** Longest time for one call of a driver, milliseconds. Default 5 minutes. */
   readonly callTimeoutMs?: number;
@@ -155,7 +156,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
-  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, running, clock, log });
+  const makeCall = createDriverCaller({ limit, fence, metrics, recorder, running, clock, log });
 
   const call: VmMethodCall = ({ driver, request, confidential }, method, argument, invoke, signal) =>
     makeCall({

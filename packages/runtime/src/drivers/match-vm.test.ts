@@ -23,6 +23,12 @@ it("compares by scheme and last segment for a driver without matchNode, and for 
   ]);
 });
 
+it("does not know whether another id is that of the VM while the driver is not there, so that the name decides", () => {
+  const { match } = matchWith();
+  const other = { ...node, providerId: "mock:///a/i-2" };
+  expect([match("mock", vm, other), match("other", vm, other)]).toEqual(["different", "unknown"]);
+});
+
 it("returns what the driver of the provider answers, whatever its case", () => {
   const { match } = matchWith(() => "different");
   expect([match("Mock", vm, node), match("other", vm, node)]).toEqual(["different", "same"]);

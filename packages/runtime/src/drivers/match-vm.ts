@@ -6,7 +6,7 @@ import { runInDriverScope } from "./stray-errors.ts";
 
 /**
  * Has the driver of a provider answer whether a Node is that of a VM; drivers without `matchNode`, and classes without a driver, get the default rule. A driver that throws, or
- * breaks the contract, counts as `unknown`, so that the name decides; it is logged once.
+ * breaks the contract, counts as `unknown`, so that the name decides; it is logged once. Without the driver, different ids may still mean the same VM: that is `unknown` as well.
  */
 export function createMatchVm(drivers: readonly Driver[], log: Log): MatchVm {
   const reported = new Set<string>();
@@ -17,8 +17,9 @@ export function createMatchVm(drivers: readonly Driver[], log: Log): MatchVm {
   };
   return (provider = "", vm, node) => {
     const driver = drivers.find((each) => isDriverFor(each, provider));
-    const matchNode = driver?.matchNode;
-    if (driver === undefined || matchNode === undefined) return matchNodeByProviderId(vm, node);
+    if (driver === undefined) return matchNodeByProviderId(vm, node) === "same" ? "same" : "unknown";
+    const { matchNode } = driver;
+    if (matchNode === undefined) return matchNodeByProviderId(vm, node);
     try {
       const scope = { driver: driver.name, confidential: {} };
       const match: unknown = runInDriverScope(scope, () => matchNode(vm, node));
