@@ -196,7 +196,11 @@ export function createManager(options: ManagerOptions): Manager {
   const driver = createDriverHost({
     drivers,
     running,
-    metrics: createDriverMetrics(registry, strayErrorCounts),
+    metrics: createDriverMetrics(
+      registry,
+      strayErrorCounts,
+      options.drivers.map(({ name }) => name),
+    ),
     // Clouds sign and expire requests by true time, which the local clock is meant to have.
     clock: localClock,
     log,

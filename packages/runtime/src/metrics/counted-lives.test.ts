@@ -247,7 +247,7 @@ it("a manager that does not lead any more shows nothing of objects, and those of
   give();
   api.seed(machineSetResource, aSet(1));
   await clock.advance(5_000);
-  const isFleet = /^(?:mcm_machine|millwright_(?!cache_|api_))/;
+  const isFleet = /^(?:mcm_machine|millwright_(?!cache_|api_|driver_))/;
   const fleetOf = async (of: Manager) => samplesIn(await of.metrics()).filter((line) => isFleet.test(line));
   expect(await fleetOf(manager)).toContain("mcm_machine_items_total 1");
   expect(await fleetOf(other)).toContain("mcm_machine_items_total 0");

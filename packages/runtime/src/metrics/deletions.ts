@@ -1,6 +1,17 @@
-import type { DeletionBudget } from "@millwright/controllers";
+import type { DeletionBudget, DeletionCause } from "@millwright/controllers";
 import { ownMetricNames } from "@millwright/core";
 import { Counter, Gauge, type Registry } from "prom-client";
+
+/** All causes: a series that is there before the first deletion has an increase with it. */
+const causes: readonly DeletionCause[] = [
+  "scale-down",
+  "rollout",
+  "remediation",
+  "autoscaler",
+  "parent",
+  "machine",
+  "orphan-vm",
+];
 
 /** Adds the metrics of the deletion budget: what it holds, counted at each scrape, and what it allowed. */
 export function measureDeletions(
@@ -14,6 +25,8 @@ export function measureDeletions(
     registers: [registry],
     collect() {
       held.reset();
+      for (const cause of causes) if (cause !== "orphan-vm") held.set({ cause }, 0);
+      held.set({ cause: "creation" }, 0);
       for (const [cause, count] of budget.heldByCause()) held.set({ cause }, count);
     },
   });
@@ -24,6 +37,7 @@ export function measureDeletions(
     registers: [registry],
     collect() {
       begun.reset();
+      for (const cause of causes) begun.inc({ cause }, 0);
       for (const [cause, count] of budget.begunByCause()) begun.inc({ cause }, count);
     },
   });

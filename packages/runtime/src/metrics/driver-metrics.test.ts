@@ -31,12 +31,26 @@ describe("the metrics of drivers", () => {
     const { metrics, samples, having } = setUp();
     metrics.countCall("aws", "getMachineStatus", "NotFound", 0.1);
     metrics.countCall("aws", "createMachine", "OK", 40);
-    expect(await having("driver_requests_failed_total")).toEqual([
+    const failed = await having("driver_requests_failed_total");
+    expect(failed.filter((line) => !line.endsWith(" 0"))).toEqual([
       'mcm_cloud_api_driver_requests_failed_total{provider="aws",operation="get_machine_status",error_code="5"} 1',
     ]);
+    // There from the first call on: Prometheus sees no increase in a series that starts with 1.
+    expect(failed).toContain(
+      'mcm_cloud_api_driver_requests_failed_total{provider="aws",operation="create_machine",error_code="16"} 0',
+    );
     expect(await samples()).toContain(
       'mcm_cloud_api_driver_request_duration_seconds_bucket{le="60",provider="aws",operation="create_machine"} 1',
     );
+  });
+
+  it("have a series of errors outside of calls for each driver, also before the first one", async () => {
+    const registry = new Registry();
+    createDriverMetrics(registry, () => new Map([["aws", 2]]), ["aws", "gcp"]);
+    expect(await metricLines(registry, "millwright_driver_stray_errors_total")).toEqual([
+      'millwright_driver_stray_errors_total{provider="aws"} 2',
+      'millwright_driver_stray_errors_total{provider="gcp"} 0',
+    ]);
   });
 
   it("stay bounded and whole whatever a driver reports", async () => {

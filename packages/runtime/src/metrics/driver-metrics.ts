@@ -62,11 +62,15 @@ function createLabelGuard(): (value: unknown) => string {
 /**
  * Makes the metrics of drivers, with MCM's names, in a registry that has none of them yet.
  *
+ * Counters of failures start with 0 where their labels are known: Prometheus' `increase` sees no increase in a series that starts with 1.
+ *
  * @param strayErrors how many errors each driver had outside of its calls; asked when the metrics are read
+ * @param providers names of all drivers
  */
 export function createDriverMetrics(
   registry: Registry,
   strayErrors: () => ReadonlyMap<string, number> = () => new Map(),
+  providers: readonly string[] = [],
 ): DriverMetrics {
   const registers = [registry];
   registry.registerMetric(
@@ -77,6 +81,7 @@ export function createDriverMetrics(
       registers: [],
       collect() {
         this.reset();
+        for (const provider of providers) this.inc({ provider: labelValue(provider) }, 0);
         for (const [provider, count] of strayErrors()) this.inc({ provider: labelValue(provider) }, count);
       },
     }),
@@ -114,12 +119,22 @@ export function createDriverMetrics(
     labelNames: ["provider", "operation", "error_code"],
     registers,
   });
+  /** Methods of drivers that were called. */
+  const called = new Set<string>();
+  const startFailures = (labels: Readonly<Record<"provider" | "operation", string>>): void => {
+    const key = JSON.stringify(labels);
+    if (called.has(key)) return;
+    called.add(key);
+    for (const { number } of Object.values(machineErrorCodes))
+      if (number !== machineErrorCodes.OK.number) driverFailed.inc({ ...labels, error_code: String(number) }, 0);
+  };
   const serviceOf = createLabelGuard();
   const outcomeOf = createLabelGuard();
 
   return {
     countCall(provider, method, code, seconds) {
       const labels = { provider, operation: operations[method] };
+      startFailures(labels);
       driverSeconds.observe(labels, seconds);
       if (code !== "OK") driverFailed.inc({ ...labels, error_code: String(machineErrorCodes[code].number) });
     },

@@ -69,7 +69,7 @@ describe("series of what happens to machines", () => {
       metrics.took(labelsOf(`pool-${at}`), "create", 1_000);
       metrics.failedToJoin(labelsOf("one", `zone-${at}`));
     }
-    expect(await lines("mcm_machine_num_failed_join")).toHaveLength(500);
+    expect(await lines("mcm_machine_num_failed_join")).toHaveLength(1_000);
     expect(await lines("mcm_machine_create_duration_seconds")).toHaveLength(500);
     const shown = await pools();
     expect(shown).toHaveLength(1_001);

@@ -93,6 +93,8 @@ export function createFlowMetrics(
       const deployment = { namespace, machine_deployment };
       usedByDeployments.use(deployment);
       if (step !== "drain") usedByMachines.use(labels);
+      // The first failure is an increase.
+      if (step !== "drain") failedJoins.inc(labels, 0);
       lastSeconds[step].set(step === "drain" ? deployment : labels, Math.round(ms / 1_000));
       stepSeconds.observe({ ...deployment, step }, ms / 1_000);
     },

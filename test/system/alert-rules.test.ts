@@ -1,0 +1,249 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { alertsFile, hasPrometheus, promtool } from "../harness/prometheus.ts";
+
+/** What makes an alert fire, and what is close to it and does not. Values are in promtool's notation, one a minute: `0x9` is ten times 0, `0+2x9` counts up by 2. */
+interface AlertCase {
+  /** Values by series. */
+  readonly firing: Readonly<Record<string, string>>;
+  readonly quiet: Readonly<Record<string, string>>;
+  /** When it fires; a minute after its `for`. */
+  readonly at: string;
+  /** When it does not yet; absent: it has no `for`. */
+  readonly notYet?: string;
+  /** Labels of the alert, besides its severity. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const phase = "mcm_machine_current_status_phase";
+const deployment = '{name="pool",namespace="shoot"}';
+const failed = 'mcm_cloud_api_driver_requests_failed_total{provider="aws",operation="create_machine",error_code="14"}';
+const calls = 'mcm_cloud_api_driver_request_duration_seconds_count{provider="aws",operation="create_machine"}';
+
+const controller = '{controller="machine",instance="a"}';
+
+const cases: Readonly<Record<string, AlertCase>> = {
+  MillwrightNoLeader: {
+    firing: { up: "1x30" },
+    // Two processes, of which one leads.
+    quiet: { mcm_machine_items_total: "0x30" },
+    at: "6m",
+    notYet: "4m",
+  },
+  MillwrightMachinesNotRunning: {
+    firing: {
+      [`${phase}{name="a",namespace="shoot"}`]: "1x60",
+      [`${phase}{name="b",namespace="shoot"}`]: "0x60",
+      [`${phase}{name="c",namespace="shoot"}`]: "-1x60",
+    },
+    quiet: {
+      [`${phase}{name="a",namespace="shoot"}`]: "1x60",
+      [`${phase}{name="b",namespace="shoot"}`]: "0x60",
+      [`${phase}{name="c",namespace="other"}`]: "1x60",
+    },
+    at: "16m",
+    notYet: "14m",
+    labels: { namespace: "shoot" },
+  },
+  MillwrightReplicasUnavailable: {
+    firing: {
+      [`mcm_machine_deployment_status_available_replicas${deployment}`]: "2x60",
+      [`mcm_machine_deployment_info_spec_replicas${deployment}`]: "3x60",
+    },
+    quiet: {
+      [`mcm_machine_deployment_status_available_replicas${deployment}`]: "3x60",
+      [`mcm_machine_deployment_info_spec_replicas${deployment}`]: "3x60",
+    },
+    at: "31m",
+    notYet: "29m",
+    labels: { name: "pool", namespace: "shoot" },
+  },
+  MillwrightMachineStuckTerminating: {
+    firing: { [`${phase}{name="a",namespace="shoot"}`]: "-4x300" },
+    quiet: { [`${phase}{name="a",namespace="shoot"}`]: "-3x300" },
+    at: "241m",
+    notYet: "239m",
+    labels: { name: "a", namespace: "shoot" },
+  },
+  MillwrightDeletionsHeld: {
+    firing: { 'millwright_held_deletions{cause="scale-down"}': "5x10" },
+    quiet: { 'millwright_held_deletions{cause="scale-down"}': "0x10" },
+    at: "2m",
+    notYet: "0m",
+    labels: { cause: "scale-down" },
+  },
+  MillwrightDeletionsPaused: {
+    firing: { 'millwright_paused_deletions{kind="Machine"}': "1x10" },
+    quiet: { 'millwright_paused_deletions{kind="Machine"}': "0x10" },
+    at: "1m",
+    labels: { kind: "Machine" },
+  },
+  MillwrightOrphanVMs: {
+    firing: { 'millwright_orphan_vms{machine_class="small"}': "1x30" },
+    quiet: { 'millwright_orphan_vms{machine_class="small"}': "0x30" },
+    at: "11m",
+    notYet: "9m",
+    labels: { machine_class: "small" },
+  },
+  MillwrightVMListsFail: {
+    firing: { 'millwright_vm_list_failures_total{machine_class="small",reason="Unavailable"}': "0+1x60" },
+    quiet: { 'millwright_vm_list_failures_total{machine_class="small",reason="Unavailable"}': "1x30 2x30" },
+    at: "60m",
+    notYet: "10m",
+    labels: { machine_class: "small", reason: "Unavailable" },
+  },
+  MillwrightCircuitOpen: {
+    firing: { 'millwright_circuit_open{driver="aws",secret="cloud"}': "1x10" },
+    quiet: { 'millwright_circuit_open{driver="aws",secret="cloud"}': "0x10" },
+    at: "6m",
+    notYet: "4m",
+    labels: { driver: "aws", secret: "cloud" },
+  },
+  MillwrightCloudCallsFail: {
+    firing: { [failed]: "0+6x60", [calls]: "0+10x60" },
+    quiet: { [failed]: "0+4x60", [calls]: "0+10x60" },
+    at: "40m",
+    notYet: "10m",
+    labels: { provider: "aws", operation: "create_machine" },
+  },
+  MillwrightReconcilesFail: {
+    firing: {
+      [`controller_runtime_reconcile_errors_total${controller}`]: "0+6x60",
+      [`controller_runtime_reconcile_total{result="error",${controller.slice(1)}`]: "0+6x60",
+      [`controller_runtime_reconcile_total{result="success",${controller.slice(1)}`]: "0+4x60",
+      'millwright_memory_used_share{instance="a",of="heap"}': "0.1x60",
+    },
+    // Another program with the library of the same metrics.
+    quiet: {
+      [`controller_runtime_reconcile_errors_total${controller}`]: "0+6x60",
+      [`controller_runtime_reconcile_total{result="error",${controller.slice(1)}`]: "0+6x60",
+      'millwright_memory_used_share{instance="b",of="heap"}': "0.1x60",
+    },
+    at: "40m",
+    notYet: "10m",
+    labels: { controller: "machine", instance: "a" },
+  },
+  MillwrightAPIRequestsFail: {
+    firing: {
+      'rest_client_requests_total{host="api",code="200",method="GET"}': "0+4x60",
+      'rest_client_requests_total{host="api",code="<error>",method="GET"}': "0+3x60",
+      'rest_client_requests_total{host="api",code="503",method="PATCH"}': "0+3x60",
+      'millwright_api_request_limit{host="api"}': "16x60",
+    },
+    quiet: {
+      'rest_client_requests_total{host="api",code="404",method="GET"}': "0+6x60",
+      'rest_client_requests_total{host="api",code="200",method="GET"}': "0+4x60",
+      'millwright_api_request_limit{host="api"}': "16x60",
+    },
+    at: "20m",
+    notYet: "4m",
+    labels: { host: "api" },
+  },
+  MillwrightUnreadableObjects: {
+    firing: { 'millwright_unreadable_objects{kind="Machine",namespace="shoot"}': "2x10" },
+    quiet: { 'millwright_unreadable_objects{kind="Machine",namespace="shoot"}': "0x10" },
+    at: "6m",
+    notYet: "4m",
+    labels: { kind: "Machine", namespace: "shoot" },
+  },
+  MillwrightAPIServerWentBack: {
+    firing: { 'millwright_api_server_rewinds_total{cluster="control"}': "0x5 1x10" },
+    quiet: { 'millwright_api_server_rewinds_total{cluster="control"}': "1x20" },
+    at: "8m",
+    notYet: "4m",
+    labels: { cluster: "control" },
+  },
+  MillwrightClockSkew: {
+    firing: { 'millwright_api_server_clock_skew_seconds{cluster="control"}': "-31x20" },
+    quiet: { 'millwright_api_server_clock_skew_seconds{cluster="control"}': "29x20" },
+    at: "11m",
+    notYet: "9m",
+    labels: { cluster: "control" },
+  },
+  MillwrightWatchdogProblem: {
+    firing: { 'millwright_watchdog_problems{kind="cache"}': "1x10" },
+    quiet: { 'millwright_watchdog_problems{kind="cache"}': "0x10" },
+    at: "6m",
+    notYet: "4m",
+    labels: { kind: "cache" },
+  },
+  MillwrightEventLoopBlocked: {
+    firing: { millwright_event_loop_stall_seconds_count: "0+1x20" },
+    quiet: { millwright_event_loop_stall_seconds_count: "0x10 1 2 3x20" },
+    at: "15m",
+    notYet: "2m",
+  },
+  MillwrightStrayDriverErrors: {
+    firing: { 'millwright_driver_stray_errors_total{provider="aws"}': "0x5 1x10" },
+    quiet: { 'millwright_driver_stray_errors_total{provider="aws"}': "7x20" },
+    at: "8m",
+    notYet: "4m",
+    labels: { provider: "aws" },
+  },
+};
+
+/** A test of promtool: the alert fires at that time with these labels, or does not. */
+const ruleTest = (
+  alert: string,
+  series: Readonly<Record<string, string>>,
+  times: Readonly<Record<string, Readonly<Record<string, string>> | undefined>>,
+) => ({
+  interval: "1m",
+  input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+  promql_expr_test: Object.entries(times).map(([time, labels]) => ({
+    expr: `ALERTS{alertname="${alert}",alertstate="firing"}`,
+    eval_time: time,
+    exp_samples:
+      labels === undefined
+        ? []
+        : [
+            {
+              labels: `ALERTS{${Object.entries({ alertname: alert, alertstate: "firing", ...labels })
+                .map(([label, value]) => `${label}="${value}"`)
+                .join(",")}}`,
+              value: 1,
+            },
+          ],
+  })),
+});
+
+const readRules = async (): Promise<readonly { alert: string; labels: { severity: string } }[]> =>
+  parse(await readFile(alertsFile, "utf8")).groups[0].rules;
+
+describe.skipIf(!hasPrometheus)("the alerts of the chart (where test/system/install-prometheus was possible)", () => {
+  it("are rules that promtool accepts", async () => {
+    expect(await promtool(["check", "rules", alertsFile])).toMatchObject({ status: 0 });
+  });
+
+  it("fire when they should, after their time and with their labels, and not when it is close", async () => {
+    const rules = await readRules();
+    expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert));
+    const tests = rules.flatMap(({ alert, labels: { severity } }) => {
+      const { firing, quiet, at, notYet, labels } = cases[alert] ?? { firing: {}, quiet: {}, at: "" };
+      return [
+        ruleTest(alert, firing, {
+          [at]: { ...labels, severity },
+          ...(notYet === undefined ? {} : { [notYet]: undefined }),
+        }),
+        ruleTest(alert, quiet, { [at]: undefined }),
+      ];
+    });
+    const folder = await mkdtemp(join(tmpdir(), "millwright-rules-"));
+    try {
+      const file = join(folder, "tests.yaml");
+      await writeFile(
+        file,
+        stringify({ rule_files: [alertsFile], evaluation_interval: "1m", tests }, { aliasDuplicateObjects: false }),
+      );
+      expect(await promtool(["test", "rules", file])).toMatchObject({
+        status: 0,
+        output: expect.stringContaining("SUCCESS"),
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
