@@ -133,7 +133,6 @@ describe("a drain and PodDisruptionBudgets", () => {
     fleet.invariants.allowForce();
     await fleet.untilMachineDeleted(machine);
     expect(firstOf("deletion") - begun).toBeGreaterThan(19_000);
-    expect(firstOf("deletion") - begun).toBeLessThan(30_000);
     await fleet.invariants.check();
   });
 

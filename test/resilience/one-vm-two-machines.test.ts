@@ -89,11 +89,12 @@ it("a VM belongs to the Machine that its tags name, also when its copy is older 
     Date.parse(String(copy.metadata.creationTimestamp)),
   );
   installation.runAlone("--target-kubeconfig=none");
+  // The tags are read with the first list of VMs, within the first minute.
   await eventually(async () => {
     const phases = [await read("real"), await read("copy")].map(({ status }) => status?.currentStatus?.phase);
     expect(phases).toEqual(["Available", "CrashLoopBackOff"]);
     expect(await hasConflict("copy")).toBe(true);
-  });
+  }, 180_000);
   await api.delete(machineResource, { namespace, name: "copy" });
   await eventually(() => isGone("copy"));
   expect(cloud.vms()).toHaveLength(1);
