@@ -1,8 +1,12 @@
 import { readFile } from "node:fs/promises";
 
-/** The commands of a guide, by the heading above them, in order. */
-export async function commandsOf(guide: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const text = await readFile(new URL(`../../docs/guides/${guide}.md`, import.meta.url), "utf8");
+/** The commands of a page of `docs/guides`, or of another folder of `docs`, by the heading above them, in order. A line that ends with a backslash continues. */
+export async function commandsOf(
+  guide: string,
+  folder: "guides" | "operations" = "guides",
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const page = await readFile(new URL(`../../docs/${folder}/${guide}.md`, import.meta.url), "utf8");
+  const text = page.replaceAll(/ \\\n\s*/g, " ");
   const commands = new Map<string, string[]>();
   let heading = "";
   let isShell = false;

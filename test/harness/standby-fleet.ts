@@ -104,7 +104,9 @@ export async function startStandbyFleet(options: Partial<SimulatedCloudOptions> 
       await change("pool", { replicas: POOL.after });
       await change("fleet", { template: { spec: { class: { kind: "MachineClass", name: className } } } });
       await eventually(async () => {
-        const ofClass = (await installation.machines()).filter(({ spec }) => spec.class?.name === className);
+        const ofClass = (await installation.machines()).filter(
+          ({ metadata, spec }) => metadata.labels?.["name"] === "fleet" && spec.class?.name === className,
+        );
         expect(ofClass.filter((machine) => phaseOf(machine) === "Running").length).toBeGreaterThan(0);
         expect(ofClass.length, "the rollout was complete before").toBeLessThan(FLEET);
       });
