@@ -1,5 +1,6 @@
 import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
 import { type Fleet, type NodeLife, startFleet } from "../harness/installation.ts";
 import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
@@ -18,7 +19,10 @@ export interface RealFleet extends Fleet {
 export const REAL_FLEET_MS = 1_800_000;
 
 /** Starts it. `close` ends everything, the server last. */
-export async function startRealFleet(nodeLife: NodeLife = {}): Promise<RealFleet> {
+export async function startRealFleet(
+  nodeLife: NodeLife = {},
+  cloud: Partial<SimulatedCloudOptions> = {},
+): Promise<RealFleet> {
   const ends: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
@@ -28,7 +32,7 @@ export async function startRealFleet(nodeLife: NodeLife = {}): Promise<RealFleet
     ends.push(() => plane.stop());
     const api = createApiClient(await loadKubeConfig({ file: plane.kubeconfig }), { clock: systemClock });
     ends.push(() => api.close());
-    const fleet = await startFleet(api, {}, nodeLife);
+    const fleet = await startFleet(api, cloud, nodeLife);
     ends.push(() => fleet.close());
     return {
       ...fleet,

@@ -7,7 +7,7 @@ import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { expect } from "vitest";
 import { type FaultyProxy, startFaultyProxy } from "../compat/faulty-proxy.ts";
 import { eventually } from "./eventually.ts";
-import { type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
+import { type Fleet, type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
 import { type InvariantWatch, watchInvariants } from "./invariants.ts";
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
 import { shortLeases } from "./short-leases.ts";
@@ -22,9 +22,17 @@ export const POOL = { before: 2, after: 6 } as const;
 /** Starts the controllers with these arguments; by default those of the sources. */
 export type StartControllers = (args: readonly string[]) => MillwrightProcess;
 
-/** Two deployments on a devcluster API server, processes that lead and stand by, and the invariants, watched from the start. */
-export interface StandbyFleet {
-  readonly installation: Installation;
+/** The cluster that processes take over from each other. */
+export interface StandbyStage<Installed extends Fleet> {
+  readonly installation: Installed;
+  readonly kubeconfig: string;
+  /** The API server; `ca` and `token` are absent where it has none. */
+  readonly server: { readonly url: string; readonly ca?: string; readonly token?: string };
+}
+
+/** Two deployments, processes that lead and stand by, and the invariants, watched from the start. */
+export interface StandbyFleet<Installed extends Fleet = Fleet> {
+  readonly installation: Installed;
   readonly invariants: InvariantWatch;
   /** A proxy between some processes and the API server. */
   readonly proxy: FaultyProxy;
@@ -43,14 +51,39 @@ export interface StandbyFleet {
   close(): Promise<void>;
 }
 
-/** Starts the fleet with the classes `small` and `big`. No controller runs yet. */
-export async function startStandbyFleet(options: Partial<SimulatedCloudOptions> = {}): Promise<StandbyFleet> {
-  // Creations are slow, so that what is done to the leader finds them in flight.
+const changeDeployment = ({ api }: Fleet, name: string, spec: object): Promise<unknown> =>
+  api.patch(machineDeploymentResource, { namespace, name }, { spec }, { kind: "merge" });
+
+async function createDeployments(fleet: Fleet): Promise<void> {
+  for (const name of ["small", "big"]) await fleet.api.create(machineClassResource, machineClass(name));
+  for (const [name, replicas] of [
+    ["fleet", FLEET],
+    ["pool", POOL.before],
+  ] as const)
+    await fleet.api.create(machineDeploymentResource, machineDeployment(name, "small", replicas));
+  const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
+  await changeDeployment(fleet, "fleet", { strategy });
+}
+
+/** Starts the fleet on a devcluster API server. Creations are slow, so that what is done to the leader finds them in flight. */
+export async function startStandbyFleet(
+  options: Partial<SimulatedCloudOptions> = {},
+): Promise<StandbyFleet<Installation>> {
   const installation = await startInstallation({ latencyMs: 200, ...options });
+  const { kubeconfig, url } = installation;
+  return createStandbyFleet({ installation, kubeconfig, server: { url } });
+}
+
+/** Creates the deployments, with the classes `small` and `big`. No controller runs yet. The fleet closes what it is on. */
+export async function createStandbyFleet<Installed extends Fleet>({
+  installation,
+  kubeconfig: directFile,
+  server: { token, ...server },
+}: StandbyStage<Installed>): Promise<StandbyFleet<Installed>> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-standby-"));
-  const proxy = await startFaultyProxy({ url: installation.url });
+  const proxy = await startFaultyProxy(server);
   const viaProxyFile = join(folder, "kubeconfig");
-  await writeFile(viaProxyFile, kubeconfigFor(proxy.url));
+  await writeFile(viaProxyFile, kubeconfigFor(proxy.url, { token }), { mode: 0o600 });
   const started: MillwrightProcess[] = [];
   const ended = new Set<MillwrightProcess>();
   const invariants = watchInvariants({
@@ -61,25 +94,15 @@ export async function startStandbyFleet(options: Partial<SimulatedCloudOptions> 
   });
   const vms = new Set<string>();
   const unfollow = installation.cloud.subscribe(({ id }) => vms.add(id));
-  for (const name of ["small", "big"]) await installation.api.create(machineClassResource, machineClass(name));
-  for (const [name, replicas] of [
-    ["fleet", FLEET],
-    ["pool", POOL.before],
-  ] as const) {
-    const deployment = machineDeployment(name, "small", replicas);
-    await installation.api.create(machineDeploymentResource, deployment);
-  }
-  const change = (name: string, spec: object): Promise<unknown> =>
-    installation.api.patch(machineDeploymentResource, { namespace, name }, { spec }, { kind: "merge" });
-  const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
-  await change("fleet", { strategy });
+  const change = (name: string, spec: object): Promise<unknown> => changeDeployment(installation, name, spec);
+  await createDeployments(installation);
 
   return {
     installation,
     invariants,
     proxy,
     start({ viaProxy = false, controllers = startMillwright } = {}) {
-      const kubeconfig = viaProxy ? viaProxyFile : installation.kubeconfig;
+      const kubeconfig = viaProxy ? viaProxyFile : directFile;
       const process = controllers(["run", "--provider=mock", `--control-kubeconfig=${kubeconfig}`, ...shortLeases]);
       started.push(process);
       return process;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Installation } from "../harness/installation.ts";
 import type { MillwrightProcess } from "../harness/millwright.ts";
 import { checkOutPreviousVersion, type PreviousVersion } from "../harness/previous-version.ts";
 import { FLEET, POOL, type StandbyFleet, startStandbyFleet } from "../harness/standby-fleet.ts";
@@ -7,7 +8,7 @@ import { untilQuiet } from "../harness/until-quiet.ts";
 /** As a Deployment upgrades its two pods: a new pod is ready before an old one is stopped. */
 describe("a rolling upgrade from the previous version", () => {
   let previous: PreviousVersion;
-  let fleet: StandbyFleet;
+  let fleet: StandbyFleet<Installation>;
 
   beforeAll(async () => {
     previous = await checkOutPreviousVersion();
