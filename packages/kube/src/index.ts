@@ -79,7 +79,7 @@ export { createStore } from "./cache/store.ts";
 export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber, Replacement } from "./cache/store.ts";
 export type { IndexFunction } from "./cache/store-index.ts";
 export { deepFreeze, trimObject } from "./cache/trim.ts";
-export { runInSlices } from "./slices.ts";
+export { createSlices, runInSlices } from "./slices.ts";
 export type { SliceOptions } from "./slices.ts";
 export type { Connectivity } from "./client/connectivity.ts";
 export type { RequestKind, RequestObserver } from "./client/request-observer.ts";

@@ -9,7 +9,10 @@ const serve = async (options: Partial<EndpointOptions> = {}): Promise<Endpoints 
   const endpoints = await serveEndpoints({
     address: "127.0.0.1",
     port: 0,
-    metrics: async () => "mcm_machine_items_total 3\n",
+    async *metrics() {
+      yield "mcm_machine_items_total 3\n";
+      yield "mcm_machine_set_items_total 4 é\n";
+    },
     stallMs: 0,
     clock: systemClock,
     log: () => undefined,
@@ -30,7 +33,7 @@ it("serves the metrics in Prometheus' format, with and without a query", async (
   for (const path of ["/metrics", "/metrics?name=x"]) {
     const response = await fetch(`${url}${path}`);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect(await response.text()).toBe("mcm_machine_items_total 3\n");
+    expect(await response.text()).toBe("mcm_machine_items_total 3\nmcm_machine_set_items_total 4 é\n");
   }
 });
 
@@ -45,7 +48,10 @@ it("serves nothing else", async () => {
 it("reports that metrics cannot be read, without the reason, and goes on", async () => {
   const errors: unknown[] = [];
   const { url } = await serve({
-    metrics: () => Promise.reject(new Error("a value with a secret")),
+    async *metrics() {
+      yield "mcm_machine_items_total 3\n";
+      throw new Error("a value with a secret");
+    },
     log: (_level, _message, fields) => errors.push(fields?.["error"]),
   });
   const response = await fetch(`${url}/metrics`);
@@ -73,4 +79,28 @@ it("names the flag when the port or the address cannot be used", async () => {
   await expect(serve({ address: "192.0.2.1" })).rejects.toThrow(
     "--address: 192.0.2.1 is not an address of this machine",
   );
+});
+
+it("reads the metrics once for all who ask at the same time", async () => {
+  let reads = 0;
+  let go = Promise.withResolvers<void>();
+  const { url } = await serve({
+    async *metrics() {
+      reads += 1;
+      yield "a 1\n";
+      await go.promise;
+      yield `b ${reads}\n`;
+    },
+  });
+  // Which of several connections is served first is not certain: both requests meet in one of the attempts.
+  await expect
+    .poll(async () => {
+      reads = 0;
+      go = Promise.withResolvers();
+      const both = [fetch(`${url}/metrics`), fetch(`${url}/metrics`)];
+      await fetch(`${url}/healthz`);
+      setTimeout(go.resolve, 50);
+      return [...(await Promise.all(both.map(async (response) => (await response).text()))), reads];
+    })
+    .toEqual(["a 1\nb 1\n", "a 1\nb 1\n", 1]);
 });

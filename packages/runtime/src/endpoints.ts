@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type Clock, ConfigError, type Timer } from "@millwright/core";
 import { type Log, messageOf } from "@millwright/kube";
+import type { MetricParts } from "./metrics/metric-parts.ts";
 import type { FromHealthThread, HealthReport, HealthThreadData, ToHealthThread } from "./watchdog/health-messages.ts";
 
 /** Where the endpoints are served, and what they show. */
@@ -11,8 +12,8 @@ export interface EndpointOptions {
   readonly port?: number | undefined;
   /** The process is killed when its event loop was blocked for so long, and 10 s more in which leases are released; milliseconds. 0: never. */
   readonly stallMs: number;
-  /** The metrics, in Prometheus' text format. */
-  metrics(): Promise<string>;
+  /** The metrics, in Prometheus' text format. Reads at the same time are one. */
+  metrics(): MetricParts;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,6 +27,8 @@ export interface Endpoints {
   callBegins(what: string): void;
   close(): Promise<void>;
 }
+
+const encoder = new TextEncoder();
 
 /** Interval of the heartbeat of the main thread, milliseconds. */
 const BEAT_MS = 500;
@@ -51,10 +54,15 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
   const post = (message: ToHealthThread): void => worker.postMessage(message);
   const sendMetrics = async (id: number): Promise<void> => {
     try {
-      post({ kind: "metrics", id, text: await options.metrics() });
+      for await (const part of options.metrics()) {
+        const bytes = encoder.encode(part);
+        // Passed on without a copy: of many megabytes, each copy would block the event loop.
+        worker.postMessage({ kind: "metrics part", id, bytes } satisfies ToHealthThread, [bytes.buffer]);
+      }
+      post({ kind: "metrics end", id, isComplete: true });
     } catch (error) {
       log("error", "The metrics cannot be read", { error });
-      post({ kind: "metrics", id, text: undefined });
+      post({ kind: "metrics end", id, isComplete: false });
     }
   };
   return new Promise((resolve, reject) => {

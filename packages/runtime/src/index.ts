@@ -39,6 +39,7 @@ export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";
 export { measureProcess } from "./metrics/process-metrics.ts";
+export type { MetricParts } from "./metrics/metric-parts.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
 export { createManagerGroup } from "./manager-group.ts";

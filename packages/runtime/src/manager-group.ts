@@ -1,6 +1,7 @@
 import { createTargetCaches } from "@millwright/controllers";
 import { systemClock, systemRandom } from "@millwright/core";
 import { createManager, type Manager, type ManagerOptions } from "./manager.ts";
+import { textOfParts } from "./metrics/metric-parts.ts";
 import { mergeMetrics } from "./metrics/merge-metrics.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
 
@@ -49,6 +50,9 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
   });
   const shared = new Set(Object.keys(targetCaches ?? {}));
 
+  const readParts = (): AsyncGenerator<string> =>
+    mergeMetrics(new Map(managers.map(([namespace, manager]) => [namespace, manager.metricParts()])), { clock });
+
   return {
     vitals: () =>
       mergeVitals(
@@ -58,10 +62,8 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
     addDriver(driver) {
       for (const [, manager] of managers) manager.addDriver(driver);
     },
-    async metrics() {
-      const texts = managers.map(async ([namespace, manager]) => [namespace, await manager.metrics()] as const);
-      return mergeMetrics(new Map(await Promise.all(texts)));
-    },
+    metrics: () => textOfParts(readParts()),
+    metricParts: readParts,
     async ready(signal) {
       await Promise.all(managers.map(([, manager]) => manager.ready(signal)));
     },

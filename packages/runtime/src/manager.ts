@@ -52,6 +52,7 @@ import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureManager } from "./measure-manager.ts";
+import { type MetricParts, readRegistry, textOfParts } from "./metrics/metric-parts.ts";
 import { measureOpenCircuits } from "./metrics/open-circuits.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
@@ -116,6 +117,8 @@ export interface Manager {
   vitals(): ManagerVitals;
   /** The metrics, in Prometheus' text format. Only the leader has metrics of objects. */
   metrics(): Promise<string>;
+  /** The same in parts, between which the event loop runs: large fleets have many megabytes. */
+  metricParts(): MetricParts;
 }
 
 const DEFAULT_WORKERS = 10;
@@ -254,8 +257,7 @@ export function createManager(options: ManagerOptions): Manager {
     vms.controller,
     ...unmanagedNodeControllers(context, settings),
   ];
-  const endMeasuring = measureManager(registry, {
-    clients: [options.control, options.target],
+  measureManager(registry, {
     caches: { control: caches, target: targetCaches },
     controllers,
     leadership,
@@ -308,6 +310,11 @@ export function createManager(options: ManagerOptions): Manager {
       leaderMetrics = undefined;
     }
   };
+  async function* readParts(): AsyncGenerator<string> {
+    yield* readRegistry(registry, { clock });
+    if (leaderMetrics !== undefined) yield* leaderMetrics.parts();
+  }
+
   let isStarted = false;
   /** There while this process leads and runs. */
   let leaderMetrics: LeaderMetrics | undefined;
@@ -323,7 +330,8 @@ export function createManager(options: ManagerOptions): Manager {
       for (const { metadata } of caches.machines.store.list(namespace))
         machine.controller.enqueue(keyOf(metadata.name));
     },
-    metrics: async () => `${await registry.metrics()}${(await leaderMetrics?.text()) ?? ""}`,
+    metrics: () => textOfParts(readParts()),
+    metricParts: readParts,
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));
     },
@@ -363,7 +371,6 @@ export function createManager(options: ManagerOptions): Manager {
         await Promise.race([Promise.allSettled(parts), aborted(overdue.signal)]);
         timer?.cancel();
         endRewinds();
-        endMeasuring();
         await flushEvents();
       }
     },

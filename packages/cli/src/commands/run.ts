@@ -134,7 +134,7 @@ const managerSettings = (flags: RunFlags) => ({
 async function startEndpoints(
   { serveEndpoints }: Pick<typeof Runtime, "serveEndpoints">,
   { address, port, watchdogStallTimeout: stallMs }: RunFlags,
-  metrics: () => Promise<string>,
+  metrics: () => Runtime.MetricParts,
   log: Log,
 ): Promise<Runtime.Endpoints | undefined> {
   if (port === 0 && stallMs === 0) return undefined;
@@ -295,9 +295,12 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   let manager: Manager | undefined;
   let watchdog: Runtime.Watchdog | undefined;
   const stopped = new AbortController();
-  const readProcess = runtime.measureProcess();
-  const readMetrics = async (): Promise<string> =>
-    `${(await manager?.metrics()) ?? ""}${(await watchdog?.metrics()) ?? ""}${await readProcess()}`;
+  const readProcess = runtime.measureProcess([control, target]);
+  async function* readMetrics(): Runtime.MetricParts {
+    if (manager !== undefined) yield* manager.metricParts();
+    if (watchdog !== undefined) yield await watchdog.metrics();
+    yield* readProcess();
+  }
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
   try {
     const drivers = await opened.first();

@@ -21,3 +21,18 @@ export function labelText(name: string, value: string): string {
   const shown = labelValue(value);
   return `${name}="${special.test(shown) ? shown.replaceAll("\\", "\\\\").replaceAll('"', '\\"') : shown}"`;
 }
+
+/** How many texts {@link createLabelTexts} keeps, and how long the values of those are. */
+const kept = { most: 256, length: 64 };
+
+/** {@link labelText} for one label of many series: few values, such as types of conditions, make up most of them. */
+export function createLabelTexts(name: string): (value: string) => string {
+  const texts = new Map<string, string>();
+  return (value) => {
+    const known = texts.get(value);
+    if (known !== undefined) return known;
+    const text = labelText(name, value);
+    if (texts.size < kept.most && value.length <= kept.length) texts.set(value, text);
+    return text;
+  };
+}

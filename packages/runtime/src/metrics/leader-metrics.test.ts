@@ -13,6 +13,7 @@ import { createFakeApi } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { samplesIn } from "../testing/metric-lines.ts";
 import { createLeaderMetrics } from "./leader-metrics.ts";
+import { textOfParts } from "./metric-parts.ts";
 
 const namespace = "shoot";
 const crdGuard: Pick<CrdGuard, "deletionVerdictOf"> = { deletionVerdictOf: () => ({ verdict: "proceed" }) };
@@ -73,7 +74,7 @@ describe("the metrics of who leads", () => {
         for (const kind of kinds) put(kind, `o-${at}`, { spec, status });
       }
     }, createVirtualClock());
-    const text = await metrics.text();
+    const text = await textOfParts(metrics.parts());
     expect(samplesIn(text).length).toBeGreaterThan(300);
     expect(faultsIn(text)).toEqual([]);
     expect(text.length).toBeLessThan(1_000_000);
@@ -93,8 +94,8 @@ describe("the metrics of who leads", () => {
             put(kind, `spec-${field.toLowerCase()}-${at}`, { spec: { ...emptySpec, [field]: value } });
       }
     }, createVirtualClock());
-    await metrics.text();
-    const lines = samplesIn(await metrics.text());
+    await textOfParts(metrics.parts());
+    const lines = samplesIn(await textOfParts(metrics.parts()));
     expect(faultsIn(lines.join("\n"))).toEqual([]);
     const failures = lines.filter((line) => line.startsWith("mcm_misc_scrape_failure_total"));
     expect(failures).toHaveLength(3);
@@ -108,7 +109,7 @@ describe("the metrics of who leads", () => {
   it("are not there before the caches have their first lists", async () => {
     const clock = createVirtualClock();
     const caches = createControlCaches({ api: createFakeApi({ clock }), namespace, clock, random: systemRandom });
-    const text = await createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock }).text();
+    const text = await textOfParts(createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock }).parts());
     expect(text).not.toContain("items_total");
     expect(faultsIn(text)).toEqual([]);
   });
@@ -128,7 +129,7 @@ describe("the metrics of who leads", () => {
       if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
-    const [text, same] = await Promise.all([metrics.text(), metrics.text()]);
+    const [text, same] = await Promise.all([textOfParts(metrics.parts()), textOfParts(metrics.parts())]);
     isOver = true;
     expect(turns).toBeGreaterThan(10);
     expect(text).toContain("mcm_machine_items_total 500\n");
@@ -136,6 +137,6 @@ describe("the metrics of who leads", () => {
     expect(same).toBe(text);
     expect(faultsIn(text)).toEqual([]);
     const { size } = caches.machines.store;
-    expect(samplesIn(await metrics.text())).toContain(`mcm_machine_items_total ${size}`);
+    expect(samplesIn(await textOfParts(metrics.parts()))).toContain(`mcm_machine_items_total ${size}`);
   });
 });

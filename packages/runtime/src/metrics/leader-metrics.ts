@@ -7,12 +7,13 @@ import { measurePausedDeletions } from "./paused-deletions.ts";
 import { measureProtectedDeletions } from "./protected-deletions.ts";
 import { measureOrphanVms } from "./orphan-vms.ts";
 import { measureFleet } from "./measure-fleet.ts";
+import { joinPieces, type MetricParts, readRegistry } from "./metric-parts.ts";
 import { measureUnreadableObjects } from "./unreadable-objects.ts";
 
 /** The metrics of objects and of what happens to them. */
 export interface LeaderMetrics {
-  /** What there is at the moment and what was counted, in Prometheus' text format. Reads at the same time are one. */
-  text(): Promise<string>;
+  /** What there is at the moment and what was counted. */
+  parts(): MetricParts;
   /** Counts nothing from now on. */
   end(): void;
 }
@@ -37,17 +38,12 @@ export function createLeaderMetrics({
   measureDeletions(registry, deletionBudget);
   measureUnreadableObjects(registry, namespace, caches);
   measureOrphanVms(registry, caches);
-  const readFleet = measureFleet(registry, caches);
+  const writeFleet = measureFleet(registry, caches);
   const end = countFlow(registry, caches, clock);
-  const read = async (): Promise<string> => {
-    const fleet = await readFleet({ clock });
-    return `${fleet}${await registry.metrics()}`;
-  };
-  let reading: Promise<string> | undefined;
   return {
-    text() {
-      reading ??= read().finally(() => (reading = undefined));
-      return reading;
+    async *parts() {
+      yield* joinPieces(writeFleet(), { clock });
+      yield* readRegistry(registry, { clock });
     },
     end,
   };

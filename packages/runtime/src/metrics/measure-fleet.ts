@@ -5,7 +5,6 @@ import {
   machineSetMetricNames,
   processMetricNames,
 } from "@millwright/core";
-import { runInSlices, type SliceOptions } from "@millwright/kube";
 import { Counter, type Registry } from "prom-client";
 import { machineDeploymentGauges } from "./machine-deployment-gauges.ts";
 import { machineGauges } from "./machine-gauges.ts";
@@ -21,9 +20,9 @@ type FleetCaches = {
  * The metrics of machines, sets and deployments as they are, with MCM's names.
  *
  * @param registry gets the counter of what could not be measured
- * @returns reads them, in Prometheus' text format; between slices of that, which is long for large fleets, the event loop runs
+ * @returns pieces of their text, which is long for large fleets
  */
-export function measureFleet(registry: Registry, caches: FleetCaches): (slicing: SliceOptions) => Promise<string> {
+export function measureFleet(registry: Registry, caches: FleetCaches): () => Iterable<string> {
   const failures = new Counter({
     name: processMetricNames.scrapeFailures,
     help: "Objects that could not be measured.",
@@ -52,17 +51,9 @@ export function measureFleet(registry: Registry, caches: FleetCaches): (slicing:
     gauges: machineDeploymentGauges,
     onFailure: countFailuresOf("Machinedeployment-count"),
   };
-  function* writeAll(write: (text: string) => void): Generator<void> {
-    yield* writeObjectMetrics(machines, write);
-    yield* writeObjectMetrics(sets, write);
-    yield* writeObjectMetrics(deployments, write);
-  }
-  return async (slicing) => {
-    const parts: string[] = [];
-    await runInSlices(
-      writeAll((text) => void parts.push(text)),
-      slicing,
-    );
-    return parts.join("");
+  return function* writeFleet() {
+    yield* writeObjectMetrics(machines);
+    yield* writeObjectMetrics(sets);
+    yield* writeObjectMetrics(deployments);
   };
 }

@@ -1,6 +1,18 @@
+import { createVirtualClock } from "@millwright/core/testing";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { mergeMetrics } from "./merge-metrics.ts";
+import { textOfParts } from "./metric-parts.ts";
+
+/** Parts with as few lines as possible. */
+async function* partsOf(text: string): AsyncGenerator<string> {
+  yield* text.match(/.*\n|.+$/g) ?? [];
+}
+
+const merge = (texts: ReadonlyMap<string, string>): Promise<string> => {
+  const parts = [...texts].map(([namespace, text]) => [namespace, partsOf(text)] as const);
+  return textOfParts(mergeMetrics(new Map(parts), { clock: createVirtualClock() }));
+};
 
 const metricsOf = async (count: number): Promise<string> => {
   const registry = new Registry();
@@ -16,7 +28,7 @@ const metricsOf = async (count: number): Promise<string> => {
 };
 
 test("gives each sample its namespace once, and each metric its help once", async () => {
-  const merged = mergeMetrics(
+  const merged = await merge(
     new Map([
       ["a", await metricsOf(1)],
       ["b", await metricsOf(2)],
@@ -48,16 +60,16 @@ test("gives each sample its namespace once, and each metric its help once", asyn
   ]);
 });
 
-test("is not confused by labels whose values look like labels", () => {
+test("is not confused by labels whose values look like labels", async () => {
   const text = '# HELP x X.\n# TYPE x gauge\nx{reason="a} b,namespace=\\"c\\""} 1 1700000000\n';
-  expect(mergeMetrics(new Map([["n", text]]))).toContain(
+  expect(await merge(new Map([["n", text]]))).toContain(
     'x{namespace="n",reason="a} b,namespace=\\"c\\""} 1 1700000000',
   );
 });
 
-test("has what only one namespace has, and nothing without metrics", () => {
+test("has what only one namespace has, and nothing without metrics", async () => {
   expect(
-    mergeMetrics(
+    await merge(
       new Map([
         ["a", ""],
         ["b", "# HELP x X.\n# TYPE x gauge\nx 1\n"],

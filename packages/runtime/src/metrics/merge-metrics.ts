@@ -1,7 +1,10 @@
+import { createSlices, type SliceOptions } from "@millwright/kube";
+import { joinPieces, type MetricParts } from "./metric-parts.ts";
+
 /** One metric in Prometheus' text format. */
 interface Family {
   /** The lines with help and type, of the first namespace that has the metric. */
-  readonly comments: readonly string[];
+  readonly comments: string[];
   readonly samples: string[];
 }
 
@@ -15,37 +18,51 @@ function labelled(sample: string, namespace: string): string {
   return `${name}{namespace="${namespace}"${others}}${value}`;
 }
 
-/** Splits a text into its metrics, by name. Samples follow the comments of their metric. */
-function* familiesOf(text: string): Generator<readonly [string, Family]> {
+/** Adds the samples of one namespace, line by line, to the metrics that they belong to: samples follow the comments of their metric. */
+function createCollector(families: Map<string, Family>, namespace: string): (line: string) => void {
   let name = "";
-  let comments: string[] = [];
-  let samples: string[] = [];
-  for (const line of text.split("\n")) {
+  let isNew = false;
+  return (line) => {
     const comment = /^# (?:HELP|TYPE) (\S+)/.exec(line)?.[1];
     if (comment !== undefined && comment !== name) {
-      if (name !== "") yield [name, { comments, samples }];
-      [name, comments, samples] = [comment, [], []];
+      name = comment;
+      isNew = !families.has(name);
+      if (isNew) families.set(name, { comments: [], samples: [] });
     }
-    if (comment !== undefined) comments.push(line);
-    else if (line !== "") samples.push(line);
-  }
-  if (name !== "") yield [name, { comments, samples }];
+    const family = families.get(name);
+    if (comment !== undefined && isNew) family?.comments.push(line);
+    else if (comment === undefined && line !== "") family?.samples.push(labelled(line, namespace));
+  };
 }
 
 /**
  * Merges the metrics of the managers of several namespaces, in Prometheus' text format. Each metric appears once, and each sample has the label
- * `namespace`.
+ * `namespace`. The event loop gets its turn after each slice.
  *
- * @param texts by namespace
+ * @param parts by namespace
  */
-export function mergeMetrics(texts: ReadonlyMap<string, string>): string {
+export async function* mergeMetrics(
+  parts: ReadonlyMap<string, MetricParts>,
+  slicing: SliceOptions,
+): AsyncGenerator<string> {
   const families = new Map<string, Family>();
-  for (const [namespace, text] of texts) {
-    for (const [name, { comments, samples }] of familiesOf(text)) {
-      const family = families.get(name) ?? { comments, samples: [] };
-      families.set(name, family);
-      for (const sample of samples) family.samples.push(labelled(sample, namespace));
+  const slices = createSlices(slicing);
+  for (const [namespace, ofNamespace] of parts) {
+    const collect = createCollector(families, namespace);
+    for await (const part of ofNamespace) {
+      for (const line of part.split("\n")) {
+        collect(line);
+        const pause = slices.pauseIfDue();
+        if (pause !== undefined) await pause;
+      }
     }
   }
-  return [...families.values()].map(({ comments, samples }) => `${[...comments, ...samples].join("\n")}\n`).join("\n");
+  yield* joinPieces(linesOf(families.values()), slicing);
+}
+
+function* linesOf(families: Iterable<Family>): Generator<string> {
+  for (const { comments, samples } of families) {
+    for (const line of comments) yield `${line}\n`;
+    for (const line of samples) yield `${line}\n`;
+  }
 }

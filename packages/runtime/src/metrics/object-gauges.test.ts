@@ -109,7 +109,10 @@ describe("gauges of objects", () => {
     const things = [thing("a", 1), thing("b", 2)];
     const { metrics } = setUp(things);
     let text = "";
-    for (const _ of writeObjectMetrics(metrics, (part) => (text += part))) things.splice(0);
+    for (const piece of writeObjectMetrics(metrics)) {
+      text += piece;
+      things.splice(0);
+    }
     expect(text).toBe(`# HELP things_total Things.
 # TYPE things_total gauge
 things_total 2

@@ -1,7 +1,7 @@
 import { shapeProblemsOf } from "@millwright/controllers";
 import type { ObjectMeta } from "@millwright/core";
 import type { Informer } from "@millwright/kube";
-import { labelText } from "./label-text.ts";
+import { createLabelTexts, labelText } from "./label-text.ts";
 
 /** What is measured has a name and mostly a namespace. */
 interface NamedObject {
@@ -46,27 +46,29 @@ const maxSamples = 1_000;
  * deleted is not there any more, and an idle process spends nothing on them. All are of the moment of the first step; there is a step for each object and
  * gauge, so that the caller may pause in between: the library that writes the other metrics writes all of a gauge in one go, a third of a second for the
  * gauges of 10,000 machines. Before the cache has its first list there are none: 0 would mean that everything was deleted.
+ *
+ * @returns pieces of the text, which may be empty
  */
-export function* writeObjectMetrics<T extends NamedObject>(
-  { cache, items, gauges, onFailure }: ObjectMetrics<T>,
-  write: (text: string) => void,
-): Generator<void> {
+export function* writeObjectMetrics<T extends NamedObject>({
+  cache,
+  items,
+  gauges,
+  onFailure,
+}: ObjectMetrics<T>): Generator<string> {
   if (!cache.hasSynced()) return;
   const all = cache.store.list();
-  write(`${heading(items)}${items.name} ${all.length}\n`);
+  yield `${heading(items)}${items.name} ${all.length}\n`;
   const readable: { readonly object: T; readonly identity: string }[] = [];
   for (const object of all) {
     // What stands for an object that cannot be read has an empty spec: its zeros would be lies.
     if (shapeProblemsOf(object).length > 0) onFailure();
     else readable.push({ object, identity: identityOf(object) });
-    yield;
+    yield "";
   }
   for (const gauge of gauges) {
-    write(heading(gauge));
-    for (const { object, identity } of readable) {
-      write(linesOf(gauge, object, identity, onFailure));
-      yield;
-    }
+    yield heading(gauge);
+    const lines = createLines(gauge, onFailure);
+    for (const { object, identity } of readable) yield lines(object, identity);
   }
 }
 
@@ -76,23 +78,29 @@ const heading = ({ name, help }: { readonly name: string; readonly help: string 
 const identityOf = ({ metadata: { name, namespace = "" } }: NamedObject): string =>
   `${labelText("name", name)},${labelText("namespace", namespace)}`;
 
-function linesOf<T>(
-  { name, labels: names = [], samples }: ObjectGauge<T>,
-  object: T,
-  identity: string,
-  onFailure: () => void,
-): string {
-  /** Values by labels: a series that comes twice makes Prometheus reject everything that was read. */
-  const values = new Map<string, number>();
-  try {
-    for (const { value, labels = {} } of samples(object).slice(0, maxSamples)) {
-      if (!Number.isFinite(value)) throw new TypeError(`${name} is not a number`);
-      values.set(names.map((label) => `,${labelText(label, labels[label] ?? "")}`).join(""), value);
+/** Writes the lines of one gauge, object by object: 10,000 machines have 100,000, which is why the common case allocates little. */
+function createLines<T>({ name, labels: names = [], samples }: ObjectGauge<T>, onFailure: () => void) {
+  const texts = names.map((label) => createLabelTexts(label));
+  const textOf = (labels: Sample["labels"] = {}): string => {
+    let text = "";
+    for (const [at, label] of names.entries()) text += `,${texts[at]?.(labels[label] ?? "") ?? ""}`;
+    return text;
+  };
+  return (object: T, identity: string): string => {
+    const start = `${name}{${identity}`;
+    try {
+      const all = samples(object);
+      for (const { value } of all) if (!Number.isFinite(value)) throw new TypeError(`${name} is not a number`);
+      if (all.length === 1) return all.map(({ value, labels }) => `${start}${textOf(labels)}} ${value}\n`).join("");
+      /** Values by labels: a series that comes twice makes Prometheus reject everything that was read. */
+      const values = new Map<string, number>();
+      for (const { value, labels } of all.slice(0, maxSamples)) values.set(textOf(labels), value);
+      let lines = "";
+      for (const [labels, value] of values) lines += `${start}${labels}} ${value}\n`;
+      return lines;
+    } catch {
+      onFailure();
+      return "";
     }
-  } catch {
-    onFailure();
-    return "";
-  }
-  // Joined here: with `+=` the pieces would only be put into one text at the end, all in one go.
-  return Array.from(values, ([labels, value]) => `${name}{${identity}${labels}} ${value}\n`).join("");
+  };
 }

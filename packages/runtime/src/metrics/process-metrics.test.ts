@@ -1,13 +1,16 @@
-import { nodejsMetricNames } from "@millwright/core";
+import { nodejsMetricNames, requestMetricNames } from "@millwright/core";
 import { expect, it } from "vitest";
+import { textOfParts } from "./metric-parts.ts";
 import { measureProcess } from "./process-metrics.ts";
 
 it("measures CPU, memory and the delay of the event loop under the documented names, and no others", async () => {
-  const read = measureProcess();
+  const read = measureProcess([{ host: "api:6443", load: () => ({ limit: 8, inFlight: 3, waiting: 2 }) }, undefined]);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  const text = await read();
+  const text = await textOfParts(read());
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-  expect(new Set(names)).toEqual(new Set<string>(Object.values(nodejsMetricNames)));
+  expect(new Set(names)).toEqual(new Set<string>([nodejsMetricNames, requestMetricNames].flatMap(Object.values)));
+  expect(names).toHaveLength(new Set(names).size);
+  expect(text).toContain('millwright_api_requests_waiting{host="api:6443"} 2\n');
   const valueOf = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
   expect(valueOf("process_cpu_seconds_total")).toBeGreaterThan(0);
   expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);

@@ -1,15 +1,20 @@
+import { systemClock } from "@millwright/core";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { type MetricParts, readRegistry } from "./metric-parts.ts";
+import { type MeasuredClient, measureRequests } from "./request-metrics.ts";
 
 /** Resolution of the delays of the event loop, milliseconds: a timer behind it runs that often. */
 const RESOLUTION_MS = 20;
 
 /**
- * Measures this process: CPU, memory, file descriptors, event loop, garbage collections. To be called once in a process: what it starts ends with that.
+ * Measures this process: CPU, memory, file descriptors, event loop, garbage collections, and the requests of its clients. To be called once in a process: what it starts ends with that.
  *
- * @returns reads the metrics, in Prometheus' text format
+ * @param clients those of the clusters, which may be the same, or absent
+ * @returns reads the metrics
  */
-export function measureProcess(): () => Promise<string> {
+export function measureProcess(clients: readonly (MeasuredClient | undefined)[]): () => MetricParts {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: RESOLUTION_MS });
-  return () => registry.metrics();
+  measureRequests(registry, [...new Set(clients.filter((client) => client !== undefined))]);
+  return () => readRegistry(registry, { clock: systemClock });
 }

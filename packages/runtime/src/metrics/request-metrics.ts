@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 /** A client whose requests are measured. Fakes have none of it, and no series. */
-type MeasuredClient = Pick<ApiClient, "observe" | "load" | "host">;
+export type MeasuredClient = Pick<ApiClient, "observe" | "load" | "host">;
 
 /** client-go's text where there is no response. */
 const codeOf = (status: number | undefined): string => (status === undefined ? "<error>" : String(status));

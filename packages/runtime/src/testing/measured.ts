@@ -4,9 +4,7 @@ import { samplesIn } from "./metric-lines.ts";
 
 /** The samples of the gauges of a kind, one a line. */
 export function objectLines<T extends { readonly metadata: ObjectMeta }>(metrics: ObjectMetrics<T>): readonly string[] {
-  let text = "";
-  for (const _ of writeObjectMetrics(metrics, (part) => (text += part)));
-  return samplesIn(text);
+  return samplesIn([...writeObjectMetrics(metrics)].join(""));
 }
 
 /** The samples that gauges give of objects, by the name of the metric without the prefix; `name` and `namespace` are taken out. */

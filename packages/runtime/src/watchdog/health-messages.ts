@@ -24,7 +24,9 @@ export type ToHealthThread =
   | ({ readonly kind: "report" } & HealthReport)
   /** A call of a driver begins: it may be what blocks the event loop. */
   | { readonly kind: "call"; readonly what: string }
-  | { readonly kind: "metrics"; readonly id: number; readonly text: string | undefined };
+  /** Metrics in Prometheus' text format, in order. */
+  | { readonly kind: "metrics part"; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly kind: "metrics end"; readonly id: number; readonly isComplete: boolean };
 
 /** Messages of the thread. */
 export type FromHealthThread =

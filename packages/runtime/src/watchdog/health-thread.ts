@@ -29,7 +29,7 @@ const TEXT_TYPE = "text/plain; charset=utf-8";
 
 interface Reply {
   readonly status: number;
-  readonly text: string;
+  readonly text: string | readonly Uint8Array[];
   readonly type?: string;
 }
 
@@ -42,29 +42,56 @@ function log(level: "warn" | "error", message: string, fields: object): void {
   }
 }
 
-/** Reads the metrics from the main thread, which may not respond. */
+/** One read of the metrics from the main thread. */
+interface MetricsRead {
+  readonly id: number;
+  readonly parts: Uint8Array[];
+  readonly settle: (reply: Reply) => void;
+  readonly reply: Promise<Reply>;
+}
+
+/** Reads the metrics from the main thread, which may not respond. Reads at the same time are one. */
 function createMetricsReader(post: (message: FromHealthThread) => void) {
-  const reading = new Map<number, (reply: Reply) => void>();
+  let reading: MetricsRead | undefined;
   let lastId = 0;
+  const start = (): MetricsRead => {
+    const id = ++lastId;
+    const { promise: reply, resolve } = Promise.withResolvers<Reply>();
+    const settle = (found: Reply): void => {
+      clearTimeout(timer);
+      reading = undefined;
+      resolve(found);
+    };
+    const late = { status: 503, text: "the process does not respond: its event loop is blocked\n" };
+    const timer = setTimeout(() => settle(late), METRICS_MS);
+    post({ kind: "metrics", id });
+    return { id, parts: [], settle, reply };
+  };
   return {
-    read: (): Promise<Reply> =>
-      new Promise((resolve) => {
-        const id = ++lastId;
-        const settle = (reply: Reply): void => {
-          clearTimeout(timer);
-          reading.delete(id);
-          resolve(reply);
-        };
-        const late = { status: 503, text: "the process does not respond: its event loop is blocked\n" };
-        const timer = setTimeout(() => settle(late), METRICS_MS);
-        reading.set(id, settle);
-        post({ kind: "metrics", id });
-      }),
-    received({ id, text }: Extract<ToHealthThread, { kind: "metrics" }>): void {
-      const failed = { status: 500, text: "the metrics cannot be read: see the log\n" };
-      reading.get(id)?.(text === undefined ? failed : { status: 200, text, type: METRICS_TYPE });
+    read(): Promise<Reply> {
+      reading ??= start();
+      return reading.reply;
+    },
+    received(message: Extract<ToHealthThread, { kind: "metrics part" | "metrics end" }>): void {
+      // Parts of a read that took too long are dropped.
+      if (reading?.id !== message.id) return;
+      const { parts, settle } = reading;
+      if (message.kind === "metrics part") parts.push(message.bytes);
+      else if (message.isComplete) settle({ status: 200, text: parts, type: METRICS_TYPE });
+      else settle({ status: 500, text: "the metrics cannot be read: see the log\n" });
     },
   };
+}
+
+/** Calls back once the response accepts more, or is closed. */
+function onceWritable(response: ServerResponse, resume: () => void): void {
+  const end = (): void => {
+    response.off("drain", end);
+    response.off("close", end);
+    resume();
+  };
+  response.on("drain", end);
+  response.on("close", end);
 }
 
 function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>): void {
@@ -94,7 +121,14 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
     const isRead = method === "GET" || method === "HEAD";
     const reply = isRead ? await replyTo(url.split("?")[0]) : { status: 405, text: "Method Not Allowed\n" };
     response.writeHead(reply.status, { "content-type": reply.type ?? TEXT_TYPE });
-    response.end(method === "HEAD" ? undefined : reply.text);
+    if (method === "HEAD") return void response.end();
+    if (typeof reply.text === "string") return void response.end(reply.text);
+    // A part waits until the ones before it were sent: a client that reads slowly, or not at all, costs no buffers.
+    for (const part of reply.text) {
+      if (response.destroyed) return;
+      if (!response.write(part)) await new Promise<void>((resume) => onceWritable(response, resume));
+    }
+    response.end();
   };
 
   const serve = async ({ address, port: wanted }: NonNullable<HealthThreadData["endpoints"]>): Promise<void> => {
