@@ -68,6 +68,7 @@ it("answers probes while a driver blocks the event loop, names its call, and is 
   expect(line["lastCall"]).toBe('createMachine of driver "stuck" for victim');
   expect(await read("/healthz")).toBe("200 OK");
   expect(await read("/readyz")).toMatch(/^503 the event loop has been blocked for \d+ s\n/);
+  expect(await read("/metrics")).toMatch(/^503 the event loop has been blocked for \d+ s\n$/);
   expect((await logged("The event loop was blocked"))["running"]).toEqual(expect.any(Array));
   await expect.poll(() => read("/readyz")).toBe("200 OK");
   expect(await read("/metrics")).toMatch(/^millwright_event_loop_stall_seconds_bucket\{le="30"\} 1$/m);

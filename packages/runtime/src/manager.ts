@@ -53,6 +53,7 @@ import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metric
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureManager } from "./measure-manager.ts";
 import { type MetricParts, readRegistry, textOfParts } from "./metrics/metric-parts.ts";
+import { measureOperations } from "./metrics/machine-operations.ts";
 import { measureOpenCircuits } from "./metrics/open-circuits.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
@@ -237,6 +238,7 @@ export function createManager(options: ManagerOptions): Manager {
     workers,
   });
   measureOpenCircuits(registry, machine.operations);
+  measureOperations(registry, machine.operations);
   const capacity = createCapacityController(context, driver);
   const classRejections = createClassRejectionController(context, driver);
   const controllers = [

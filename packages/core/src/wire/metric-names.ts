@@ -280,6 +280,8 @@ export const ownMetricNames = {
   failedVmLists: "millwright_vm_list_failures_total",
   /** Gauge: 1 while calls of a driver with a credential are held back because its cloud refuses them; labels `driver`, `secret`: name of the Secret. Alert on any value above 0. */
   circuitOpen: "millwright_circuit_open",
+  /** Gauge: operations of machines that call a driver; labels `operation` (`create`, `initialize`, `find`, `delete`) and `state`: `waiting` (throttled), `running`, `pending` (accepted by the cloud) or `failed` (until they are tried again). */
+  operations: "millwright_machine_operations",
   /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
   /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */

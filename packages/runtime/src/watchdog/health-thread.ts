@@ -24,6 +24,9 @@ const UNREADY_MS = 5_000;
 /** Prometheus itself waits for ten seconds. Milliseconds. */
 const METRICS_MS = 10_000;
 
+/** A client that does not read for so long is disconnected: the metrics of large fleets wait for it. Milliseconds. */
+const IDLE_MS = 30_000;
+
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const TEXT_TYPE = "text/plain; charset=utf-8";
 
@@ -114,7 +117,8 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
   const replyTo = async (path: string | undefined): Promise<Reply> => {
     if (path === "/healthz") return isDead() ? { status: 503, text: `${blocked()}\n` } : { status: 200, text: "OK" };
     if (path === "/readyz") return readiness();
-    if (path === "/metrics") return metrics.read();
+    // Without a wait: a scrape that times out would look like a broken network.
+    if (path === "/metrics") return stall.ms >= UNREADY_MS ? { status: 503, text: `${blocked()}\n` } : metrics.read();
     return { status: 404, text: "Not Found\n" };
   };
   const respond = async (method: string | undefined, url: string, response: ServerResponse): Promise<void> => {
@@ -139,6 +143,7 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
     server.on("error", (error) => {
       post({ kind: "failed", code: "code" in error ? String(error.code) : "", message: error.message });
     });
+    server.setTimeout(IDLE_MS);
     server.listen({ port: wanted, host: address }, () => {
       const bound = server.address();
       post({ kind: "listening", port: typeof bound === "object" && bound !== null ? bound.port : wanted });

@@ -158,6 +158,7 @@ describe("operations that wait for their turn", () => {
     operations.start("b", { ...second.start, launch });
     const waiting = { kind: "create", state: "waiting", inputs: "v1", since: clock.now().getTime() };
     expect([operations.get("a")?.state, operations.get("b")]).toEqual(["running", waiting]);
+    expect([...operations.unfinished()]).toEqual([{ kind: "create", state: "running" }, waiting]);
     operations.acknowledge("b", operations.get("b"));
     operations.start("b", { ...aCall().start, launch });
     first.end.resolve({ ok: true, value: {} });
