@@ -1,6 +1,13 @@
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
 import { isRecord } from "@millwright/core";
-import { type ApiClient, createApiClient, type Leadership, leaseResource, startLeaderElection } from "@millwright/kube";
+import {
+  type ApiClient,
+  createApiClient,
+  createElectionThread,
+  type Leadership,
+  leaseResource,
+  startLeaderElection,
+} from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configMaps, startCache } from "./cache-under-test.ts";
 
@@ -11,10 +18,11 @@ describe("leader election while the API server fails", () => {
   let url: string;
   let truth: ApiClient;
   const leaderships: Leadership[] = [];
-  const candidate = (identity: string): Leadership => {
+  const candidate = (identity: string, lease = "election", thread = createElectionThread()): Leadership => {
     const leadership = startLeaderElection({
       cluster: { cluster: { server: url } },
-      leases: [{ namespace: "default", name: "election" }],
+      leases: [{ namespace: "default", name: lease }],
+      thread,
       identity,
       leaseDurationMs,
       renewDeadlineMs: 2_000,
@@ -23,8 +31,8 @@ describe("leader election while the API server fails", () => {
     leaderships.push(leadership);
     return leadership;
   };
-  const spec = async (): Promise<Readonly<Record<string, unknown>>> => {
-    const lease = await truth.get(leaseResource, { namespace: "default", name: "election" });
+  const spec = async (name = "election"): Promise<Readonly<Record<string, unknown>>> => {
+    const lease = await truth.get(leaseResource, { namespace: "default", name });
     return isRecord(lease["spec"]) ? lease["spec"] : {};
   };
   const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -84,6 +92,28 @@ describe("leader election while the API server fails", () => {
       expect(performance.now() - stoppedMs).toBeLessThan(leaseDurationMs);
     },
   );
+
+  it("runs several elections of a process in one thread: each leads, is lost and is released by itself", async () => {
+    const thread = createElectionThread();
+    const all = ["one", "two", "three"].map((name) => candidate("a", name, thread));
+    await Promise.all(all.map((leadership) => leadership.acquired()));
+    const [one, two, three] = all;
+    await one?.stop();
+    expect(all.map((leadership) => leadership.isLeader())).toEqual([false, true, true]);
+    expect([await spec("one"), await spec("two")]).toMatchObject([{ holderIdentity: "" }, { holderIdentity: "a" }]);
+
+    const { metadata, spec: held } = await truth.get(leaseResource, { namespace: "default", name: "two" });
+    const taken = { ...(isRecord(held) ? held : {}), holderIdentity: "b" };
+    await truth.replace(leaseResource, { metadata, spec: taken });
+    await expect.poll(() => two?.lost.aborted).toBe(true);
+    expect(three?.isLeader()).toBe(true);
+    await Promise.all([two?.stop(), three?.stop()]);
+
+    // The thread has ended by now, or will: the next election starts another one.
+    const next = candidate("c", "one", thread);
+    await next.acquired();
+    expect(await spec("one")).toMatchObject({ holderIdentity: "c" });
+  });
 
   it("keeps a cache and the order of its versions while the server's clock jumps", async () => {
     const cache = startCache(url);

@@ -122,6 +122,8 @@ export type { EventCounts, EventRecorder, EventRecorderOptions } from "./events/
 export type { EventRecord } from "./events/event-series.ts";
 
 // One leader among several processes
+export { createElectionThread } from "./leader-election/election-host.ts";
+export type { ElectionThread } from "./leader-election/election-host.ts";
 export { startLeaderElection } from "./leader-election/leadership.ts";
 export type { Leadership, LeaderElectionOptions } from "./leader-election/leadership.ts";
 export type { ElectionCluster } from "./leader-election/thread-messages.ts";

@@ -1,5 +1,6 @@
 import {
   type ElectionCluster,
+  type ElectionThread,
   type ElectionTimes,
   type Leadership,
   LeadershipLostError,
@@ -21,6 +22,8 @@ export interface ManagerElectionOptions extends ElectionTimes {
   /** The Leases are released when the event loop was blocked for so long, milliseconds. Default 60 s. */
   readonly stalledAfterMs?: number | undefined;
   readonly cluster: ElectionCluster;
+  /** Shared by the namespaces of a process. Default: a thread of its own. */
+  readonly thread?: ElectionThread | undefined;
   /** Namespace of the Leases: that of the machines. */
   readonly namespace: string;
   /** Receives that the API server went back to an earlier state, as the Leases show within seconds. Default: not reported. */

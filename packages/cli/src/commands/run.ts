@@ -3,6 +3,7 @@ import {
   type ApiClient,
   type ClusterConfig,
   createApiClient,
+  createElectionThread,
   type ElectionTimes,
   isLeadershipLost,
   keepHeapSmall,
@@ -273,7 +274,8 @@ function joinElections(
   },
 ) {
   const stalledAfterMs = flags.watchdogStallTimeout === 0 ? undefined : flags.watchdogStallTimeout;
-  const election = { cluster: { kubeConfig }, history, log, stalledAfterMs, ...electionTimes(flags) };
+  const thread = createElectionThread();
+  const election = { cluster: { kubeConfig }, thread, history, log, stalledAfterMs, ...electionTimes(flags) };
   return new Map(
     (flags.leaderElect ? namespaces : []).map((namespace) => [
       namespace,

@@ -1,20 +1,27 @@
 /**
- * The thread of a leader election: an elector with its own event loop and connection. Started by `startLeaderElection`
- * only; any message stops it.
+ * The thread of leader elections: electors with their own event loop and connections. Started by `createElectionThread` only; it ends when no
+ * election is left.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock, systemRandom } from "@millwright/base";
 import { createApiClient } from "../client/api-client.ts";
 import { loadKubeConfig } from "../connection/load-kube-config.ts";
 import { messageOf } from "../log.ts";
 import { createElector } from "./elector.ts";
 import { createSharedTerm } from "./shared-term.ts";
-import type { ElectionThreadData, ElectionThreadMessage } from "./thread-messages.ts";
+import type {
+  ElectionReport,
+  ElectionThreadMessage,
+  ElectionThreadRequest,
+  ThreadElection,
+} from "./thread-messages.ts";
 
-async function runElector(data: ElectionThreadData, post: (message: ElectionThreadMessage) => void): Promise<void> {
+async function runElector(
+  data: ThreadElection,
+  post: (report: ElectionReport) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const clock = systemClock;
-  const stop = new AbortController();
-  parentPort?.on("message", () => stop.abort(new Error("stopped")));
   const shared = createSharedTerm(clock, data.memory);
   const log = (level: "debug" | "info" | "warn" | "error", message: string, fields: object = {}) =>
     post({ kind: "log", level, message, fields: { ...fields } });
@@ -57,12 +64,10 @@ async function runElector(data: ElectionThreadData, post: (message: ElectionThre
         : undefined,
   });
   try {
-    await elector.run(stop.signal);
+    await elector.run(signal);
   } finally {
     shared.end();
     await api.close();
-    // The port would keep the thread alive.
-    parentPort?.close();
   }
 }
 
@@ -70,13 +75,29 @@ function withHeaders(headers: Readonly<Record<string, string>> = {}) {
   return async () => ({ headers });
 }
 
-if (parentPort !== null) {
-  const port = parentPort;
+function serveElections(port: MessagePort): void {
+  const running = new Map<number, AbortController>();
   const post = (message: ElectionThreadMessage) => port.postMessage(message);
-  // The main thread always passes this type.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  runElector(workerData as ElectionThreadData, post).catch((error: unknown) => {
-    post({ kind: "failed", message: messageOf(error) });
-    port.close();
+
+  async function start(election: ThreadElection): Promise<void> {
+    const { id } = election;
+    const stop = new AbortController();
+    running.set(id, stop);
+    try {
+      await runElector(election, (report) => post({ id, report }), stop.signal);
+    } catch (error) {
+      post({ id, report: { kind: "failed", message: messageOf(error) } });
+    }
+    running.delete(id);
+    post({ id });
+    // The port would keep the thread alive.
+    if (running.size === 0) port.close();
+  }
+
+  port.on("message", (request: ElectionThreadRequest) => {
+    if (request.kind === "start") void start(request.election);
+    else running.get(request.id)?.abort(new Error("stopped"));
   });
 }
+
+if (parentPort !== null) serveElections(parentPort);

@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import { Worker } from "node:worker_threads";
 import {
   type Clock,
   ConfigError,
@@ -10,14 +9,16 @@ import {
   type Timer,
 } from "@millwright/base";
 import type { RewindEvidence } from "../client/server-history.ts";
-import { messageOf, noLog } from "../log.ts";
+import { noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
+import { createElectionThread } from "./election-host.ts";
+import type { ElectionThread } from "./election-host.ts";
 import { LeadershipLostError } from "./leadership-lost.ts";
 import { readElectionTimes } from "./settings.ts";
 import type { ElectionTimes } from "./settings.ts";
 import { createSharedTerm } from "./shared-term.ts";
-import type { ElectionCluster, ElectionThreadData, ElectionThreadMessage } from "./thread-messages.ts";
+import type { ElectionCluster, ElectionReport } from "./thread-messages.ts";
 
 /** Options of {@link startLeaderElection}. */
 export interface LeaderElectionOptions extends ElectionTimes {
@@ -34,6 +35,8 @@ export interface LeaderElectionOptions extends ElectionTimes {
    * 0: never. Default 60 s.
    */
   readonly stalledAfterMs?: number | undefined;
+  /** Where the election runs. Default: a thread of its own; several elections of a process should share one, which costs 50 MB. */
+  readonly thread?: ElectionThread | undefined;
   /** Default `millwright-leader-election`. */
   readonly userAgent?: string | undefined;
   /** Called when a lease shows that the API server went back to an earlier state; see `ServerHistory`. */
@@ -65,7 +68,7 @@ export interface Leadership {
   holder(): string;
   /**
    * Ends the participation. Held leases are released, so that the next leader need not wait until they expire; therefore
-   * stop all work of the leader first. Resolves when the thread has ended.
+   * stop all work of the leader first. Resolves when the election has ended in its thread.
    */
   stop(): Promise<void>;
 }
@@ -99,7 +102,6 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
   const acquired = Promise.withResolvers<void>();
   // Avoids an unhandled rejection when no caller waits for it.
   acquired.promise.catch(() => {});
-  const exited = Promise.withResolvers<void>();
   const lost = new AbortController();
   let holder = "";
   let isOver = false;
@@ -126,7 +128,7 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     return holder === identity ? ": the lease was not renewed in time" : `: the leader is ${holder}`;
   }
 
-  function handle(message: ElectionThreadMessage): void {
+  function handle(message: ElectionReport): void {
     switch (message.kind) {
       case "leading":
         return acquired.resolve();
@@ -145,21 +147,18 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     }
   }
 
-  const worker = startThread({
-    memory: shared.memory,
-    cluster: options.cluster,
-    leases: options.leases,
-    identity,
-    settings,
-    userAgent: options.userAgent ?? "millwright-leader-election",
-    stalledAfterMs: options.stalledAfterMs ?? 60_000,
-  });
-  worker.on("message", handle);
-  worker.on("error", (error) => end(`the election thread failed: ${messageOf(error)}`));
-  worker.on("exit", () => {
-    end("the election thread ended");
-    exited.resolve();
-  });
+  const election = (options.thread ?? createElectionThread()).start(
+    {
+      memory: shared.memory,
+      cluster: options.cluster,
+      leases: options.leases,
+      identity,
+      settings,
+      userAgent: options.userAgent ?? "millwright-leader-election",
+      stalledAfterMs: options.stalledAfterMs ?? 60_000,
+    },
+    { onReport: handle, onEnd: end },
+  );
   beat();
 
   return {
@@ -172,24 +171,6 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     acquired: (signal) => orAborted(signal, acquired.promise),
     lost: lost.signal,
     holder: () => holder,
-    async stop() {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      worker.postMessage("stop");
-      await exited.promise;
-    },
+    stop: election.stop,
   };
-}
-
-/** Starts the thread from the sources or from the build, wherever this file is. */
-function startThread(data: ElectionThreadData): Worker {
-  const isSource = import.meta.url.endsWith(".ts");
-  const source = new URL("./election-thread.ts", import.meta.url);
-  const file = isSource ? source : new URL("./election-thread.js", import.meta.url);
-  const conditions = isSource ? ["--conditions=@millwright/source"] : [];
-  return new Worker(file, { workerData: data, execArgv: [...conditionsOf(process.execArgv), ...conditions] });
-}
-
-/** The flags of the process that resolve packages; a thread must not have some of the others. */
-function conditionsOf(flags: readonly string[]): string[] {
-  return flags.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C="));
 }

@@ -13,8 +13,10 @@ export type ElectionCluster =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-/** What the thread is started with. */
-export interface ElectionThreadData {
+/** An election that the thread takes part in. */
+export interface ThreadElection {
+  /** Names it in all messages. */
+  readonly id: number;
   readonly memory: SharedArrayBuffer;
   readonly cluster: ElectionCluster;
   readonly leases: readonly (ObjectRef & { readonly namespace: string })[];
@@ -25,8 +27,13 @@ export interface ElectionThreadData {
   readonly stalledAfterMs: number;
 }
 
-/** Messages of the thread. */
-export type ElectionThreadMessage =
+/** Messages to the thread. */
+export type ElectionThreadRequest =
+  | { readonly kind: "start"; readonly election: ThreadElection }
+  | { readonly kind: "stop"; readonly id: number };
+
+/** What the thread reports of one election. */
+export type ElectionReport =
   | { readonly kind: "leading" }
   | { readonly kind: "holder"; readonly identity: string }
   | { readonly kind: "rewound"; readonly found: string }
@@ -38,3 +45,9 @@ export type ElectionThreadMessage =
       readonly message: string;
       readonly fields: Readonly<Record<string, unknown>>;
     };
+
+/** Messages of the thread. */
+export type ElectionThreadMessage =
+  | { readonly id: number; readonly report: ElectionReport }
+  /** Nothing of this election is left in the thread. */
+  | { readonly id: number; readonly report?: undefined };
