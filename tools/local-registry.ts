@@ -93,13 +93,22 @@ export async function startLocalRegistry(names: readonly string[]): Promise<Loca
   const flags = ["--ignore-scripts", "--pack-destination", folder];
   await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
 
+  /** By file. npm may fetch a file again before its first answer ends: it is written once. */
+  const packed = new Map<string, Promise<void>>(own.map(({ manifest }) => [fileOf(manifest), Promise.resolve()]));
+  const packOnce = (source: Source): Promise<void> => {
+    const file = fileOf(source.manifest);
+    const known = packed.get(file);
+    if (known !== undefined) return known;
+    const packing = packInstalled(source, folder);
+    packed.set(file, packing);
+    return packing;
+  };
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "").slice(1);
     const fail = (error: unknown): void => void response.writeHead(500).end(String(error));
     const named = sources.find(({ manifest }) => path === `-/${fileOf(manifest)}`);
     if (named !== undefined) {
-      const packed = own.includes(named) ? Promise.resolve() : packInstalled(named, folder);
-      packed
+      packOnce(named)
         .then(() => readFile(join(folder, fileOf(named.manifest))))
         .then((file) => void response.end(file))
         .catch(fail);
