@@ -103,7 +103,7 @@ it.each([
   async (_what, fault, message) => {
     const good = await start(fault, "--provider-memory-limit=400");
     await createFaulty("victim");
-    await millwright.waitFor(new RegExp(`"message":"The process of a driver ${message}`), patienceMs);
+    await millwright.waitFor(new RegExp(`"msg":"The process of a driver ${message}`), patienceMs);
     const two = { spec: { replicas: 2 } };
     await installation.api.patch(machineDeploymentResource, { namespace, name: "good" }, two, { kind: "merge" });
     const { status } = await created("victim");

@@ -130,7 +130,7 @@ test("a driver that prints secrets everywhere shows none of them, and its stray 
   await api.delete(machineDeploymentResource, { namespace, name: "pool" });
   await eventually(async () => expect(await installation.machines()).toEqual([]));
   await api.create(machineDeploymentResource, machineDeployment("hanging", "leaky", 1));
-  await controllers.waitFor(/"machine":"hanging-[^\n]*"message":"creating/);
+  await controllers.waitFor(/"machine":"hanging-[^\n]*"msg":"creating/);
   expect(await controllers.stop("SIGTERM")).toBe(0);
   expect(controllers.output()).toMatch(/"message":"listener[^\n]*"driver":"leaky"[^\n]*outside of its calls/);
   const { account, userData, ...others } = canaries;
@@ -155,7 +155,7 @@ test("an exception of our own ends the process in order: controllers stop, and t
   const controllers = start(["run", "--provider=mock", `--control-kubeconfig=${kubeconfig}`], {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}`,
   });
-  await controllers.waitFor(/"message":"Leading"/);
+  await controllers.waitFor(/"msg":"Leading"/);
   controllers.child.kill("SIGUSR2");
   expect(await controllers.ended).toBe(1);
   const lines = controllers
@@ -165,10 +165,10 @@ test("an exception of our own ends the process in order: controllers stop, and t
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({
     level: "error",
-    message: "Unexpected error; stopping",
+    msg: "Unexpected error; stopping",
     error: { message: "a bug", stack: expect.stringContaining("Error: a bug\n") },
   });
-  expect(controllers.output()).toContain('"message":"Stopped"');
+  expect(controllers.output()).toContain('"msg":"Stopped"');
   const { items } = await api.list(leaseResource, { namespace });
   const holders = items.map((lease) => /"holderIdentity":"([^"]*)"/.exec(JSON.stringify(lease))?.[1] ?? "");
   expect(holders).toEqual(["", ""]);

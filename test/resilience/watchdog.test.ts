@@ -35,7 +35,7 @@ async function start(providerSpec: object, flags: readonly string[], env: NodeJS
     ...shortLeases,
   ];
   millwright = startMillwright([...args, ...flags], env);
-  await millwright.waitFor(/"message":"Leading"/);
+  await millwright.waitFor(/"msg":"Leading"/);
   await expect.poll(() => read("/readyz")).toBe("200 OK");
   await api.create(machineResource, {
     metadata: { name: "victim", namespace },
@@ -53,12 +53,12 @@ const holders = async (): Promise<readonly string[]> => {
 };
 /** The fields of the first log line with the message. */
 const logged = async (message: string): Promise<Readonly<Record<string, unknown>>> => {
-  await millwright.waitFor(new RegExp(`"message":"${message}`), 120_000);
+  await millwright.waitFor(new RegExp(`"msg":"${message}`), 120_000);
   const line =
     millwright
       .output()
       .split("\n")
-      .find((text) => text.includes(`"message":"${message}`)) ?? "";
+      .find((text) => text.includes(`"msg":"${message}`)) ?? "";
   return JSON.parse(line);
 };
 

@@ -41,13 +41,13 @@ it("runs with the flags of MCM's programs, and answers their probe and their scr
   ]);
   started = millwright;
 
-  await millwright.waitFor(/"message":"Leading"/);
+  await millwright.waitFor(/"msg":"Leading"/);
   expect(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()).toBe("OK");
   await eventually(async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^mcm_machine_current_status_phase\{.*\} 1$/m);
   });
-  const ignored = [...millwright.output().matchAll(/"flag":"(--[a-z-]+)","because":"[^"]+","message":"Flag has no/g)];
+  const ignored = [...millwright.output().matchAll(/"flag":"(--[a-z-]+)","because":"[^"]+","msg":"Flag has no/g)];
   expect(ignored.map(([, flag]) => flag)).toEqual([
     "--kube-api-burst",
     "--kube-api-qps",

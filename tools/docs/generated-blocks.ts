@@ -18,6 +18,7 @@ import {
   finalizers,
   formatGoDuration,
   labelKeys,
+  logKeys,
   machineDeploymentMetricNames,
   machineErrorCodes,
   machineFlowMetricNames,
@@ -87,6 +88,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         deletionStages.map(({ name, purpose, marker }) => [name, purpose, code(marker)]),
       ),
     ],
+    ["log-keys", logKeyTable()],
     ["error-codes", errorList()],
     ["retry-delays", retryTable()],
     ...contractBlocks(),
@@ -129,6 +131,13 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
   ]);
 }
+
+/** The keys of log lines. */
+const logKeyTable = (): string =>
+  markdownTable(
+    ["key", "what it holds"],
+    Object.entries(logKeys).map(([key, text]) => [code(key), text]),
+  );
 
 /** The rules of the driver contract, one block for each part. */
 const contractBlocks = (): readonly (readonly [string, string])[] => [

@@ -4,6 +4,8 @@ export { ConfigError, isConfigError } from "./config-error.ts";
 export { formatGoDuration, parseGoDuration } from "./duration.ts";
 export { encodedForms } from "./encoded-forms.ts";
 export { isRecord } from "./is-record.ts";
+export { logKeys } from "./log-keys.ts";
+export type { LogFields, LogKey } from "./log-keys.ts";
 export { nearestName } from "./nearest-name.ts";
 export { orAborted } from "./or-aborted.ts";
 export { toPrintable } from "./printable.ts";

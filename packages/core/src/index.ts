@@ -19,7 +19,9 @@ export {
   systemClock,
   systemRandom,
   toPrintable,
+  logKeys,
 } from "@millwright/base";
+export type { LogFields, LogKey } from "@millwright/base";
 export type { Clock, Random, ResourceType, SecretData, Timer } from "@millwright/base";
 
 // The driver contract

@@ -149,3 +149,5 @@ export { createJsonPatch, type JsonPatchOperation } from "./json/create-json-pat
 export { applyMergePatch, createMergePatch, equalJson } from "./json/json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
+export type { LogFields } from "@millwright/base";
+export { keyFields, objectFields } from "./objects/log-fields.ts";

@@ -1,11 +1,11 @@
+import type { LogFields } from "@millwright/base";
 /** How much a log line matters. `info` is for changes of state only. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
- * Where the toolkit writes its log: a constant message, and what varies in the fields. Must not throw.
- * The same shape as the `log` of a driver context, so that one function serves both.
+ * Where the toolkit writes its log: a constant message, and what varies in the fields, by the keys of `logKeys`. Must not throw.
  */
-export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+export type Log = (level: LogLevel, message: string, fields?: LogFields) => void;
 
 /** The default: nothing is written. */
 export const noLog: Log = () => {};

@@ -1,8 +1,9 @@
 import { createWriteStream } from "node:fs";
 import { toPrintable } from "@millwright/core";
-import type { Log, LogLevel } from "@millwright/kube";
+import type { Log, LogFields, LogLevel } from "@millwright/kube";
 import { type DestinationStream, pino } from "pino";
 import { toLogFields } from "./logging/log-values.ts";
+import { withListedKeys, withoutStacks } from "./logging/line-fields.ts";
 
 function createLog(level: LogLevel, stream: DestinationStream): Log {
   const logger = pino(
@@ -12,16 +13,34 @@ function createLog(level: LogLevel, stream: DestinationStream): Log {
       // The numbers of the library are replaced by names.
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
-      messageKey: "message",
     },
     stream,
   );
+  const showsStacks = logger.isLevelEnabled("debug");
+  /** Everything that is written comes through here, so that no sink sees what was not redacted. */
+  const toLine = (fields: LogFields): Record<string, unknown> => {
+    const line = withListedKeys(toLogFields(fields, toPrintable));
+    return fields.driver === undefined || showsStacks ? line : withoutStacks(line);
+  };
   return (lineLevel, message, fields = {}) => {
-    if (logger.isLevelEnabled(lineLevel)) logger[lineLevel](toLogFields(fields, toPrintable), toPrintable(message));
+    if (logger.isLevelEnabled(lineLevel)) logger[lineLevel](toLine(fields), toPrintable(message));
   };
 }
-/** A log of one JSON object a line on stderr. */
-export const createJsonLog = (level: LogLevel): Log => createLog(level, process.stderr);
+/** Bytes that are kept of what cannot be written, such as to a file on a full disk; lines beyond that are dropped. */
+const MAX_UNWRITTEN = 1_048_576;
+
+/**
+ * A log of one JSON object a line on stderr.
+ *
+ * A line is written before this returns, so the last ones are not lost when the process exits, is killed, or blocks; `process.stderr` loses what the reader of a pipe
+ * has not taken by then. It takes about 10 µs a line, and some hundred lines a second are many. As with programs that log by klog, a reader that stops reading stops the process.
+ */
+export function createJsonLog(level: LogLevel): Log {
+  const stream = pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN });
+  // The log is the one thing that can be missing.
+  stream.on("error", () => undefined);
+  return createLog(level, stream);
+}
 
 /** A log of the same form that is appended to a file. */
 export function createFileLog(file: string, level: LogLevel): { readonly log: Log; close(): Promise<void> } {

@@ -344,7 +344,7 @@ export function createManager(options: ManagerOptions): Manager {
       const both = AbortSignal.any([signal, stop.signal]);
       let timer: Timer | undefined;
       const expire = (): void => {
-        log("warn", "Stopping takes too long: nothing is written any more", { afterMs: STOP_MS });
+        log("warn", "Stopping takes too long: nothing is written any more", { timeoutMs: STOP_MS });
         overdue.abort(new Error("stopping takes too long"));
       };
       signal.addEventListener("abort", () => (timer = clock.setTimer(STOP_MS, expire)), { once: true });

@@ -1,4 +1,4 @@
-import { type ApiObject, keyOf, type Log, type ReconcileResult } from "@millwright/kube";
+import { type ApiObject, type Log, objectFields, type ReconcileResult } from "@millwright/kube";
 import type { EventRecorder } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { Writer } from "./writer.ts";
@@ -31,7 +31,10 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
   if (status !== undefined) await writer.writeStatus(object, status);
   for (const reason of decision.because) {
     events.record(object, reason);
-    log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });
+    log(reason.type === "Warning" ? "warn" : "info", reason.reason, {
+      ...objectFields(object),
+      because: reason.message,
+    });
   }
   return decision.requeueAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.requeueAfterMs };
 }

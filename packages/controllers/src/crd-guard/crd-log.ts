@@ -10,6 +10,8 @@ export interface CrdLog {
   readable(kind: MachineKind): void;
 }
 
+const crdFields = (name: string) => ({ kind: "CustomResourceDefinition", name });
+
 /** Makes a {@link CrdLog}. */
 export function createCrdLog(log: Log): CrdLog {
   const unreadable = new Set<MachineKind>();
@@ -18,7 +20,7 @@ export function createCrdLog(log: Log): CrdLog {
       const { name, state } = crd;
       if (state === "terminating" && !crd.isDeletionAllowed)
         log("warn", "A CustomResourceDefinition is being deleted; deletions of its objects and their VMs are paused", {
-          crd: name,
+          ...crdFields(name),
           remedy: remedy(crd),
         });
       else if (state === "terminating")
@@ -26,12 +28,12 @@ export function createCrdLog(log: Log): CrdLog {
           "warn",
           "A CustomResourceDefinition is being deleted; its annotation allows to delete its objects and VMs",
           {
-            crd: name,
+            ...crdFields(name),
           },
         );
-      else if (state === "deleted") log("warn", "A CustomResourceDefinition was deleted", { crd: name });
+      else if (state === "deleted") log("warn", "A CustomResourceDefinition was deleted", crdFields(name));
       else if (state === "established" && before.state === "deleted")
-        log("info", "A CustomResourceDefinition was recreated", { crd: name });
+        log("info", "A CustomResourceDefinition was recreated", crdFields(name));
     },
     unreadable(kind, error) {
       if (unreadable.size === 0)

@@ -1,5 +1,12 @@
 import { type Machine, MachineError, machineResource } from "@millwright/core";
-import { ignoreNotFound, messageOf, nodeResource, volumeAttachmentResource } from "@millwright/kube";
+import {
+  ignoreNotFound,
+  messageOf,
+  nodeResource,
+  volumeAttachmentResource,
+  objectFields,
+  type LogFields,
+} from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
@@ -60,7 +67,7 @@ export function createMachineExecutor(
     return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store, refused });
   };
   /** Carries out what nothing depends on: a failure is only logged. */
-  const tolerate = async (promise: Promise<unknown>, what: string, subject: object): Promise<void> => {
+  const tolerate = async (promise: Promise<unknown>, what: string, subject: LogFields): Promise<void> => {
     try {
       await promise;
     } catch (error) {
@@ -85,7 +92,7 @@ export function createMachineExecutor(
     } catch (error) {
       const because = error instanceof Error ? error.message : String(error);
       context.log("warn", "Failed to remove a bootstrap token; it will expire", {
-        machine: machine.metadata.name,
+        ...objectFields(machine),
         because,
       });
     }
@@ -152,7 +159,7 @@ export function createMachineExecutor(
           return tolerate(
             ignoreNotFound(onTarget().api.delete(volumeAttachmentResource, { name: action.name }, { uid: action.uid })),
             "Failed to delete a VolumeAttachment; Kubernetes will detach the volume later",
-            { attachment: action.name },
+            { kind: "VolumeAttachment", name: action.name },
           );
       }
     },

@@ -1,5 +1,5 @@
 import type { MachineStatus } from "@millwright/core";
-import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, keyOf, watchTriggers, keyFields } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
@@ -201,7 +201,9 @@ export function createMachineController(
     if (status === undefined) return;
     await executor.machines
       .writeStatus(seen.snapshot.machine, status)
-      .catch((error: unknown) => context.log("warn", "Failed to mark a machine as Terminating", { key, error }));
+      .catch((error: unknown) =>
+        context.log("warn", "Failed to mark a machine as Terminating", { ...keyFields(key), error }),
+      );
   };
 
   const remediations = createRemediationWatch(context, settings, controller);

@@ -6,7 +6,7 @@ import {
   type MachineClass,
   machineClassResource,
 } from "@millwright/core";
-import { type EventRecord, keyOf } from "@millwright/kube";
+import { type EventRecord, objectFields } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -74,7 +74,7 @@ export function collectOrphans(
   const report: ReportOnClass = (machineClass, event) => {
     events.record(machineClass, event);
     const level = event.type === "Warning" ? "warn" : "info";
-    log(level, event.reason, { object: keyOf(machineClass), because: event.message });
+    log(level, event.reason, { ...objectFields(machineClass), because: event.message });
   };
   const deleter = createOrphanDeleter(context, driver, lists, report);
 
@@ -109,7 +109,10 @@ export function collectOrphans(
     );
     states.set(uid, { sightings: decision.sightings, facts, doubt });
     if (doubt !== undefined && doubt !== before?.doubt)
-      log("warn", "VMs without machine are neither found nor deleted", { object: keyOf(list.machineClass), doubt });
+      log("warn", "VMs without machine are neither found nor deleted", {
+        ...objectFields(list.machineClass),
+        because: doubt,
+      });
     if (doubt === undefined) await writeQuarantine(machineClass, decision.quarantine);
     for (const vm of decision.found) report(machineClass, foundEvent(vm, hasMachine(vm, caches), options));
     if (decision.found.length > 0) lists.request(machineClass, options.quarantineMs);

@@ -149,7 +149,7 @@ function createProofs(
       },
       onRegained(lostForMs) {
         const ms = Math.round(lostForMs);
-        log("warn", "An API server responds again; node timeouts restart", { kind: type.kind, lostForMs: ms });
+        log("warn", "An API server responds again; node timeouts restart", { kind: type.kind, durationMs: ms });
         enqueueWaiting();
       },
     });
@@ -173,7 +173,7 @@ function watchConnectivity(
       enqueueWaiting();
     },
     onRegained(lostForMs) {
-      log("warn", "An API server is reachable again; node timeouts restart", { lostForMs: Math.round(lostForMs) });
+      log("warn", "An API server is reachable again; node timeouts restart", { durationMs: Math.round(lostForMs) });
       enqueueWaiting();
     },
   });

@@ -1,5 +1,5 @@
 import { eventReasons, type ListedMachine, type Machine, providerIdKey } from "@millwright/core";
-import { keyOf } from "@millwright/kube";
+import { keyOf, objectFields } from "@millwright/kube";
 import { createMatchNode, findNode } from "../cluster/node-candidates.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
@@ -71,7 +71,8 @@ export function createMissingVms(
       // Before the health timeout has passed.
       return lists.request(machineClass, confirmAfterMs);
     }
-    log("warn", "Cannot confirm that a VM is missing", { machine: keyOf(machine), error: outcome.error.message });
+    const { code, message: error } = outcome.error;
+    log("warn", "Cannot confirm that a VM is missing", { ...objectFields(machine), code, error });
   };
 
   lists.onList(async (list, signal) => {
@@ -85,8 +86,8 @@ export function createMissingVms(
       lists.failed(list.machineClass.metadata.name, eventReasons.vmsNotListed);
       events.record(list.machineClass, { type: "Warning", reason: eventReasons.vmsNotListed, message });
       log("warn", "VMs of most machines of a MachineClass are not listed", {
-        machineClass: list.machineClass.metadata.name,
-        missing: unknown.length,
+        ...objectFields(list.machineClass),
+        count: unknown.length,
       });
       return;
     }

@@ -1,5 +1,5 @@
 import { eventReasons, type ListedMachine, type Machine, type MachineClass, type MachineError } from "@millwright/core";
-import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, keyOf, watchTriggers, objectFields } from "@millwright/kube";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { secretNamesOf } from "../model/class-references.ts";
@@ -137,7 +137,8 @@ export function createVmLists(
     if (code === "Unimplemented") return;
     onFailed(name, code);
     const text = `Failed to list the VMs of the class: ${code}: ${message}`;
-    log("warn", "Failed to list the VMs of a MachineClass", { machineClass: name, code, error: message });
+    const fields = { ...objectFields(machineClass), code, error: message };
+    log("warn", "Failed to list the VMs of a MachineClass", fields);
     if (reported.get(uid) === text) return;
     reported.set(uid, text);
     events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message: text });

@@ -34,7 +34,7 @@ export function runClusterRoleAggregation(context: ServerContext): () => void {
       try {
         applyObject(context, definition, { namespace: "", name }, body, applyOptions);
       } catch (error) {
-        log("warn", "Failed to aggregate the rules of a ClusterRole", { role: name, error });
+        log("warn", "Failed to aggregate the rules of a ClusterRole", { kind: "ClusterRole", name, error });
       }
     }
   });

@@ -51,7 +51,7 @@ export async function handleRequest(
     await answer(handler, attributes, user, url, raw, response, signal);
   } catch (error) {
     if (!isStatusError(error) && !response.destroyed) {
-      log("error", "Failed to serve a request", { method: raw.method, path: raw.url, error });
+      log("error", "Failed to serve a request", { action: raw.method, path: raw.url, error });
     }
     if (response.headersSent || response.destroyed) response.destroy();
     else {

@@ -106,7 +106,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
               sizeBytes = line.endOffset - line.bytes.length;
               log("warn", "storage: removed the torn last line", {
                 file: path,
-                bytes: line.bytes.length,
+                count: line.bytes.length,
               });
               ftruncateSync(file, sizeBytes);
               break;

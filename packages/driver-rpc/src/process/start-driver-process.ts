@@ -84,7 +84,7 @@ async function killUnresponsive(
     last = child;
     if (failures >= (isStarting ? probesOfStart : PROBES)) {
       const afterMs = isStarting ? START_MS : unresponsiveMs;
-      log("error", "The process of a driver does not respond and is killed", { subject, afterMs });
+      log("error", "The process of a driver does not respond and is killed", { subject, durationMs: afterMs });
       child.kill();
       failures = 0;
     }
@@ -104,7 +104,7 @@ async function restart(
     const { how } = await supervised.child.ended;
     signal.throwIfAborted();
     if (clock.monotonicMs() - startMs >= STABLE_MS) delayMs = FIRST_DELAY_MS;
-    log("error", "The process of a driver ended and is started again", { subject, how, delayMs });
+    log("error", "The process of a driver ended and is started again", { subject, because: how, delayMs });
     await clock.sleep(delayMs, signal);
     supervised.child = start();
   }

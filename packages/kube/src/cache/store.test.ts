@@ -241,8 +241,17 @@ test("goes on when a subscriber or an index function throws", () => {
   store.applyEvent(pod("good", 2));
   expect(seen).toHaveBeenCalledTimes(2);
   expect(store.byIndex("broken", "ok").map((object) => object.metadata.name)).toEqual(["good"]);
-  expect(log).toHaveBeenCalledWith("error", "A subscriber of a store threw", { object: "n/bad", error: "subscriber" });
-  expect(log).toHaveBeenCalledWith("error", "An index function threw", expect.objectContaining({ object: "n/bad" }));
+  expect(log).toHaveBeenCalledWith("error", "A subscriber of a store threw", {
+    kind: "Pod",
+    namespace: "n",
+    name: "bad",
+    error: "subscriber",
+  });
+  expect(log).toHaveBeenCalledWith(
+    "error",
+    "An index function threw",
+    expect.objectContaining({ namespace: "n", name: "bad" }),
+  );
 });
 
 test("replays what is there to a late subscriber, and stops when it leaves", () => {
@@ -351,10 +360,10 @@ test("keeps an object that cannot be read as it was, or by its identity, and all
   expect(store.get("n/b")).toEqual(pod("b", 3));
   expect(store.get("n/c")).toEqual(pod("c", 4, { node: "z" }));
   expect(log.mock.calls).toEqual(
-    ["n/a", "n/b"].map((object) => [
+    ["a", "b"].map((name) => [
       "error",
       "Failed to read an object; it is kept as it was",
-      { object, error: "odd" },
+      { kind: "Pod", namespace: "n", name, error: "odd" },
     ]),
   );
 });

@@ -1,5 +1,6 @@
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { objectFields } from "../objects/log-fields.ts";
 import { keyFor, keyOf } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
@@ -143,7 +144,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   const definitions: Readonly<Record<string, IndexFunction<T>>> = options.indexes ?? {};
   for (const [name, indexFunction] of Object.entries(definitions)) {
     const failed = (error: unknown, object: T) =>
-      log("error", "An index function threw", { index: name, object: keyOf(object), error: messageOf(error) });
+      log("error", "An index function threw", { index: name, ...objectFields(object), error: messageOf(error) });
     indexes.set(name, createStoreIndex(indexFunction, failed));
   }
 
@@ -157,7 +158,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     } catch (error) {
       const object = current ?? old;
       log("error", "A subscriber of a store threw", {
-        object: object === undefined ? undefined : keyOf(object),
+        ...(object === undefined ? {} : objectFields(object)),
         error: messageOf(error),
       });
     }
@@ -179,7 +180,10 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     try {
       return former === undefined ? pool.freezeShared(trim(object)) : pool.freezeChanged(trim(object), former);
     } catch (error) {
-      log("error", "Failed to read an object; it is kept as it was", { object: key, error: messageOf(error) });
+      log("error", "Failed to read an object; it is kept as it was", {
+        ...objectFields(object),
+        error: messageOf(error),
+      });
       return withoutContent(object, former);
     }
   }

@@ -201,7 +201,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
             throw failure;
           const status = isApiError(failure) && failure.status > 0 ? failure.status : undefined;
           observers.retried(requestKindOf(request.method, request.path), status);
-          log("debug", "The API server requested a retry later", { path: request.path, waitMs });
+          log("debug", "The API server requested a retry later", { path: request.path, delayMs: waitMs });
           await clock.sleep(waitMs, deadline.signal).catch((reason: unknown) => {
             throw explain(reason, request, deadline, timeoutMs);
           });

@@ -94,7 +94,7 @@ test("repeats a failed pass with growing delays, logs it with a constant message
   expect(run.controller.counts().failures).toBeLessThan(12);
   for (const [level, message, fields] of run.log.mock.calls) {
     expect([level, message]).toEqual(["error", "Reconcile failed"]);
-    expect(fields).toMatchObject({ controller: "test", key: "a", error: "no such class" });
+    expect(fields).toMatchObject({ controller: "test", name: "a", error: "no such class" });
   }
   failing = false;
   await run.clock.advance(300_000);
@@ -170,7 +170,7 @@ test("works on a key no more than so many times a second, and does not let it ba
   expect(run.log).toHaveBeenCalledWith(
     "debug",
     "Reconcile is delayed because the key is reconciled too often",
-    expect.objectContaining({ key: "hot" }),
+    expect.objectContaining({ name: "hot" }),
   );
   await run.clock.advance(60_000);
   expect(run.controller.counts().reconciles).toBeGreaterThanOrEqual(60 * 5);
@@ -184,9 +184,9 @@ test("ends a pass that takes too long through its signal", async () => {
   expect(run.log).toHaveBeenCalledWith(
     "warn",
     "Reconcile exceeded its deadline",
-    expect.objectContaining({ key: "a" }),
+    expect.objectContaining({ name: "a" }),
   );
-  expect(run.log).toHaveBeenCalledWith("error", "Reconcile failed", expect.objectContaining({ key: "a" }));
+  expect(run.log).toHaveBeenCalledWith("error", "Reconcile failed", expect.objectContaining({ name: "a" }));
   await run.end();
 });
 

@@ -5,6 +5,7 @@ import { retryAfterOf } from "../client/retry-after.ts";
 import { startDeadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { keyFields } from "../objects/log-fields.ts";
 import { createHotLoopGuard } from "./hot-loop-guard.ts";
 import type { QueueObserver } from "./queue-meter.ts";
 import { createQueue } from "./queue.ts";
@@ -130,7 +131,12 @@ export function createController(options: ControllerOptions): Controller {
     if ("backOff" in result) {
       counts.failures++;
       const delayMs = queue.addWithBackoff(key);
-      log("debug", "Reconcile backs off", { controller: name, key, because: result.backOff, delayMs });
+      log("debug", "Reconcile backs off", {
+        controller: name,
+        ...keyFields(key),
+        because: result.backOff,
+        delayMs,
+      });
       return "requeue";
     }
     if ("requeueAfterMs" in result) {
@@ -149,7 +155,13 @@ export function createController(options: ControllerOptions): Controller {
     const delayMs = queue.addWithBackoff(key, retryAfterOf(error));
     // A conflict normally means that the cache is slightly behind; only report it when it lasts.
     const level = isConflict(error) && failures < 5 ? "debug" : "error";
-    log(level, "Reconcile failed", { controller: name, key, error: messageOf(error), failures: failures + 1, delayMs });
+    log(level, "Reconcile failed", {
+      controller: name,
+      ...keyFields(key),
+      error: messageOf(error),
+      failures: failures + 1,
+      delayMs,
+    });
   }
 
   async function reconcileKey(key: string, signal: AbortSignal): Promise<void> {
@@ -157,7 +169,11 @@ export function createController(options: ControllerOptions): Controller {
     if (delayMs > 0) {
       counts.heldBack++;
       queue.addAfter(key, delayMs);
-      log("debug", "Reconcile is delayed because the key is reconciled too often", { controller: name, key, delayMs });
+      log("debug", "Reconcile is delayed because the key is reconciled too often", {
+        controller: name,
+        ...keyFields(key),
+        delayMs,
+      });
       return;
     }
     counts.reconciles++;
@@ -165,7 +181,8 @@ export function createController(options: ControllerOptions): Controller {
     const ended = (outcome: ReconcileOutcome): void => observer.reconciled?.(outcome, clock.monotonicMs() - startMs);
     const deadline = startDeadline(clock, timeoutMs, signal);
     const overdue = () => {
-      if (deadline.expired()) log("warn", "Reconcile exceeded its deadline", { controller: name, key, timeoutMs });
+      if (deadline.expired())
+        log("warn", "Reconcile exceeded its deadline", { controller: name, ...keyFields(key), timeoutMs });
     };
     deadline.signal.addEventListener("abort", overdue, { once: true });
     try {

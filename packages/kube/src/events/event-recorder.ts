@@ -4,6 +4,7 @@ import type { ApiClient } from "../client/api-client.ts";
 import { isNotFound, isTransient } from "../client/api-error.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { objectFields } from "../objects/log-fields.ts";
 import { eventResource } from "../objects/built-in-resources.ts";
 import type { ApiObject, ObjectMeta } from "../objects/kube-object.ts";
 import { createEventSeriesMemory } from "./event-series.ts";
@@ -86,7 +87,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       else enqueue(found);
     } catch (error) {
       counts.dropped++;
-      log("error", "Failed to record an event", { reason: event.reason, error: messageOf(error) });
+      log("error", "Failed to record an event", {
+        ...objectFields(object),
+        because: event.reason,
+        error: messageOf(error),
+      });
     }
   }
 
@@ -111,7 +116,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       } catch (error) {
         counts.dropped++;
         if (!stop.signal.aborted) {
-          log("warn", "Failed to write an event; it is dropped", { event: next.name, error: messageOf(error) });
+          log("warn", "Failed to write an event; it is dropped", {
+            kind: "Event",
+            name: next.name,
+            error: messageOf(error),
+          });
         }
       }
     }

@@ -9,7 +9,7 @@ import {
   type MachineErrorCode,
   type SecretData,
 } from "@millwright/core";
-import type { Log } from "@millwright/kube";
+import type { Log, LogFields } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import { cleanFields, cleanText, textOf } from "./driver-failure.ts";
@@ -37,7 +37,7 @@ export interface DriverCall {
   readonly driver: Driver;
   readonly method: DriverMethod;
   /** What its log lines name besides driver and method. */
-  readonly subject: Readonly<Record<string, string>>;
+  readonly subject: { readonly [Key in "namespace" | "machine" | "machineClass"]?: string };
   /** What must not be printed. May still grow while the call runs. */
   readonly confidential: SecretData;
   readonly invoke: (context: DriverContext) => Promise<unknown>;
@@ -100,10 +100,14 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
 
   return async ({ driver, method, subject, confidential, invoke, signal: outer, onAbandoned }) => {
     const what = `${method} of driver "${driver.name}"`;
+    const line: LogFields = { driver: driver.name, method, ...subject };
     let startMs: number | undefined;
     /** What was not even begun does not count. */
-    const count = (code: MachineErrorCode): void => {
-      if (startMs !== undefined) metrics?.countCall(driver.name, method, code, (clock.monotonicMs() - startMs) / 1_000);
+    const count = (code: MachineErrorCode, failure: LogFields = {}): void => {
+      if (startMs === undefined) return;
+      const durationMs = clock.monotonicMs() - startMs;
+      metrics?.countCall(driver.name, method, code, durationMs / 1_000);
+      log("debug", "A call of a driver ended", { ...line, code, durationMs: Math.round(durationMs), ...failure });
     };
     const run = (signal: AbortSignal, remainingMs: () => number): Promise<unknown> => {
       const context: DriverContext = {
@@ -112,10 +116,8 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
         clock,
         log: (level, message, fields) =>
           log(level, cleanText(textOf(message), confidential), {
-            ...cleanFields(fields, confidential),
-            driver: driver.name,
-            method,
-            ...subject,
+            ...line,
+            ...(fields === undefined ? {} : { fields: cleanFields(fields, confidential) }),
           }),
         ...reportersOf(driver),
       };
@@ -137,7 +139,11 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       count("OK");
       return reply;
     } catch (error) {
-      count(isMachineError(error) ? error.code : outer.aborted ? "Aborted" : "Internal");
+      // The one place that has the stack of the driver: what is returned from here has none.
+      count(
+        isMachineError(error) ? error.code : outer.aborted ? "Aborted" : "Internal",
+        cleanFields({ error }, confidential),
+      );
       throw error;
     }
   };

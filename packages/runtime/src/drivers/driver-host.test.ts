@@ -125,12 +125,36 @@ it("lets a driver log with its name, and without secrets", async () => {
   });
   await findVm(aCall(), unaborted);
   expect(log).toHaveBeenCalledWith("info", "called with [redacted]", {
-    url: "https://x?token=[redacted]",
-    attempts: 2,
     driver: "mock",
     method: "getMachineStatus",
     machine: "m-1",
+    fields: { url: "https://x?token=[redacted]", attempts: 2, driver: "evil" },
   });
+});
+
+it("logs the end of each call at debug level, with code and duration, and a failure with its stack and without secrets", async () => {
+  const thrown = new MachineError("ResourceExhausted", `no quota for ${token}`, { cause: new Error(token) });
+  const { findVm, log } = host({ getMachineStatus: throwing(thrown) });
+  await findVm(aCall(), unaborted);
+  expect(log.mock.calls).toEqual([
+    [
+      "debug",
+      "A call of a driver ended",
+      {
+        driver: "mock",
+        method: "getMachineStatus",
+        machine: "m-1",
+        code: "ResourceExhausted",
+        durationMs: 0,
+        error: expect.objectContaining({
+          message: "no quota for [redacted]",
+          stack: expect.stringContaining("driver-host.test.ts"),
+          cause: expect.objectContaining({ message: "[redacted]" }),
+        }),
+      },
+    ],
+  ]);
+  expect(JSON.stringify(log.mock.calls)).not.toContain(token);
 });
 
 it("takes secrets out of everything that a driver logs", async () => {
@@ -145,8 +169,10 @@ it("takes secrets out of everything that a driver logs", async () => {
   const [line] = log.mock.calls;
   expect(JSON.stringify(line)).not.toContain(token);
   expect(line?.[2]).toMatchObject({
-    deep: [{ "[redacted]": expect.anything() }],
-    error: { message: "[redacted]", cause: { message: "\uFFFD[redacted]" }, errors: [{ message: "[redacted]" }] },
+    fields: {
+      deep: [{ "[redacted]": expect.anything() }],
+      error: { message: "[redacted]", cause: { message: "\uFFFD[redacted]" }, errors: [{ message: "[redacted]" }] },
+    },
   });
 });
 

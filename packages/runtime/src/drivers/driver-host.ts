@@ -148,13 +148,26 @@ async function remove(
   return readPendingReply("deleteMachine", reply, confidential) ?? readDeletionReply(reply);
 }
 
+/** Logs that a driver threw what is no `MachineError`. */
+const logFailure = (
+  log: Log,
+  classes: ClassReader,
+  { message: error }: Error,
+  { machineClass, machine }: Pick<ClassCall, "machineClass"> & { readonly machine: VmCall["machine"] | undefined },
+): void =>
+  log("error", "A driver failed without a code", {
+    driver: classes.driverOf(machineClass)?.name,
+    machineClass: machineClass.metadata.name,
+    ...(machine === undefined ? {} : { machine: machine.metadata.name }),
+    error,
+  });
+
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
   const { drivers, fence, metrics, recorder, clock, log, running } = options;
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
-
   const classes = createClassReader(drivers);
   const makeCall = createDriverCaller({ limit, fence, metrics, recorder, running, clock, log });
 
@@ -191,7 +204,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
 
   /** Reads the class, acts with it, and makes a value of whatever is thrown. */
   const toValue = async <Result>(
-    { machineClass, secret }: ClassCall,
+    { machineClass, secret, machine }: ClassCall & Partial<VmCall>,
     signal: AbortSignal,
     run: (read: ReadClass, confidential: Record<string, Secret>) => Promise<Result>,
     reading: "read" | "readForVm" = "read",
@@ -204,7 +217,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
       const error = toMachineError(thrown, confidential);
-      if (!isMachineError(thrown)) log("error", "A driver failed without a code", { error: error.message });
+      if (!isMachineError(thrown)) logFailure(log, classes, error, { machineClass, machine });
       return { ok: false, error };
     }
   };

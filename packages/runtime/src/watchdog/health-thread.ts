@@ -6,6 +6,7 @@
 import { writeSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
+import type { LogFields } from "@millwright/core";
 import {
   type FromHealthThread,
   type HealthReport,
@@ -37,9 +38,9 @@ interface Reply {
 }
 
 /** Written at once: streams of a thread are written by the event loop that is blocked. */
-function log(level: "warn" | "error", message: string, fields: object): void {
+function log(level: "warn" | "error", message: string, fields: LogFields): void {
   try {
-    writeSync(2, `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, message })}\n`);
+    writeSync(2, `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`);
   } catch {
     // A pipe that is full, or closed: the log is the one thing that can be missing.
   }
@@ -107,7 +108,7 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
   const metrics = createMetricsReader(post);
 
   const blocked = (): string => `the event loop has been blocked for ${Math.round(stall.ms / 1_000)} s`;
-  const details = (): object => ({ blockedMs: Math.round(stall.ms), lastCall, running: report.running });
+  const details = (): LogFields => ({ durationMs: Math.round(stall.ms), lastCall, running: report.running });
 
   const isDead = (): boolean => data.stallMs > 0 && stall.ms >= data.stallMs;
   const readiness = (): Reply => {

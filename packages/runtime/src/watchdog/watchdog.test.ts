@@ -101,7 +101,7 @@ it("counts a look that comes too late as a stall, and logs what runs", async () 
   skippedMs = 4_000;
   await clock.advance(1_000);
   expect(log.mock.calls).toEqual([
-    ["warn", "The event loop was blocked", { blockedMs: 4_000, running: ["reconcile default/a of machine, 2.5 s"] }],
+    ["warn", "The event loop was blocked", { durationMs: 4_000, running: ["reconcile default/a of machine, 2.5 s"] }],
   ]);
   expect(await watchdog.metrics()).toContain('millwright_event_loop_stall_seconds_bucket{le="5"} 1');
 });

@@ -103,7 +103,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   const noteStall = (lateMs: number, running: readonly string[]): void => {
     if (lateMs < STALL_MS) return;
     metrics.stalls.observe(lateMs / 1_000);
-    log("warn", "The event loop was blocked", { blockedMs: Math.round(lateMs), running });
+    log("warn", "The event loop was blocked", { durationMs: Math.round(lateMs), running });
   };
 
   const logChanges = (

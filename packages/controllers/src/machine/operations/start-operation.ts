@@ -1,3 +1,4 @@
+import { objectFields } from "@millwright/kube";
 import { type Machine, type MachineClass, MachineError } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
@@ -74,7 +75,7 @@ export function createStarter(
     signal: AbortSignal,
   ): Promise<void> => {
     const { machine } = call;
-    const subject = { machine: machine.metadata.name, vm: providerId };
+    const subject = { ...objectFields(machine), vm: providerId };
     const spec = { ...machine.spec, providerID: providerId };
     const outcome = await deleteVm({ ...call, machine: { ...machine, spec } }, signal);
     if (outcome.ok) return log("warn", "Deleted a VM whose machine was deleted during its creation", subject);
