@@ -2,11 +2,12 @@ import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { RunFlags } from "./commands/run.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
+import { addProfilingFlags } from "./profiling-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
 
 /** Reads a command line of `millwright run`. */
 const read = (...args: string[]): { readonly flags: RunFlags; readonly withoutEffect: readonly string[] } => {
-  const command = addIneffectiveFlags(addRunFlags(new Command("run"))).exitOverride();
+  const command = addIneffectiveFlags(addProfilingFlags(addRunFlags(new Command("run")))).exitOverride();
   command.configureOutput({ writeErr: () => undefined });
   command.parse(["--provider=mock", ...args], { from: "user" });
   return { flags: command.opts(), withoutEffect: givenWithoutEffect(command).map(({ flag }) => flag) };
@@ -94,7 +95,6 @@ describe("MCM's command lines", () => {
       "--leader-elect-resource-lock",
       "--log-flush-frequency",
       "--min-resync-period",
-      "--profiling",
       "--vmodule",
     ]);
   });
@@ -123,4 +123,23 @@ it.each([
   ["--v=high", "expected a number from 0"],
 ])("rejects %s", (flag, message) => {
   expect(() => read(flag)).toThrow(message);
+});
+
+describe("profiles", () => {
+  it("are off, and on a loopback address by default", () => {
+    expect(read().flags).toMatchObject({ profiling: false, profilingAddress: { address: "127.0.0.1", port: 6060 } });
+    expect(read("--profiling").flags.profiling).toBe(true);
+    expect(read("--profiling=true").flags.profiling).toBe(true);
+  });
+
+  it.each([
+    ["0.0.0.0:6061", { address: "0.0.0.0", port: 6061 }],
+    ["[::1]:6061", { address: "::1", port: 6061 }],
+  ])("are served at %s", (text, address) => {
+    expect(read(`--profiling-address=${text}`).flags.profilingAddress).toEqual(address);
+  });
+
+  it.each(["6060", ":6060", "localhost:6060", "127.0.0.1", "127.0.0.1:99999", "::1:6060"])("reject %s", (text) => {
+    expect(() => read(`--profiling-address=${text}`)).toThrow(/invalid/);
+  });
 });

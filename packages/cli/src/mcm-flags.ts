@@ -8,14 +8,13 @@ interface IneffectiveFlag {
   readonly because: string;
 }
 
-const NO_PROFILES = "profiles are taken with Node's own tools, such as --cpu-prof";
 const ONE_LOG = "logs are lines of JSON; --log-level and --v choose how many";
 const UNUSED = "MCM does not use it either";
 
 /** From the options of MCM's two programs (`cmd/machine-controller-manager/app/options`, `pkg/util/provider/app/options`), of today and of former versions. */
 const ineffectiveFlags: readonly IneffectiveFlag[] = [
   { flag: "--cloud-provider <name>", because: `${UNUSED}; --provider names the drivers` },
-  { flag: "--contention-profiling [true|false]", because: NO_PROFILES },
+  { flag: "--contention-profiling [true|false]", because: "there are no locks between threads to profile" },
   { flag: "--controller-start-interval <duration>", because: UNUSED },
   { flag: "--delete-migrated-machine-class [true|false]", because: "classes of clouds are not migrated" },
   { flag: "--kube-api-burst <count>", because: "requests are few, and the API server shares its capacity" },
@@ -32,7 +31,6 @@ const ineffectiveFlags: readonly IneffectiveFlag[] = [
     flag: "--min-resync-period <duration>",
     because: "caches follow watches, and what waits for a time is reconciled at that time",
   },
-  { flag: "--profiling [true|false]", because: NO_PROFILES },
   { flag: "--vmodule <list>", because: ONE_LOG },
 ];
 

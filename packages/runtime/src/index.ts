@@ -31,6 +31,8 @@ export type { LoadDriverOptions } from "./drivers/load-driver.ts";
 export { isOwnDriver, locateDriver, splitVersion } from "./drivers/locate-driver.ts";
 export { createOutputLog } from "./drivers/output-log.ts";
 export type { OutputLog } from "./drivers/output-log.ts";
+export { checkProfilingAccess } from "./profiling/access.ts";
+export { serveProfiles } from "./profiling/serve-profiles.ts";
 export { serveEndpoints } from "./endpoints.ts";
 export type { EndpointOptions, Endpoints } from "./endpoints.ts";
 export { superviseProcess } from "./drivers/stray-errors.ts";

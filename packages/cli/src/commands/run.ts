@@ -16,10 +16,11 @@ import type { Manager, ManagerOptions } from "@millwright/runtime";
 import type { DriverCollection } from "../drivers/collect-drivers.ts";
 import { openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
 import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { openProfiles, type ProfilingFlags } from "./open-profiles.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
-export interface RunFlags extends TargetFlags, ProviderFlags {
+export interface RunFlags extends TargetFlags, ProviderFlags, ProfilingFlags {
   readonly controlKubeconfig?: string;
   /** Default: that of the kubeconfig. */
   readonly namespace?: readonly string[];
@@ -252,9 +253,12 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   const failure = untilFailure(runtime, log);
   const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
   const opened = await openDrivers(flags, { runtime, log, signal });
+  let profiles: Awaited<ReturnType<typeof openProfiles>>;
   try {
+    profiles = await openProfiles(flags, runtime, log);
     return await runControllers(flags, { runtime, log, failure, opened, signal });
   } finally {
+    await profiles?.close();
     await opened.close();
     failure.end();
   }

@@ -1,0 +1,30 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { HostPort } from "./commands/open-profiles.ts";
+import { readAddress, readBoolean, readPort } from "./flag-values.ts";
+
+/** An IP address with a port; one of IPv6 is in brackets. */
+export function readHostPort(text: string): HostPort {
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text) ?? [];
+  if (port === undefined) throw new InvalidArgumentError("expected an IP address and a port such as 127.0.0.1:6060.");
+  return { address: readAddress(v6 ?? v4 ?? ""), port: readPort(port) };
+}
+
+/** Gives a command the flags about profiles. `--profiling` is also a flag of MCM. */
+export const addProfilingFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Profiles:")
+    .addOption(
+      new Option("--profiling [true|false]", "serve CPU profiles and heap statistics at --profiling-address/debug/")
+        .argParser(readBoolean)
+        .preset("true")
+        .default(false),
+    )
+    .addOption(
+      new Option("--profiling-address <address>", "IP address and port; one that is not loopback needs a token file")
+        .argParser(readHostPort)
+        .default({ address: "127.0.0.1", port: 6060 }, "127.0.0.1:6060"),
+    )
+    .option(
+      "--profiling-token-file <file>",
+      "file with the bearer token that requests must have; read for each request",
+    );
