@@ -13,10 +13,11 @@ const programs = {
   "kube-controller-manager": { module: "kubernetes", target: "./kube-controller-manager" },
   "machine-controller-manager": { module: "go-mcm", target: "./machine-controller-manager" },
   "machine-controller": { module: "go-mcm", target: "./machine-controller" },
+  "otel-collector": { module: "otel-collector", target: "." },
   "outside-driver": { module: "outside-driver-go", target: "." },
 } as const;
 
-/** A program of the control plane, of the Go MCM, or the server of a driver of MCM. */
+/** A program of the control plane, of the Go MCM, the server of a driver of MCM, or a collector of traces. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -62,6 +63,7 @@ export async function builtBinary(program: Program, options: BuildOptions = {}):
 const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
   etcd: [],
   kubernetes: [],
+  "otel-collector": ["otel-collector"],
   "go-mcm": ["go-mcm"],
   "outside-driver-go": ["outside-driver-go", "go-mcm"],
 };

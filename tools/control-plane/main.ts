@@ -4,9 +4,9 @@ import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-const usage = `usage: node tools/control-plane/main.ts build [outside-driver] | start [--controllers NAME,…]
+const usage = `usage: node tools/control-plane/main.ts build [outside-driver | otel-collector] | start [--controllers NAME,…]
 
-build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go, and prints where they are
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go or an OpenTelemetry Collector, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 
@@ -22,8 +22,8 @@ async function main(args: readonly string[]): Promise<number> {
   });
   switch (positionals[0]) {
     case "build":
-      if (positionals[1] === "outside-driver") {
-        console.log(await builtBinary("outside-driver", { onBuild }));
+      if (positionals[1] === "outside-driver" || positionals[1] === "otel-collector") {
+        console.log(await builtBinary(positionals[1], { onBuild }));
         return 0;
       }
       for (const program of ["etcd", "kube-apiserver", "kube-controller-manager"] as const) {

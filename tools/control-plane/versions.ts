@@ -7,6 +7,10 @@ import { fileURLToPath } from "node:url";
 export const modules = {
   kubernetes: { folder: fileURLToPath(new URL("kubernetes/", import.meta.url)), requires: "k8s.io/kubernetes" },
   etcd: { folder: fileURLToPath(new URL("etcd/", import.meta.url)), requires: "go.etcd.io/etcd/server/v3" },
+  "otel-collector": {
+    folder: fileURLToPath(new URL("otel-collector/", import.meta.url)),
+    requires: "go.opentelemetry.io/collector/otelcol",
+  },
   "go-mcm": {
     folder: fileURLToPath(new URL("../go-mcm/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",

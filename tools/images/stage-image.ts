@@ -23,7 +23,7 @@ const packageOf = (driver: string): string => (/^[a-z]+$/.test(driver) ? `@millw
 export async function stageImage(driver: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
-  const names = ["@millwright/cli", packageOf(driver)];
+  const names = ["@millwright/cli", "@millwright/tracing", packageOf(driver)];
   await buildPackages(names);
   const registry = await startLocalRegistry(names);
   const home = await mkdtemp(join(tmpdir(), "millwright-image-"));

@@ -19,6 +19,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "packages/plan": {
     always: ["@millwright/core", "@millwright/kube", "@millwright/controllers", "@millwright/runtime"],
   },
+  "packages/tracing": { always: ["@millwright/core"] },
   "packages/driver-rpc": { always: ["@millwright/base", "@millwright/core"] },
   "packages/conformance": { always: ["@millwright/base", "@millwright/core"] },
   "packages/create-driver": { always: [] },
@@ -31,6 +32,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "@millwright/devcluster",
       "@millwright/driver-rpc",
       "@millwright/provider-mock",
+      "@millwright/tracing",
     ],
   },
   "providers/mock": { always: ["@millwright/core"], inTests: ["@millwright/conformance"] },

@@ -9,6 +9,24 @@ export function readHostPort(text: string): HostPort {
   return { address: readAddress(v6 ?? v4 ?? ""), port: readPort(port) };
 }
 
+/** The base URL of a collector. */
+function readEndpoint(text: string): string {
+  const { protocol } = URL.canParse(text) ? new URL(text) : { protocol: "" };
+  if (protocol !== "http:" && protocol !== "https:")
+    throw new InvalidArgumentError("expected a URL such as http://collector:4318.");
+  return text;
+}
+
+/** Gives a command the flag about traces. */
+export const addTracingFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Traces:")
+    .option(
+      "--tracing-endpoint <url>",
+      "send traces of machines to this OpenTelemetry Collector, by OTLP over HTTP (default: OTEL_EXPORTER_OTLP_ENDPOINT; without both, none are)",
+      readEndpoint,
+    );
+
 /** Gives a command the flags about profiles. `--profiling` is also a flag of MCM. */
 export const addProfilingFlags = (command: Command): Command =>
   command

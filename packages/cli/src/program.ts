@@ -19,7 +19,7 @@ import { addConfiguration } from "./configuration/read-configuration.ts";
 import { addRunFlags } from "./run-flags.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
-import { addProfilingFlags } from "./profiling-flags.ts";
+import { addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
@@ -49,7 +49,9 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   const runCommand = program.command("run").description("run the controllers against a cluster");
-  const effective = addConfiguration(addProviderFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(runCommand)))));
+  const effective = addConfiguration(
+    addProviderFlags(addTracingFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(runCommand))))),
+  );
   addIneffectiveFlags(runCommand).action(
     async (flags: RunFlags & { readonly printConfig?: true }, command: Command) => {
       if (flags.printConfig === true) {

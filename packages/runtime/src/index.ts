@@ -33,6 +33,8 @@ export { createOutputLog } from "./drivers/output-log.ts";
 export type { OutputLog } from "./drivers/output-log.ts";
 export { checkProfilingAccess } from "./profiling/access.ts";
 export { serveProfiles } from "./profiling/serve-profiles.ts";
+export type { MachineTracer } from "./machine-tracer.ts";
+export type { EndedCall } from "./drivers/call-driver.ts";
 export { serveEndpoints } from "./endpoints.ts";
 export type { EndpointOptions, Endpoints } from "./endpoints.ts";
 export { superviseProcess } from "./drivers/stray-errors.ts";

@@ -49,6 +49,7 @@ import { createRunningCalls } from "./drivers/running-calls.ts";
 import { strayErrorCounts } from "./drivers/stray-errors.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
+import type { MachineTracer } from "./machine-tracer.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureManager } from "./measure-manager.ts";
@@ -90,6 +91,8 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Called before each call of a driver, with its name: the call may block the event loop. Default: nothing is called. */
   readonly onDriverCall?: (what: string) => void;
+  /** Follows the machines while this process leads. Default: nothing does. */
+  readonly tracer?: MachineTracer;
   /** Concurrent reconciles of one kind. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -159,7 +162,7 @@ function withoutShared<Cache>(all: readonly Cache[], shared: TargetCaches | unde
 
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
-  const { namespace, leadership, maxDeletionShare } = options;
+  const { namespace, leadership, maxDeletionShare, tracer } = options;
   /** Aborts when stopping takes too long: then nothing is written any more. */
   const overdue = new AbortController();
   const lost = leadership === undefined ? overdue.signal : AbortSignal.any([overdue.signal, leadership.lost]);
@@ -209,6 +212,7 @@ export function createManager(options: ManagerOptions): Manager {
     clock: localClock,
     log,
     fence,
+    onEnd: (call) => tracer?.called(call, clock.now().getTime()),
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
   const context: ControllerContext = {
@@ -304,10 +308,16 @@ export function createManager(options: ManagerOptions): Manager {
     }
     const metrics = createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock });
     leaderMetrics = metrics;
+    const endTracing =
+      tracer &&
+      caches.machines.store.subscribe((old, current) => tracer.changed(old, current, clock.now().getTime()), {
+        replay: true,
+      });
     try {
       await Promise.all(controllers.map((controller) => controller.start(signal)));
       if (!failed.aborted) await machine.handOver();
     } finally {
+      endTracing?.();
       metrics.end();
       leaderMetrics = undefined;
     }

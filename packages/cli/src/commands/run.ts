@@ -17,10 +17,12 @@ import type { DriverCollection } from "../drivers/collect-drivers.ts";
 import { openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
 import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { openProfiles, type ProfilingFlags } from "./open-profiles.ts";
+import { openTracing, type OpenedTracing, type TracingFlags } from "./open-tracing.ts";
+import { readVersion } from "./version.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
-export interface RunFlags extends TargetFlags, ProviderFlags, ProfilingFlags {
+export interface RunFlags extends TargetFlags, ProviderFlags, ProfilingFlags, TracingFlags {
   readonly controlKubeconfig?: string;
   /** Default: that of the kubeconfig. */
   readonly namespace?: readonly string[];
@@ -239,6 +241,8 @@ interface RunContext {
   readonly log: Log;
   readonly failure: ProcessFailure;
   readonly opened: DriverCollection;
+  /** Absent: no traces are sent. */
+  readonly tracer: OpenedTracing | undefined;
   /** Aborts when the process should stop. */
   readonly signal: AbortSignal;
 }
@@ -254,11 +258,14 @@ export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEf
   const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
   const opened = await openDrivers(flags, { runtime, log, signal });
   let profiles: Awaited<ReturnType<typeof openProfiles>>;
+  let tracer: OpenedTracing | undefined;
   try {
+    tracer = await openTracing(flags, { log, version: await readVersion() });
     profiles = await openProfiles(flags, runtime, log);
-    return await runControllers(flags, { runtime, log, failure, opened, signal });
+    return await runControllers(flags, { runtime, log, failure, opened, signal, tracer });
   } finally {
     await profiles?.close();
+    await tracer?.close();
     await opened.close();
     failure.end();
   }
@@ -288,7 +295,7 @@ function joinElections(
   );
 }
 
-async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal }: RunContext): Promise<number> {
+async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal, tracer }: RunContext) {
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
   const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
 
@@ -312,6 +319,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     const drivers = await opened.first();
     manager = runtime.createManagerGroup({
       ...(recorder === undefined ? {} : { recorder }),
+      ...(tracer === undefined ? {} : { tracer }),
       leadershipOf: (namespace) => leaderships.get(namespace),
       ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
       control,

@@ -28,16 +28,28 @@ export interface DriverCallerOptions {
   readonly recorder?: Pick<CloudRecorder, "protect" | "record"> | undefined;
   /** Follows each call until it ends, also one that was abandoned. Absent: none is followed. */
   readonly running?: Pick<RunningCalls, "begin"> | undefined;
+  /** Called when a call about a machine has ended. Absent: it is only logged. */
+  readonly onEnd?: ((call: EndedCall) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** A call of a driver about a machine that has ended. */
+export interface EndedCall {
+  /** Of the Machine. */
+  readonly uid: string;
+  readonly driver: string;
+  readonly method: DriverMethod;
+  readonly code: MachineErrorCode | "OK";
+  readonly durationMs: number;
 }
 
 /** One call of a method of a driver. */
 export interface DriverCall {
   readonly driver: Driver;
   readonly method: DriverMethod;
-  /** What its log lines name besides driver and method. */
-  readonly subject: { readonly [Key in "namespace" | "machine" | "machineClass"]?: string };
+  /** What its log lines name besides driver and method; the UID is that of the Machine, and is not logged. */
+  readonly subject: { readonly [Key in "uid" | "machine" | "machineClass"]?: string };
   /** What must not be printed. May still grow while the call runs. */
   readonly confidential: SecretData;
   readonly invoke: (context: DriverContext) => Promise<unknown>;
@@ -71,7 +83,7 @@ async function invokeInScope(
 
 /** Makes the caller of drivers. */
 export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
-  const { limit, fence, metrics, recorder, clock, log, running } = options;
+  const { limit, fence, metrics, recorder, clock, log, running, onEnd } = options;
   /** What a driver reports to. One function for all calls of a driver, so that it may keep it. */
   const reporters = new WeakMap<Driver, Pick<DriverContext, "reportApiCall" | "recordExchange">>();
   const reportersOf = (driver: Driver): Pick<DriverContext, "reportApiCall" | "recordExchange"> => {
@@ -100,13 +112,15 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
 
   return async ({ driver, method, subject, confidential, invoke, signal: outer, onAbandoned }) => {
     const what = `${method} of driver "${driver.name}"`;
-    const line: LogFields = { driver: driver.name, method, ...subject };
+    const { uid, ...named } = subject;
+    const line: LogFields = { driver: driver.name, method, ...named };
     let startMs: number | undefined;
     /** What was not even begun does not count. */
     const count = (code: MachineErrorCode, failure: LogFields = {}): void => {
       if (startMs === undefined) return;
       const durationMs = clock.monotonicMs() - startMs;
       metrics?.countCall(driver.name, method, code, durationMs / 1_000);
+      if (uid !== undefined) onEnd?.({ uid, driver: driver.name, method, code, durationMs });
       log("debug", "A call of a driver ended", { ...line, code, durationMs: Math.round(durationMs), ...failure });
     };
     const run = (signal: AbortSignal, remainingMs: () => number): Promise<unknown> => {
@@ -124,7 +138,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       throwWhenFenced();
       recorder?.protect(confidential);
       startMs = clock.monotonicMs();
-      const end = running?.begin(`${what} for ${Object.values(subject).join(" ")}`);
+      const end = running?.begin(`${what} for ${Object.values(named).join(" ")}`);
       const reply = invokeInScope({ driver: driver.name, confidential }, context, invoke);
       if (end !== undefined) reply.then(end, end);
       return reply;

@@ -28,7 +28,7 @@ import {
   type VmListDriver,
 } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
-import { createDriverCaller } from "./call-driver.ts";
+import { createDriverCaller, type EndedCall } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
 import {
   type DeletionReply,
@@ -67,6 +67,8 @@ export interface DriverHostOptions {
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Absent: calls of drivers are not followed. */
   readonly running?: Pick<RunningCalls, "begin">;
+  /** Called when a call about a machine has ended. Absent: nothing is. */
+  readonly onEnd?: (call: EndedCall) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -164,18 +166,18 @@ const logFailure = (
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
-  const { drivers, fence, metrics, recorder, clock, log, running } = options;
+  const { drivers, clock, log } = options;
 
   const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
   const classes = createClassReader(drivers);
-  const makeCall = createDriverCaller({ limit, fence, metrics, recorder, running, clock, log });
+  const makeCall = createDriverCaller({ ...options, limit });
 
   const call: VmMethodCall = ({ driver, request, confidential }, method, argument, invoke, signal) =>
     makeCall({
       driver,
       method,
-      subject: { machine: request.machine.name },
+      subject: { machine: request.machine.name, uid: request.machine.uid },
       confidential,
       invoke: (context) => invoke(argument, context),
       signal,

@@ -81,7 +81,7 @@ async function sendHeapSnapshot({ response, signal }: Served, { tokenFile }: Pro
 }
 
 /** Lets one profile be made at a time: each slows the process down. */
-function createTurn() {
+function createGate() {
   let isTaken = false;
   return async (run: () => Promise<void>): Promise<void> => {
     if (isTaken) throw new Rejection(429, "another profile is being made; try again when it is there");
@@ -96,7 +96,7 @@ function createTurn() {
 
 /** Makes the function that responds to requests. */
 function createResponder(options: ProfilingOptions) {
-  const inTurn = createTurn();
+  const alone = createGate();
   const respond = async (served: Served): Promise<void> => {
     const { url, response } = served;
     switch (url.pathname) {
@@ -106,9 +106,9 @@ function createResponder(options: ProfilingOptions) {
       case "/debug/heap":
         return send(response, "application/json", readHeapStatistics());
       case "/debug/cpu":
-        return inTurn(() => sendCpuProfile(served, options));
+        return alone(() => sendCpuProfile(served, options));
       case "/debug/heap-snapshot":
-        return inTurn(() => sendHeapSnapshot(served, options));
+        return alone(() => sendHeapSnapshot(served, options));
       default:
         throw new Rejection(404, "Not Found");
     }
