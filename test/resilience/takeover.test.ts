@@ -95,7 +95,8 @@ describe("millwright run, killed and started again", () => {
     expect(installation.cloud.vms()).toHaveLength(3);
   });
 
-  it("leads within one lease duration and 5 s after the leader was killed", async () => {
+  // How soon at the latest is decided in virtual time: `elector.test.ts` of packages/kube.
+  it("leads when the leases of a killed leader have passed, and not before", async () => {
     const first = startControllers();
     await first.waitFor(/"Leading"/);
     const second = startControllers();
@@ -103,7 +104,10 @@ describe("millwright run, killed and started again", () => {
     await first.stop("SIGKILL");
     const killedAt = performance.now();
     await second.waitFor(/"Leading"/);
-    expect(performance.now() - killedAt).toBeLessThan(10_000);
+    const tookMs = performance.now() - killedAt;
+    console.info(`led ${Math.round(tookMs)} ms after the kill, with leases of 5 s`);
+    // The last renewal was a retry period of 400 ms before the kill, or a little more.
+    expect(tookMs).toBeGreaterThan(3_000);
   });
 
   it("shares the leases with two programs that each hold one, in any order of restarts", async () => {
