@@ -31,7 +31,7 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => {
       endpoint: url,
       ...pace,
       // By the clock of the driver, which may run fast.
-      requestTimeoutMs: 600_000,
+      requestTimeoutMs: 3_600_000,
       // Without jitter the SDK retries at once.
       random: { ...systemRandom, next: () => 0 },
       pollTimes: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },

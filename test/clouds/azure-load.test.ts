@@ -41,7 +41,7 @@ describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => 
       endpoint: url,
       ...pace,
       // By the clock of the driver, which may run fast.
-      requestTimeoutMs: 600_000,
+      requestTimeoutMs: 3_600_000,
       ca: arm.ca,
       // Without jitter the SDK retries at once.
       random: { ...systemRandom, next: () => 0 },

@@ -34,7 +34,7 @@ async function openGce(
       endpoint: url,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       // By the clock of the driver, which may run fast.
-      requestTimeoutMs: 600_000,
+      requestTimeoutMs: 3_600_000,
       // Without jitter requests are retried at once.
       random: { ...systemRandom, next: () => 0 },
       pollTimes,
