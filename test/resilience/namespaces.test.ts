@@ -36,7 +36,7 @@ describe("several processes over the namespaces of one cluster and one cloud", (
     started.push(process);
     return process;
   };
-  const leadingIn = (namespace: string): RegExp => new RegExp(`"namespace":"${namespace}","message":"Leading"`);
+  const leadingIn = (namespace: string): RegExp => new RegExp(`"namespace":"${namespace}","msg":"Leading"`);
   const leads = (process: MillwrightProcess, namespace: string): Promise<unknown> =>
     process.waitFor(leadingIn(namespace));
   const end = async (process: MillwrightProcess, signal: NodeJS.Signals): Promise<number> => {
@@ -119,9 +119,9 @@ describe("several processes over the namespaces of one cluster and one cloud", (
     await untilRunning(4, 4, 2);
     expect(standby.output()).not.toMatch(leadingIn("team-c"));
     const [a = "-", b = "-", c = "-"] = await holders();
-    expect(standby.output()).toMatch(new RegExp(`"namespace":"team-a".*"${a}","message":"Acquired the lease"`));
-    expect(standby.output()).toMatch(new RegExp(`"namespace":"team-b".*"${b}","message":"Acquired the lease"`));
-    expect(second.output()).toMatch(new RegExp(`"namespace":"team-c".*"${c}","message":"Acquired the lease"`));
+    expect(standby.output()).toMatch(new RegExp(`"namespace":"team-a".*"${a}","msg":"Acquired the lease"`));
+    expect(standby.output()).toMatch(new RegExp(`"namespace":"team-b".*"${b}","msg":"Acquired the lease"`));
+    expect(second.output()).toMatch(new RegExp(`"namespace":"team-c".*"${c}","msg":"Acquired the lease"`));
 
     // Scaled out: one more process per namespace. The one that leaves hands over in the middle of creations.
     const [onlyA, onlyB] = [start("team-a"), start("team-b")];

@@ -58,9 +58,9 @@ describe("the guide to high availability", () => {
 
   it("divides namespaces between two processes, and shows which process leads each", async () => {
     const [first, second] = [0, 1].map((index) => start("More than one process", index));
-    await first?.waitFor(/"namespace":"team-a","message":"Leading"/);
-    await first?.waitFor(/"namespace":"team-b","message":"Leading"/);
-    await second?.waitFor(/"namespace":"team-c","message":"Leading"/);
+    await first?.waitFor(/"namespace":"team-a","msg":"Leading"/);
+    await first?.waitFor(/"namespace":"team-b","msg":"Leading"/);
+    await second?.waitFor(/"namespace":"team-c","msg":"Leading"/);
     for (const team of ["team-a", "team-b", "team-c"]) {
       const rows = (await run("One process leads", 0, team)).trim().split("\n");
       expect(rows[0]).toMatch(/NAME +HOLDER/);
