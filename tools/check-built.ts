@@ -6,7 +6,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readCommandLine } from "./command-line.ts";
 import { importRules } from "./imports/import-rules.ts";
+
+readCommandLine({
+  usage: `usage: npm run check:built
+
+Loads the packages that npm run build made, and starts the built command; status 1 if there are problems.`,
+});
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems: string[] = [];

@@ -171,7 +171,7 @@ describe("the command line", () => {
     // Zero is a valid number of attempts.
     expect((await run("run", "--provider=@example/none", "--machine-max-evict-retries=0")).code).toBe(1);
     expect(await run("run")).toMatchObject({ code: 2, output: expect.stringContaining("--provider") });
-    expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 1 });
+    expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 2 });
   });
 
   it("prints help, its version and the CRDs", async () => {

@@ -103,7 +103,7 @@ describe("millwright drain --dry-run", () => {
 
   it("does nothing without --dry-run, and names the commands that do", async () => {
     const { code, output } = await dryRun("a", "--kubeconfig", cluster.kubeconfig);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain("delete its Machine (kubectl delete machine NAME), or add --dry-run");
   });
 

@@ -10,7 +10,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readCommandLine } from "../command-line.ts";
 import { modelTable } from "./model-table.ts";
+
+readCommandLine({
+  usage: `usage: node --conditions=@millwright/source tools/azure-models/main.ts
+
+Writes the published models of the emulated ARM out of releases of Azure's SDK, which it fetches.`,
+});
 
 /** Releases, the classes that requests and answers have, and how many steps from them others matter. */
 const releases = [

@@ -9,6 +9,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
+import { readCommandLine } from "../command-line.ts";
 import { type Figure, isMet, lineOf } from "./devcluster-figure.ts";
 import { measureMemory } from "./devcluster-memory.ts";
 import { measureWatches } from "./devcluster-watches.ts";
@@ -21,7 +22,10 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
 };
 
 const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown processor", cores: cpus().length };
-const named = process.argv.slice(2);
+const usage = `usage: node --conditions=@millwright/source tools/bench-kube/devcluster.ts [writes] [memory] [watches]
+
+Measures packages/devcluster, or the named parts of it; status 1 if an aim is missed.`;
+const named = readCommandLine({ usage, positionals: [0, Object.keys(parts).length] }).positionals;
 const unknown = named.filter((name) => !(name in parts));
 if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
 

@@ -11,9 +11,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { type Figure, isMet, lineOf } from "./devcluster-figure.ts";
 import { fleet } from "./fleet.ts";
 import type { Findings } from "./kube-measure.ts";
+
+const usage = `usage: node --conditions=@millwright/source tools/bench-kube/kube.ts [requests] [streamed] [pages] [manager]
+
+Measures packages/kube, or the named parts of it; status 1 if an aim is missed.`;
 
 const rounds = 3;
 const objects = fleet.machines + fleet.nodes + fleet.pods;
@@ -71,7 +76,7 @@ async function measureCaches(part: Exclude<Part, "requests">): Promise<readonly 
   ];
 }
 
-const named = process.argv.slice(2);
+const named = readCommandLine({ usage, positionals: [0, Object.keys(titles).length] }).positionals;
 const unknown = named.filter((name) => !isPart(name));
 if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; there are ${Object.keys(titles).join(", ")}`);
 

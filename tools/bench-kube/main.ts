@@ -5,7 +5,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { readCommandLine } from "../command-line.ts";
 
+readCommandLine({
+  usage: `usage: npm run bench:kube
+
+Measures the caches and the client of packages/kube, then the devcluster; status 1 if one of them misses an aim. Takes some minutes.`,
+});
 process.exitCode = 0;
 for (const program of ["kube.ts", "devcluster.ts"]) {
   const path = fileURLToPath(new URL(program, import.meta.url));

@@ -13,9 +13,16 @@ import { fileURLToPath } from "node:url";
 import { builtInKinds } from "../../packages/devcluster/src/kinds/built-in-kinds.ts";
 import { createTargetClient } from "../../test/compat/target.ts";
 import { startControlPlane } from "../control-plane/start-control-plane.ts";
+import { readCommandLine } from "../command-line.ts";
 import { goModuleFolders, readGoTypes } from "./go-types.ts";
 import { type OpenApiSchemas, readOpenApiSchemas } from "./open-api-schemas.ts";
 import { typeTable } from "./type-table.ts";
+
+readCommandLine({
+  usage: `usage: node --conditions=@millwright/source tools/built-in-schemas/main.ts
+
+Writes the schemas of the kinds of the devcluster out of those of a real kube-apiserver, which it starts.`,
+});
 
 const target = join(
   dirname(fileURLToPath(import.meta.url)),

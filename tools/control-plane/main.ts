@@ -1,10 +1,10 @@
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { builtBinary } from "./build-binary.ts";
 import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-const usage = `usage: node tools/control-plane/main.ts build [outside-driver | otel-collector] | start [--controllers NAME,…]
+const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector] | start [--controllers NAME,…]
 
 build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go or an OpenTelemetry Collector, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
@@ -15,11 +15,8 @@ const onBuild = (program: string, version: string): void =>
 
 /** Runs the command; resolves with its exit code. */
 async function main(args: readonly string[]): Promise<number> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { controllers: { type: "string" } },
-  });
+  const options = { controllers: { type: "string" } } as const;
+  const { positionals, values } = readCommandLine({ usage, options, positionals: [1, 2] }, args);
   switch (positionals[0]) {
     case "build":
       if (positionals[1] === "outside-driver" || positionals[1] === "otel-collector") {

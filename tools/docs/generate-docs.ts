@@ -6,11 +6,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { generatedBlocks } from "./generated-blocks.ts";
+import { readCommandLine } from "../command-line.ts";
 import { generatedFiles } from "./generated-files.ts";
 import { fillBlocks } from "./marked-blocks.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const isCheck = process.argv.includes("--check");
+const usage = `usage: npm run docs [-- --check]
+
+Fills the generated blocks of the documents and writes the generated files.
+--check  writes nothing; status 1 if one of them is out of date`;
+const isCheck = readCommandLine({ usage, options: { check: { type: "boolean" } } }).values.check === true;
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
 const blocks = generatedBlocks(read);
@@ -29,6 +34,7 @@ const readmes = readdirSync(join(root, "providers")).map((name) => `providers/${
 const files = [
   "README.md",
   "charts/millwright/README.md",
+  "packages/cli/README.md",
   ...pages.toSorted().map((name) => `docs/${name}`),
   ...readmes.toSorted(),
 ];

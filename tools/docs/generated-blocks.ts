@@ -11,6 +11,7 @@ import {
   annotationKeys,
   cacheMetricNames,
   cloudMetricNames,
+  controllerInfos,
   controllerMetricNames,
   deletionStages,
   eventReasons,
@@ -40,6 +41,7 @@ import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
 import { qemuSpecSchema } from "@millwright/provider-qemu";
 import * as z from "zod";
+import { reloadableFlags } from "../../packages/cli/src/configuration/reloadable-flags.ts";
 import { knownDifferences } from "../../test/compat/known-differences.ts";
 import { chartValues } from "./chart-values.ts";
 import { listItem } from "./markdown-list.ts";
@@ -98,12 +100,10 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         .map(({ key, preset, meaning }) => listItem([`${code(key)} (${code(preset)}): ${meaning}`]))
         .join("\n"),
     ],
+    ...commandBlocks(),
     ["control-permissions", permissionsTable("control")],
     ["target-permissions", permissionsTable("target")],
-    ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
-    ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
-    ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
-    ["qemu-spec", schemaTable(z.toJSONSchema(qemuSpecSchema, { unrepresentable: "any", io: "input" }))],
+    ...specBlocks(),
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],
@@ -195,6 +195,26 @@ const scopes: Readonly<Record<RequiredPermission["scope"], string>> = {
   "kube-system": "`kube-system`",
   cluster: "the cluster",
 };
+
+/** The fields of `providerSpec`. */
+const specBlocks = (): readonly (readonly [string, string])[] => [
+  ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
+  ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
+  ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
+  ["qemu-spec", schemaTable(z.toJSONSchema(qemuSpecSchema, { unrepresentable: "any", io: "input" }))],
+];
+
+/** What `millwright run` can select and reload. */
+const commandBlocks = (): readonly (readonly [string, string])[] => [
+  [
+    "controllers",
+    markdownTable(
+      ["controller", "program and Lease", "does"],
+      controllerInfos.map(({ name, lease, does }) => [code(name), code(lease), does]),
+    ),
+  ],
+  ["reloadable-flags", [...reloadableFlags].map((name) => code(`--${name}`)).join(", ")],
+];
 
 function permissionsTable(cluster: RequiredPermission["cluster"]): string {
   const permissions = requiredPermissions.filter((permission) => permission.cluster === cluster);

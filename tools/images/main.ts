@@ -3,30 +3,20 @@
  *
  *     npm run stage-image -- DRIVER FOLDER
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { stageImage } from "./stage-image.ts";
 
-const usage = `Usage: npm run stage-image -- DRIVER FOLDER
+const usage = `usage: npm run stage-image -- DRIVER FOLDER
 
 Writes into FOLDER, which must be empty or missing, what an image of the command and a driver is built from:
 an app folder, a Containerfile and a list of its packages (CycloneDX). DRIVER is mock, aws, gcp, azure, qemu, or
 the name of an installed npm package.`;
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { help: { type: "boolean", short: "h" } },
-});
-const [driver, folder, ...rest] = positionals;
-if (values.help === true) console.log(usage);
-else if (driver === undefined || folder === undefined || rest.length > 0) {
-  console.error(usage);
-  process.exitCode = 2;
-} else {
-  try {
-    await stageImage(driver, folder);
-    console.log(`${folder} is ready: podman build --timestamp 0 -t millwright-${driver} ${folder}`);
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  }
+const [driver = "", folder = ""] = readCommandLine({ usage, positionals: [2, 2] }).positionals;
+try {
+  await stageImage(driver, folder);
+  console.log(`${folder} is ready: podman build --timestamp 0 -t millwright-${driver} ${folder}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }

@@ -7,9 +7,16 @@ import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readCommandLine } from "../command-line.ts";
 import { directionProblem, folderCycle, mapProblems, readFolderMap } from "./folder-map.ts";
 import { importRules, isTestFile, problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
+
+readCommandLine({
+  usage: `usage: npm run imports
+
+Checks imports, manifests and the folder maps of packages; status 1 if there are problems.`,
+});
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 

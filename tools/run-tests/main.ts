@@ -15,7 +15,16 @@ const [PACKAGES, WORKERS] = [3, Math.ceil(availableParallelism() / 2) + 1];
 /** Projects of vitest.config.ts with commands of their own. */
 const SLOW_PROJECTS = ["resilience", "system", "clouds", "compat"];
 
+const usage = `usage: npm test [-- FILE | PATH | flags of vitest…]
+
+Runs the tests of each package, from the cache of nx where nothing changed; with arguments, one run of vitest without it (flags: npx vitest --help).
+`;
 const given = process.argv.slice(2);
+if (given.includes("--help") || given.includes("-h")) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+
 process.exitCode = given.length > 0 ? await runSelected(given) : await runAll();
 
 /** Resolves with the exit status. */

@@ -1,13 +1,13 @@
 import { Argument, type Command, Option } from "commander";
 import type { ApproveFlags } from "./commands/approve.ts";
 import { readDuration } from "./flag-values.ts";
+import { addControlCluster, addNamespace, addOutput } from "./target/cluster-flags.ts";
 
 const HOUR = 3_600_000;
 
 /** Adds `millwright approve`. */
 export function addApproveCommand(program: Command, setStatus: (status: number) => void): void {
-  program
-    .command("approve")
+  addOutput(addNamespace(addControlCluster(program.command("approve"))))
     .description("approve deletions of machines that are held because they are too many at once")
     .addArgument(new Argument("[kind]", "whose machines may be deleted").choices(["deployment", "set", "machine"]))
     .argument("[name]", "name of the object, whether something of it is held already or not")
@@ -16,9 +16,6 @@ export function addApproveCommand(program: Command, setStatus: (status: number) 
       new Option("--for <duration>", "how long the approval is valid").argParser(readDuration).default(HOUR, "1h"),
     )
     .option("--dry-run", "print what would be approved, and change nothing")
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(
       async (kind: "deployment" | "set" | "machine" | undefined, name: string | undefined, flags: ApproveFlags) => {
         const { approve } = await import("./commands/approve.ts");

@@ -1,5 +1,11 @@
 import { isIP } from "node:net";
-import { type IntOrPercent, parseGoDuration, readIntOrPercent } from "@millwright/core";
+import {
+  type ControllerName,
+  type IntOrPercent,
+  parseGoDuration,
+  readIntOrPercent,
+  selectControllers,
+} from "@millwright/core";
 import { InvalidArgumentError } from "commander";
 
 /** A TCP port, or 0 for a free one. */
@@ -86,4 +92,11 @@ export function readNamespaces(text: string): readonly string[] {
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw new InvalidArgumentError(`namespace ${twice} is there twice.`);
   return names;
+}
+
+/** A list of controllers in the style of kube-controller-manager. */
+export function readControllers(text: string): readonly ControllerName[] {
+  const selected = selectControllers(readList(text));
+  if ("problem" in selected) throw new InvalidArgumentError(`${selected.problem}.`);
+  return selected;
 }

@@ -2,6 +2,7 @@ import { isConfigError } from "@millwright/core";
 import { CommanderError } from "commander";
 import { exitStatus } from "./terminal/exit-status.ts";
 import { createProgram } from "./program.ts";
+import { isUsageError } from "./terminal/usage-error.ts";
 import { plain } from "./terminal/text.ts";
 
 /**
@@ -11,7 +12,7 @@ export async function main(args: readonly string[]): Promise<number> {
   let status = 0;
   const program = createProgram((code) => {
     status = code;
-  });
+  }, args);
   // Commander's own --version needs the text in advance.
   const words = args.length === 1 && args[0] === "--version" ? ["version"] : [...args];
   try {
@@ -22,6 +23,6 @@ export async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
     if (!isConfigError(error)) throw error;
     process.stderr.write(`millwright: ${plain(error.message)}\n`);
-    return exitStatus.failed;
+    return isUsageError(error) ? exitStatus.usage : exitStatus.failed;
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import type { RunFlags } from "./commands/run.ts";
+import type { RunFlags } from "./commands/run-settings.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addProfilingFlags } from "./profiling-flags.ts";
 import { addRunFlags } from "./run-flags.ts";
@@ -114,7 +114,12 @@ it.each([["--v=4"], ["-v=4"], ["-v4"], ["-v", "4"]])("reads a verbosity from %s"
   expect(read(...args).flags.v).toBe(4);
 });
 
+it("selects controllers in the style of kube-controller-manager", () => {
+  expect(read("--controllers=*,-machine-controller").flags.controllers).toEqual(["machineset", "machinedeployment"]);
+});
+
 it.each([
+  ["--controllers=machines", 'there is no controller "machines"'],
   ["--leader-elect=maybe", 'expected "true" or "false"'],
   ["--leader-elect-resource-lock=endpoints", 'expected "leases"'],
   ["--address=localhost", "expected an IP address"],

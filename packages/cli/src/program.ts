@@ -1,3 +1,4 @@
+import { ConfigError } from "@millwright/core";
 import { Command, Option } from "commander";
 import { addApproveCommand } from "./approve-command.ts";
 import type { CrdFlags } from "./commands/change-crds.ts";
@@ -8,22 +9,29 @@ import type { DriftFlags } from "./commands/drift.ts";
 import { addDriverCommands } from "./driver-commands.ts";
 import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
-import type { RunFlags } from "./commands/run.ts";
+import type { RunFlags } from "./commands/run-settings.ts";
 import type { UninstallFlags } from "./commands/uninstall.ts";
 import { addConformanceCommand } from "./conformance-flags.ts";
 import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addIneffectiveFlags, givenWithoutEffect } from "./mcm-flags.ts";
 import { addProviderFlags, addProviderTlsFlags } from "./driver-flags.ts";
-import { addConfiguration } from "./configuration/read-configuration.ts";
+import { needsDriver } from "./drivers/needs-driver.ts";
+import { addConfiguration, type EffectiveFlag } from "./configuration/read-configuration.ts";
 import { addRunFlags } from "./run-flags.ts";
-import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
+import {
+  addAllNamespaces,
+  addControlCluster,
+  addNamespace,
+  addOutput,
+  addTargetCluster,
+} from "./target/cluster-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 import { addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
-export function createProgram(setStatus: (status: number) => void): Command {
+export function createProgram(setStatus: (status: number) => void, words: readonly string[] = []): Command {
   const program = new Command("millwright")
     .description("A machine controller manager for Kubernetes: manages fleets of machines declaratively.")
     .exitOverride()
@@ -49,41 +57,35 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   const runCommand = program.command("run").description("run the controllers against a cluster");
-  const effective = addConfiguration(
-    addProviderFlags(addTracingFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(runCommand))))),
-  );
-  addIneffectiveFlags(runCommand).action(
-    async (flags: RunFlags & { readonly printConfig?: true }, command: Command) => {
-      if (flags.printConfig === true) {
-        const { renderConfiguration } = await import("./configuration/print-configuration.ts");
-        process.stdout.write(renderConfiguration(effective()));
-        return;
-      }
-      if ([flags.provider, flags.providerInProcess, flags.providerIsolated].every((names) => names === undefined))
-        command.error("error: required option '--provider <name...>' not specified");
-      const { run } = await import("./commands/run.ts");
-      setStatus(await run(flags, givenWithoutEffect(command)));
-    },
-  );
+  const effective = addAllRunFlags(runCommand);
+  runCommand.action(async (flags: RunFlags & { readonly printConfig?: true }, command: Command) => {
+    if (flags.printConfig === true) {
+      const { renderConfiguration } = await import("./configuration/print-configuration.ts");
+      process.stdout.write(renderConfiguration(effective()));
+      return;
+    }
+    if (needsDriver(flags) && !namesDriver(flags))
+      command.error("error: required option '--provider <name...>' not specified");
+    const { run } = await import("./commands/run.ts");
+    const file: unknown = command.getOptionValue("config");
+    const read = (): ReturnType<typeof readRunFlags> => readRunFlags(words.slice(words.indexOf("run") + 1));
+    const configuration = typeof file === "string" ? { file, effective: effective(), read } : undefined;
+    setStatus(await run(flags, givenWithoutEffect(command), configuration));
+  });
 
   addDescribeCommands(program);
 
-  program
-    .command("drain <node>")
+  addOutput(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>")))))
     .description(
       "print what a drain of a node would do, and what would block it: status 0 when it would complete, 3 when it would not",
     )
     .option("--dry-run", "change nothing; required, because the controllers drain nodes when machines are deleted")
-    .option("--kubeconfig <file>", "cluster of the node (default: as kubectl)")
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: that of the node)")
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (node: string, flags: DrainFlags) => {
       const { drain } = await import("./commands/drain.ts");
       setStatus(await drain(node, flags));
     });
 
-  addProviderTlsFlags(program.command("drift [machine]"))
+  addOutput(addAllNamespaces(addNamespace(addControlCluster(addProviderTlsFlags(program.command("drift [machine]"))))))
     .description(
       "print where VMs differ from their classes, and change nothing: status 0 when none does, 3 when some do, 1 when one cannot be compared",
     )
@@ -92,15 +94,16 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "--provider <name...>",
       "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
     )
-    .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (machine: string | undefined, flags: DriftFlags) => {
       const { drift } = await import("./commands/drift.ts");
       setStatus(await drift(machine, flags));
     });
 
-  addProviderTlsFlags(program.command("doctor [class...]"))
+  addOutput(
+    addAllNamespaces(
+      addNamespace(addTargetCluster(addControlCluster(addProviderTlsFlags(program.command("doctor [class...]"))))),
+    ),
+  )
     .description(
       "check clusters, permissions, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something prevents that",
     )
@@ -108,12 +111,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "--provider <name...>",
       "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
     )
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .addOption(targetKubeconfigOption())
-    .addOption(targetKubeconfigAllowOption())
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .option("--clusters-only", "check no MachineClasses (default: all of the namespace)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (classes: readonly string[], flags: DoctorFlags, command: Command) => {
       if (flags.clustersOnly === true && classes.length > 0)
         command.error("error: name MachineClasses or use --clusters-only, not both");
@@ -123,25 +121,22 @@ export function createProgram(setStatus: (status: number) => void): Command {
 
   addApproveCommand(program, setStatus);
 
-  program
-    .command("uninstall")
+  addOutput(addNamespace(addTargetCluster(addControlCluster(program.command("uninstall")))))
     .description(
       "remove finalizers and annotations of the controllers, which must be stopped; deletes no object and no VM: without --yes it prints what it would do",
     )
     .option("--yes", "remove them")
     .option("--dry-run", "change nothing, as without --yes")
-    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .addOption(targetKubeconfigOption())
-    .addOption(targetKubeconfigAllowOption())
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (flags: UninstallFlags) => {
       const { uninstall } = await import("./commands/uninstall.ts");
       setStatus(await uninstall(flags));
     });
 
-  program
-    .command("plan")
+  addOutput(
+    addNamespace(
+      addTargetCluster(addControlCluster(program.command("plan")), "the cluster in which they are declared"),
+    ),
+  )
     .description(
       "print the effects of a change step by step, and write nothing: status 0 when there are none, 3 when there are some",
     )
@@ -152,10 +147,6 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "a MachineDeployment that would be deleted; machineset/NAME or machine/NAME for others",
     )
     .option("--state <path>", "read the cluster from manifests in a file or folder instead of an API server")
-    .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
-    .addOption(targetKubeconfigOption("the cluster in which they are declared"))
-    .addOption(targetKubeconfigAllowOption())
-    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
     .option(
       "--join-time <duration>",
       "how long a machine takes to join (default: the median of the existing ones)",
@@ -166,7 +157,6 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "how long the drain and deletion of a machine takes (default: the median of the last ones, by their events)",
       readTimeout,
     )
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
     .action(async (flags: PlanFlags) => {
       const { plan } = await import("./commands/plan.ts");
       setStatus(await plan(flags));
@@ -178,47 +168,73 @@ export function createProgram(setStatus: (status: number) => void): Command {
   return program;
 }
 
+/** Gives a command all flags of `millwright run`; returns those in effect, once its action runs. */
+function addAllRunFlags(command: Command): () => readonly EffectiveFlag[] {
+  const effective = addConfiguration(
+    addProviderFlags(addTracingFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(command))))),
+  );
+  addIneffectiveFlags(command);
+  return effective;
+}
+
+/**
+ * Reads a command line of `millwright run` again, with the configuration that there is now.
+ *
+ * @throws ConfigError for an invalid one
+ */
+function readRunFlags(words: readonly string[]): {
+  readonly flags: RunFlags;
+  readonly effective: readonly EffectiveFlag[];
+} {
+  const command = new Command("run").exitOverride().action(() => undefined);
+  let errors = "";
+  command.configureOutput({ writeErr: (text) => (errors += text) });
+  const effective = addAllRunFlags(command);
+  try {
+    command.parse([...words], { from: "user" });
+  } catch (cause) {
+    throw new ConfigError(errors.split("\n")[0]?.replace("error: ", "") ?? "", { cause });
+  }
+  return { flags: command.opts<RunFlags>(), effective: effective() };
+}
+
+const namesDriver = ({ provider, providerInProcess, providerIsolated }: RunFlags): boolean =>
+  [provider, providerInProcess, providerIsolated].some((names) => names !== undefined);
+
+/** Formats of commands that print manifests. */
+const manifests = ["yaml", "json"];
+
 /** Commands that print what is part of this version, or bring it to a cluster. */
 function addPrintCommands(program: Command, setStatus: (status: number) => void): void {
-  const crds = program
-    .command("crds")
+  const crds = addOutput(program.command("crds"), manifests)
     .description("print the CustomResourceDefinitions of the Machine API")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["yaml", "json"]).default("yaml"))
     .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
       const { printCrds } = await import("./commands/crds.ts");
       await printCrds(output);
     });
-  const ofCluster = "cluster in which machines are declared (default: as kubectl)";
-  crds
-    .command("diff")
+  addOutput(addControlCluster(crds.command("diff")))
     .description(
       "compare those of a cluster with these, and change nothing: status 0 when they are the same, 3 when they differ",
     )
-    .option("--control-kubeconfig <file>", ofCluster)
     .action(async (flags: CrdFlags) => {
       const { changeCrds } = await import("./commands/change-crds.ts");
       setStatus(await changeCrds("diff", flags));
     });
-  crds
-    .command("apply")
+  addOutput(addControlCluster(crds.command("apply")))
     .description("create or update those of a cluster by server-side apply, as after an upgrade of the Helm chart")
-    .option("--control-kubeconfig <file>", ofCluster)
     .action(async (flags: CrdFlags) => {
       const { changeCrds } = await import("./commands/change-crds.ts");
       setStatus(await changeCrds("apply", flags));
     });
 
-  program
-    .command("admission")
+  addOutput(program.command("admission"), manifests)
     .description("print the ValidatingAdmissionPolicy that refuses to delete protected machines and deployments")
-    .addOption(new Option("-o, --output <format>", "format of the output").choices(["yaml", "json"]).default("yaml"))
     .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
       const { printAdmission } = await import("./commands/crds.ts");
       await printAdmission(output);
     });
 
-  program
-    .command("roles")
+  addOutput(program.command("roles"), manifests)
     .description("print the RBAC roles with the permissions that the controllers need")
     .addOption(
       new Option("--cluster <cluster>", "cluster of the roles").choices(["control", "target", "both"]).default("both"),

@@ -1,7 +1,14 @@
-import { defaultNodeConditions, formatGoDuration } from "@millwright/core";
+import {
+  controllerInfos,
+  controllerNames,
+  defaultNodeConditions,
+  formatGoDuration,
+  leaseNames,
+} from "@millwright/core";
 import { type Command, Option } from "commander";
 import {
   readAddress,
+  readControllers,
   readCount,
   readDuration,
   readLimit,
@@ -16,7 +23,7 @@ import {
   readVerbosity,
 } from "./flag-values.ts";
 import { providerOption } from "./driver-flags.ts";
-import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target/target-flags.ts";
+import { addControlCluster, addTargetCluster } from "./target/cluster-flags.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -33,20 +40,35 @@ const machineFlag = (name: string, ms: number, description: string): Option =>
     .argParser((text: string) => readTimeout(text))
     .default(ms, formatGoDuration(ms));
 
+/** The names of the controllers by the program of MCM that has them. */
+const describeControllers = (): string =>
+  leaseNames
+    .map((lease) => {
+      const names = controllerInfos.filter((each) => each.lease === lease).map(({ name }) => name);
+      return `${lease}: ${names.join(", ")}`;
+    })
+    .join("; ");
+
 /** Gives a command the flags of `millwright run`, in groups for its help. Names and defaults are MCM's where MCM has them. */
 export const addRunFlags = (command: Command): Command =>
-  command
-    .addOption(providerOption())
-    .option(
-      "--control-kubeconfig <file>",
-      'cluster in which machines are declared; "inClusterConfig" for the service account (default: that of --target-kubeconfig, else as kubectl, else the service account)',
-    )
-    .addOption(targetKubeconfigOption())
-    .addOption(targetKubeconfigAllowOption())
+  addTargetCluster(
+    addControlCluster(
+      command.addOption(providerOption()),
+      "that of --target-kubeconfig, else as kubectl, else the service account",
+    ),
+  )
     .option(
       "-n, --namespace <names>",
       "namespaces of the machines, separated by commas (default: that of the kubeconfig, else default)",
       readNamespaces,
+    )
+    .addOption(
+      new Option(
+        "--controllers <list>",
+        `controllers to run, separated by commas: * for all, NAME, -NAME for all but that one, or the name of a program of MCM for those of it; ${describeControllers()}`,
+      )
+        .argParser(readControllers)
+        .default(controllerNames, "*"),
     )
     .addOption(
       new Option("--log-level <level>", 'minimum level of log lines (default: "info")').choices([

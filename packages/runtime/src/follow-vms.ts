@@ -27,7 +27,7 @@ export interface FollowVmsOptions {
 export function followVms(
   context: ControllerContext,
   driver: MachineDriver & VmListDriver,
-  { creationTimeoutMs }: Pick<MachineSettings, "creationTimeoutMs">,
+  settings: Pick<MachineSettings, "creationTimeoutMs">,
   { vmLists, orphanVms: mode = "collect" }: FollowVmsOptions,
   onListFailed: (className: string, reason: string) => void,
 ): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & {
@@ -41,6 +41,13 @@ export function followVms(
   const vmOwners = createVmOwners(context, lists);
   // The last reader: it may take minutes.
   if (mode !== "off")
-    collectOrphans(context, driver, lists, { mode, minAgeMs: creationTimeoutMs, quarantineMs: times.periodMs });
+    collectOrphans(context, driver, lists, {
+      mode,
+      // May change while this runs.
+      get minAgeMs() {
+        return settings.creationTimeoutMs;
+      },
+      quarantineMs: times.periodMs,
+    });
   return { controller, census, missingVms, vmOwners };
 }

@@ -1,3 +1,4 @@
+import { type LeaseName, leaseNames } from "@millwright/core";
 import {
   type ElectionCluster,
   type ElectionThread,
@@ -8,14 +9,6 @@ import {
   type ServerHistory,
   startLeaderElection,
 } from "@millwright/kube";
-
-/**
- * The Leases of MCM's two processes, in the order in which they are taken. The holder of both is alone: neither another Millwright nor a Go
- * installation acts at the same time, which is what makes taking over a running one safe (MCM, `pkg/util/provider/app/app.go` and
- * `cmd/machine-controller-manager/app/controllermanager.go`). They are taken only when both are free, so that a Go process which is
- * restarted alone never waits for a Millwright that does not lead.
- */
-export const leaseNames = ["machine-controller-manager", "machine-controller"] as const;
 
 /** How to stand for election. */
 export interface ManagerElectionOptions extends ElectionTimes {
@@ -28,6 +21,11 @@ export interface ManagerElectionOptions extends ElectionTimes {
   readonly namespace: string;
   /** Receives that the API server went back to an earlier state, as the Leases show within seconds. Default: not reported. */
   readonly history?: Pick<ServerHistory, "suspect"> | undefined;
+  /**
+   * The Leases to hold, all at once: those of the controllers that run. Default: both, whose holder is alone: neither another Millwright nor a Go installation acts at the same time, which
+   * makes taking over a running one safe. They are taken only when all are free, so that a Go process which is restarted alone never waits for a Millwright that does not lead.
+   */
+  readonly leases?: readonly LeaseName[];
   readonly log: Log;
 }
 
@@ -42,6 +40,7 @@ export function createManagerLeadership({
   cluster,
   namespace,
   history,
+  leases = leaseNames,
   log,
   ...times
 }: ManagerElectionOptions): ManagerLeadership {
@@ -51,11 +50,11 @@ export function createManagerLeadership({
   return {
     lost: lost.signal,
     async acquired(signal) {
-      log("info", "Waiting for leadership", { leases: leaseNames, namespace });
+      log("info", "Waiting for leadership", { leases, namespace });
       election = startLeaderElection({
         ...times,
         cluster,
-        leases: leaseNames.map((name) => ({ namespace, name })),
+        leases: leases.map((name) => ({ namespace, name })),
         onRewind: history?.suspect,
         log: (level, message, fields) => log(level, message, { namespace, ...fields }),
       });

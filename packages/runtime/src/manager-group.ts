@@ -62,6 +62,9 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
     addDriver(driver) {
       for (const [, manager] of managers) manager.addDriver(driver);
     },
+    reconfigure(change) {
+      for (const [, manager] of managers) manager.reconfigure(change);
+    },
     metrics: () => textOfParts(readParts()),
     metricParts: readParts,
     async ready(signal) {

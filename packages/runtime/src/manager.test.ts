@@ -53,6 +53,55 @@ describe("a manager", () => {
     await running;
   });
 
+  it("runs the controllers of sets alone, without a driver, beside one that runs those of machines", async () => {
+    const { vms, driver } = aCloud();
+    const clock = createVirtualClock();
+    const owners = aManager(driver, { drivers: [], controllers: ["machineset", "machinedeployment"] }, clock);
+    const { api } = owners;
+    const running = owners.manager.start(owners.stop.signal);
+    await owners.manager.ready(owners.stop.signal);
+    api.seed(machineSetResource, aSet(2));
+    await clock.advance(60_000);
+    expect([owners.phases(), vms.size]).toEqual([[undefined, undefined], 0]);
+    expect(await owners.manager.metrics()).not.toContain("mcm_machine_items_total");
+
+    const controllers = ["machine", "machineclass", "secret"] as const;
+    const stop = aStop();
+    const shared = { control: api, target: api, namespace, clock, random: seededRandom(2) };
+    const manager = createManager({ ...shared, drivers: [driver], controllers });
+    const others = manager.start(stop.signal);
+    await clock.advance(10_000);
+    expect([owners.phases(), vms.size]).toEqual([["Pending", "Pending"], 2]);
+    expect(await manager.metrics()).toContain("mcm_machine_items_total 2");
+    api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 1 } });
+    await clock.advance(60_000);
+    expect(vms.size).toBe(1);
+    for (const each of [stop, owners.stop]) each.abort(new Error("done"));
+    await clock.advance(2_000);
+    await Promise.all([running, others]);
+  });
+
+  it.each([
+    ["deletes a VM without machine", undefined, ["deleted"]],
+    ["leaves a VM without machine where their controller is not selected", ["machine", "machineclass"], []],
+  ] as const)("%s", async (_, controllers, expected) => {
+    const calls: string[] = [];
+    const driver = aDriver({
+      listMachines: () => Promise.resolve({ machines: [{ providerId: "mock:///lost", machineName: "lost" }] }),
+      deleteMachine: () => {
+        calls.push("deleted");
+        return Promise.resolve({});
+      },
+    });
+    const { manager, clock, stop } = aManager(driver, controllers === undefined ? {} : { controllers });
+    const running = manager.start(stop.signal);
+    await clock.advance(3 * 3_600_000);
+    expect([...new Set(calls)]).toEqual(expected);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
   const machines = "machines.machine.sapcloud.io";
   it.each([
     ["machines without leases", { leadership: undefined, hasOwnTarget: false }, [machines], []],

@@ -1,30 +1,24 @@
 import {
   type CacheOptions,
   type ControllerContext,
-  createCapacityController,
   createClassChecks,
-  createClassRejectionController,
   createControlCaches,
   createCrdGuard,
   createDeletionBudget,
-  createMachineClassController,
-  createMachineController,
-  createMachineDeploymentController,
-  createMachineSetController,
-  createSecretController,
   createTargetCaches,
   defaultMachineSettings,
-  defaultOvershootMargins,
   type MachineSettings,
   type OvershootMargins,
   type TargetCaches,
-  unmanagedNodeControllers,
 } from "@millwright/controllers";
 import {
   type Clock,
   ConfigError,
+  controllerNames,
   type Driver,
   isDriverFor,
+  type LeaseName,
+  leasesOf,
   machineResource,
   type Random,
   systemClock,
@@ -44,20 +38,17 @@ import {
 } from "@millwright/kube";
 import { Registry } from "prom-client";
 import { createMatchVm } from "./drivers/match-vm.ts";
-import { createDriverHost } from "./drivers/driver-host.ts";
+import { createDriverHost, type DriverHost } from "./drivers/driver-host.ts";
 import { createRunningCalls } from "./drivers/running-calls.ts";
 import { strayErrorCounts } from "./drivers/stray-errors.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
-import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
 import type { MachineTracer } from "./machine-tracer.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { measureManager } from "./measure-manager.ts";
 import { type MetricParts, readRegistry, textOfParts } from "./metrics/metric-parts.ts";
-import { measureOperations } from "./metrics/machine-operations.ts";
-import { measureOpenCircuits } from "./metrics/open-circuits.ts";
 import { measureClockSkew } from "./metrics/clock-skew.ts";
-import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
+import { createManagerControllers, type ManagerControllersOptions } from "./manager-controllers.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
@@ -65,7 +56,7 @@ import { readManagerVitals } from "./manager-vitals.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
 
 /** How a manager runs. */
-export interface ManagerOptions extends FollowVmsOptions {
+export interface ManagerOptions extends ManagerControllersOptions {
   /** The cluster in which machines are declared. */
   readonly control: ApiClient;
   /** The cluster that machines join; absent: machines are VMs and nothing more. May be the same client as `control`. */
@@ -74,6 +65,7 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly targetCaches?: TargetCaches;
   /** The namespace of the control cluster that is managed. */
   readonly namespace: string;
+  /** None are needed where no controller of machines runs. */
   readonly drivers: readonly Driver[];
   /** The leadership that is required to act. Caches are filled before, so that a failover is quick. Absent: no leader election. */
   readonly leadership?: Pick<Leadership, "acquired" | "fence" | "lost">;
@@ -81,12 +73,8 @@ export interface ManagerOptions extends FollowVmsOptions {
   readonly settings?: Partial<MachineSettings>;
   /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` removes existing ones. Default: true. */
   readonly clusterApiConditions?: boolean;
-  /** Whether scale-down by the cluster-autoscaler is disabled during rollouts; `false` removes the annotations set before. Default: true. */
-  readonly disablesScaleDownDuringRollouts?: boolean;
   /** Share of the machines of a deployment, and of the namespace, that may be deleted within an hour without approval, 0 to 1; 0: no share limits deletions. Default 0.5. */
   readonly maxDeletionShare?: number;
-  /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
-  readonly overshootMargins?: Partial<OvershootMargins>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Called before each call of a driver, with its name: the call may block the event loop. Default: nothing is called. */
@@ -100,6 +88,23 @@ export interface ManagerOptions extends FollowVmsOptions {
   /** Default: nothing is written. */
   readonly log?: Log;
 }
+
+/** Settings that can change while a manager runs. */
+export interface ManagerSettings {
+  readonly settings?: Partial<ReloadableSettings>;
+  readonly overshootMargins?: Partial<OvershootMargins>;
+}
+
+/** Settings that every reconcile reads. The others are read once. */
+export type ReloadableSettings = Omit<
+  MachineSettings,
+  | "maxConcurrentCreationsPerClass"
+  | "unreachableAfterMs"
+  | "bootstrapTokenExtraGroups"
+  | "flapWindowMs"
+  | "maxConcurrentCreations"
+  | "resourceExhaustedRetryMs"
+>;
 
 /** The controllers of one installation. */
 export interface Manager {
@@ -115,6 +120,8 @@ export interface Manager {
    * @throws ConfigError when there is one of its name
    */
   addDriver(driver: Driver): void;
+  /** Changes settings while it runs. All machines are reconciled with them; what is in progress ends with the former ones. */
+  reconfigure(change: ManagerSettings): void;
   /** Resolves when all caches have their first list and controllers start. */
   ready(signal: AbortSignal): Promise<void>;
   /** What runs, and how the caches are, for the watchdog. */
@@ -160,9 +167,13 @@ function withoutShared<Cache>(all: readonly Cache[], shared: TargetCaches | unde
   return all.filter((cache) => !others.has(cache));
 }
 
+/** The process of sets and deployments has no drivers: that of machines checks classes. */
+const classChecksOf = (leases: readonly LeaseName[], driver: DriverHost): Pick<ControllerContext, "classChecks"> =>
+  leases.includes("machine-controller") ? { classChecks: createClassChecks(driver) } : {};
+
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
-  const { namespace, leadership, maxDeletionShare, tracer } = options;
+  const { namespace, leadership, maxDeletionShare, tracer, controllers: selected = controllerNames } = options;
   /** Aborts when stopping takes too long: then nothing is written any more. */
   const overdue = new AbortController();
   const lost = leadership === undefined ? overdue.signal : AbortSignal.any([overdue.signal, leadership.lost]);
@@ -179,7 +190,10 @@ export function createManager(options: ManagerOptions): Manager {
   const log = options.log ?? noLog;
   const workers = options.workers ?? DEFAULT_WORKERS;
 
+  // Reconciles read it through this reference; reconfigure() changes it between them.
   const settings = { ...defaultMachineSettings, ...options.settings };
+  /** The same for conditions, whose results are kept for as long as it is the same object. */
+  let conditionSettings = { ...settings };
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target && targetCachesFor({ api: target, clock, random, log }, options.targetCaches);
@@ -215,6 +229,7 @@ export function createManager(options: ManagerOptions): Manager {
     onEnd: (call) => tracer?.called(call, clock.now().getTime()),
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
+  const leases = leasesOf(selected);
   const context: ControllerContext = {
     namespace,
     control,
@@ -223,57 +238,35 @@ export function createManager(options: ManagerOptions): Manager {
       ? {}
       : { target: { api: target, caches: targetCaches, clock: serverClock(localClock, target.serverTime) } }),
     matchVm: createMatchVm(drivers, log),
-    classChecks: createClassChecks(driver),
+    ...classChecksOf(leases, driver),
     crdGuard,
     deletionBudget,
     events,
     clock,
     random,
     log,
-    conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
+    conditions: {
+      clusterApi: options.clusterApiConditions ?? true,
+      get settings() {
+        return conditionSettings;
+      },
+    },
   };
   const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
-  const vms = followVms(context, driver, settings, options, countFailedVmLists(registry));
-  const machine = createMachineController(context, {
-    driver,
-    missingVms: vms.missingVms,
-    vmOwners: vms.vmOwners,
-    settings,
-    workers,
-  });
-  measureOpenCircuits(registry, machine.operations);
-  measureOperations(registry, machine.operations);
-  const capacity = createCapacityController(context, driver);
-  const classRejections = createClassRejectionController(context, driver);
-  const controllers = [
-    createMachineSetController(
-      context,
-      workers,
-      { ...defaultOvershootMargins, ...options.overshootMargins },
-      vms.census,
-    ),
-    createMachineDeploymentController(context, workers, {
-      disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
-    }),
-    machine.controller,
-    capacity.controller,
-    createMachineClassController(context, workers),
-    classRejections,
-    createSecretController(context, workers),
-    vms.controller,
-    ...unmanagedNodeControllers(context, settings),
-  ];
+  const controllers = createManagerControllers(context, { driver, registry, settings, workers }, options);
   measureManager(registry, {
     caches: { control: caches, target: targetCaches },
-    controllers,
+    controllers: controllers.all,
     leadership,
+    leases,
     isLeading: () => leaderMetrics !== undefined,
   });
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);
   const ownInformers = withoutShared(informers, options.targetCaches);
-  const readVitals = (): ManagerVitals => readManagerVitals({ caches: named, crdGuard, controllers, running });
+  const readVitals = (): ManagerVitals =>
+    readManagerVitals({ caches: named, crdGuard, controllers: controllers.all, running });
 
   /** Where no lease is renewed, whose versions show that an API server went back. */
   const checkHistories = async (signal: AbortSignal): Promise<void> => {
@@ -306,7 +299,15 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    const metrics = createLeaderMetrics({ namespace, caches, crdGuard, deletionBudget, clock });
+    const metrics = createLeaderMetrics({
+      namespace,
+      caches,
+      crdGuard,
+      deletionBudget,
+      // Of two processes that each run a part of the controllers, one measures.
+      measuresObjects: selected.includes("machine"),
+      clock,
+    });
     leaderMetrics = metrics;
     const endTracing =
       tracer &&
@@ -314,8 +315,8 @@ export function createManager(options: ManagerOptions): Manager {
         replay: true,
       });
     try {
-      await Promise.all(controllers.map((controller) => controller.start(signal)));
-      if (!failed.aborted) await machine.handOver();
+      await Promise.all(controllers.all.map((controller) => controller.start(signal)));
+      if (!failed.aborted) await controllers.handOver();
     } finally {
       endTracing?.();
       metrics.end();
@@ -337,10 +338,17 @@ export function createManager(options: ManagerOptions): Manager {
       if (drivers.some((each) => isDriverFor(each, added.name)))
         throw new ConfigError(`two drivers have the name "${added.name}": name one of them with --provider`);
       drivers.push(added);
-      for (const { metadata } of caches.classes.store.list(namespace))
-        for (const controller of [classRejections, capacity.controller]) controller.enqueue(keyOf(metadata.name));
+      for (const { metadata } of caches.classes.store.list(namespace)) controllers.recheckClass(keyOf(metadata.name));
       for (const { metadata } of caches.machines.store.list(namespace))
-        machine.controller.enqueue(keyOf(metadata.name));
+        controllers.recheckMachine(keyOf(metadata.name));
+    },
+    reconfigure(change) {
+      Object.assign(settings, change.settings);
+      conditionSettings = { ...settings };
+      controllers.setMargins(change.overshootMargins ?? {});
+      // Times that were computed from the former settings may be too late.
+      for (const { metadata } of caches.machines.store.list(namespace))
+        controllers.recheckMachine(keyOf(metadata.name));
     },
     metrics: () => textOfParts(readParts()),
     metricParts: readParts,
@@ -379,7 +387,7 @@ export function createManager(options: ManagerOptions): Manager {
       } finally {
         // One part that failed takes the others with it: half a manager would be worse than none.
         stop.abort(new Error("another part of the manager failed"));
-        await Promise.all([machine.close(), capacity.close()]);
+        await controllers.close();
         await Promise.race([Promise.allSettled(parts), aborted(overdue.signal)]);
         timer?.cancel();
         endRewinds();

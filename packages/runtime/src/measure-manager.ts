@@ -1,6 +1,5 @@
-import { controllerMetricNames } from "@millwright/core";
+import { controllerMetricNames, type LeaseName } from "@millwright/core";
 import { Gauge, type Registry } from "prom-client";
-import { leaseNames } from "./leadership.ts";
 import { type MeasuredCaches, measureCaches } from "./metrics/cache-metrics.ts";
 import { measureControllers } from "./metrics/controller-metrics.ts";
 
@@ -10,6 +9,8 @@ export interface MeasuredManager {
   readonly controllers: Parameters<typeof measureControllers>[1];
   /** Absent: there is no leader election. */
   readonly leadership?: object | undefined;
+  /** The Leases that a leader holds. */
+  readonly leases: readonly LeaseName[];
   readonly isLeading: () => boolean;
 }
 
@@ -18,21 +19,21 @@ export interface MeasuredManager {
  */
 export function measureManager(
   registry: Registry,
-  { caches, controllers, leadership, isLeading }: MeasuredManager,
+  { caches, controllers, leadership, leases, isLeading }: MeasuredManager,
 ): void {
   measureControllers(registry, controllers);
   measureCaches(registry, caches);
-  if (leadership !== undefined) measureLeadership(registry, isLeading);
+  if (leadership !== undefined) measureLeadership(registry, leases, isLeading);
 }
 
-function measureLeadership(registry: Registry, isLeading: () => boolean): void {
+function measureLeadership(registry: Registry, leases: readonly LeaseName[], isLeading: () => boolean): void {
   const gauge = new Gauge({
     name: controllerMetricNames.leader,
     help: "Whether this process leads.",
     labelNames: ["name"],
     registers: [registry],
     collect() {
-      for (const name of leaseNames) gauge.set({ name }, isLeading() ? 1 : 0);
+      for (const name of leases) gauge.set({ name }, isLeading() ? 1 : 0);
     },
   });
 }

@@ -117,13 +117,13 @@ describe("millwright approve", () => {
   });
 
   it.each([
-    [["deployment", "none"], 'there is no MachineDeployment "none"'],
-    [["deployment"], "name one object"],
-    [["deployment", "one", "--all"], "name one object"],
-    [[], "name one object"],
-  ])("rejects %j", async (args, message) => {
+    [["deployment", "none"], 1, 'there is no MachineDeployment "none"'],
+    [["deployment"], 2, "name one object"],
+    [["deployment", "one", "--all"], 2, "name one object"],
+    [[], 2, "name one object"],
+  ])("rejects %j with status %i", async (args, expected, message) => {
     const { status, err } = await millwright(...args);
-    expect(status).toBe(1);
+    expect(status).toBe(expected);
     expect(err).toContain(message);
   });
 

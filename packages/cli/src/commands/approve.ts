@@ -1,17 +1,17 @@
-import { ConfigError, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ApprovalSelection } from "@millwright/runtime";
 import { renderApproval } from "../approve/render-approval.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright approve`. */
-export interface ApproveFlags {
+export interface ApproveFlags extends NamespaceFlags {
   readonly all?: true;
   /** Milliseconds. */
   readonly for: number;
   readonly dryRun?: true;
-  readonly controlKubeconfig?: string;
-  readonly namespace?: string;
   readonly output: "text" | "json";
 }
 
@@ -23,7 +23,7 @@ function selectionOf(
 ): ApprovalSelection {
   if (all === true && kind === undefined) return { kind: "all" };
   if (all === true || kind === undefined || name === undefined)
-    throw new ConfigError('name one object, such as "deployment NAME" or "machine NAME", or use --all');
+    throw new UsageError('name one object, such as "deployment NAME" or "machine NAME", or use --all');
   return { kind, name };
 }
 
@@ -35,7 +35,7 @@ export async function approve(
 ): Promise<number> {
   const selection = selectionOf(kind, name, flags);
   const { approveDeletions } = await import("@millwright/runtime");
-  const config = await loadKubeConfig({ file: flags.controlKubeconfig });
+  const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright" });
   try {
     const report = await approveDeletions({

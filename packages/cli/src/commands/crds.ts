@@ -1,7 +1,7 @@
 import { crds, deletionProtectionPolicy } from "@millwright/core";
 
 /** Prints objects: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
-async function printObjects(items: readonly object[], output: "yaml" | "json"): Promise<void> {
+export async function printObjects(items: readonly object[], output: "yaml" | "json"): Promise<void> {
   if (output === "json") {
     process.stdout.write(`${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`);
     return;

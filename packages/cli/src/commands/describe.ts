@@ -7,18 +7,17 @@ import { renderMachine } from "../describe/render-machine.ts";
 import { renderSet } from "../describe/render-set.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright describe`. */
-export interface DescribeFlags extends TargetFlags {
-  readonly controlKubeconfig?: string;
-  readonly namespace?: string;
+export interface DescribeFlags extends TargetFlags, NamespaceFlags {
   readonly output: "text" | "json";
 }
 
 /** Prints the report about one machine. Reads only. */
 export async function describeMachineCommand(name: string, flags: DescribeFlags): Promise<void> {
   const { describeMachine } = await import("@millwright/runtime");
-  const config = await loadKubeConfig({ file: flags.controlKubeconfig });
+  const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright" });
   const separate = flags.targetKubeconfig !== undefined && flags.targetKubeconfig !== "none";
   const target = separate
@@ -43,7 +42,7 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
   }
 }
 
-type GroupFlags = Pick<DescribeFlags, "controlKubeconfig" | "namespace" | "output">;
+type GroupFlags = NamespaceFlags & Pick<DescribeFlags, "output">;
 
 /** Reads about one object of the control cluster, and prints it. */
 async function printReport<T>(
@@ -52,7 +51,7 @@ async function printReport<T>(
   describe: (what: NamedObject) => Promise<T>,
   render: (report: T) => string,
 ): Promise<void> {
-  const config = await loadKubeConfig({ file: flags.controlKubeconfig });
+  const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright" });
   try {
     const namespace = flags.namespace ?? config.namespace ?? "default";

@@ -15,6 +15,7 @@ import { exampleName } from "../dev/example.ts";
 import { missingFrom, viewFleet } from "../dev/fleet.ts";
 import { stoppedMessage, startedMessage, suggestedCommands } from "../dev/instructions.ts";
 import { openWorkspace } from "../dev/workspace.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright dev`. */
@@ -81,7 +82,7 @@ export async function dev(flags: DevFlags): Promise<number> {
   // A cluster on a laptop shares it with everything else: unbounded, the engine keeps as much for garbage as there are objects.
   keepHeapSmall();
   if (flags.exitWhenReady === true && !flags.example) {
-    throw new ConfigError("--exit-when-ready cannot be combined with --no-example");
+    throw new UsageError("--exit-when-ready cannot be combined with --no-example");
   }
   const signal = untilStopSignal();
   const workspace = await openWorkspace(flags.data, flags.kubeconfig);

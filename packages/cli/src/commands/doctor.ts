@@ -1,17 +1,20 @@
-import { isConfigError, systemClock } from "@millwright/core";
+import { isConfigError, machineClassResource, systemClock } from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { Diagnosis } from "@millwright/runtime";
+import { exitStatus } from "../terminal/exit-status.ts";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { namespacesOf } from "../target/all-namespaces.ts";
 
 /** Flags of `millwright doctor`. */
-export interface DoctorFlags extends TargetFlags, ProviderTlsFlags {
+export interface DoctorFlags extends TargetFlags, ProviderTlsFlags, NamespaceFlags {
   readonly provider?: readonly string[];
-  readonly controlKubeconfig?: string;
-  readonly namespace?: string;
+  readonly allNamespaces?: true;
   readonly clustersOnly?: boolean;
   readonly output: "text" | "json";
 }
@@ -36,27 +39,43 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
   superviseProcess({ log, onOwnError: exitUnexpectedly });
   const drivers = createCommandDrivers(flags);
   const driverFor = await createDriverFinder(flags.provider ?? [], drivers.load);
-  const control = await connect(() => loadKubeConfig({ file: flags.controlKubeconfig }));
+  const control = await connect(() => loadKubeConfig(controlKubeConfig(flags)));
   const target =
     flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none"
       ? flags.targetKubeconfig
       : await connect(() => loadTargetConfig(flags));
   const configured = "config" in control ? control.config.namespace : undefined;
   try {
-    const diagnosis = await diagnose({
-      control,
-      ...(target === undefined ? {} : { target: typeof target === "string" ? "none" : target }),
-      namespace: flags.namespace ?? configured ?? "default",
-      classes: flags.clustersOnly === true ? "none" : classes,
-      driverFor,
-      clock: systemClock,
-      log,
-      signal: untilStopSignal(),
-    });
+    const signal = untilStopSignal();
+    const namespaces =
+      flags.allNamespaces === true && "api" in control
+        ? await namespacesOf(
+            control.api,
+            machineClassResource,
+            "doctor needs to list machineclasses in all namespaces",
+            signal,
+          )
+        : [flags.namespace ?? configured ?? "default"];
+    const check = (namespace: string): Promise<Diagnosis> =>
+      diagnose({
+        control,
+        ...(target === undefined ? {} : { target: typeof target === "string" ? "none" : target }),
+        namespace,
+        classes: flags.clustersOnly === true ? "none" : classes,
+        driverFor,
+        clock: systemClock,
+        log,
+        signal,
+      });
+    const diagnoses: Diagnosis[] = [];
+    for (const namespace of namespaces) diagnoses.push(await check(namespace));
+    const json = flags.allNamespaces === true ? diagnoses : diagnoses[0];
     process.stdout.write(
-      flags.output === "json" ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis),
+      flags.output === "json"
+        ? `${JSON.stringify(json, undefined, 2)}\n`
+        : diagnoses.map((diagnosis) => renderDiagnosis(diagnosis)).join("\n"),
     );
-    return diagnosis.outcome === "ok" ? 0 : 1;
+    return diagnoses.every(({ outcome }) => outcome === "ok") ? exitStatus.done : exitStatus.failed;
   } finally {
     const open = [control, target].filter((each) => typeof each === "object" && "api" in each);
     await Promise.all([...open.map(({ api }) => api.close()), drivers.close()]);

@@ -1,36 +1,39 @@
-import { ConfigError, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrain } from "../drain/render-drain.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 
 /** Flags of `millwright drain`. */
-export interface DrainFlags {
+export interface DrainFlags extends TargetFlags, NamespaceFlags {
   readonly dryRun?: true;
-  readonly kubeconfig?: string;
-  readonly controlKubeconfig?: string;
-  readonly namespace?: string;
   readonly output: "text" | "json";
 }
 
 /** Prints what a drain of a node would do; resolves with the exit status. Reads only. */
 export async function drain(nodeName: string, flags: DrainFlags): Promise<number> {
   if (flags.dryRun !== true) {
-    throw new ConfigError(
+    throw new UsageError(
       `node "${nodeName}" is drained by the controllers before its VM is deleted: delete its Machine (kubectl delete machine NAME), or add --dry-run to see what that would do`,
     );
   }
   const { previewDrain } = await import("@millwright/runtime");
-  const config = await loadKubeConfig({ file: flags.kubeconfig });
-  const target = createApiClient(config, { userAgent: "millwright" });
-  const controlConfig =
-    flags.controlKubeconfig === undefined ? undefined : await loadKubeConfig({ file: flags.controlKubeconfig });
-  const control = controlConfig === undefined ? target : createApiClient(controlConfig, { userAgent: "millwright" });
+  if (flags.targetKubeconfig === "none")
+    throw new UsageError("--target-kubeconfig none: without a cluster there are no nodes");
+  const config = await loadKubeConfig(controlKubeConfig(flags));
+  const control = createApiClient(config, { userAgent: "millwright" });
+  const target =
+    flags.targetKubeconfig === undefined
+      ? control
+      : createApiClient(await loadTargetConfig(flags), { userAgent: "millwright" });
   try {
     const preview = await previewDrain({
       target,
       control,
-      namespace: flags.namespace ?? (controlConfig ?? config).namespace ?? "default",
+      namespace: flags.namespace ?? config.namespace ?? "default",
       nodeName,
       clock: systemClock,
       signal: untilStopSignal(),

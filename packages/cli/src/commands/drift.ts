@@ -1,55 +1,74 @@
-import { ConfigError, systemClock } from "@millwright/core";
+import { machineResource, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { DriftReport } from "@millwright/runtime";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrift } from "../drift/render-drift.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { namespacesOf } from "../target/all-namespaces.ts";
 
 /** Flags of `millwright drift`. */
-export interface DriftFlags extends ProviderTlsFlags {
+export interface DriftFlags extends ProviderTlsFlags, NamespaceFlags {
   readonly deployment?: string;
   readonly provider?: readonly string[];
-  readonly kubeconfig?: string;
-  readonly namespace?: string;
+  readonly allNamespaces?: true;
   readonly output: "text" | "json";
 }
 
 /** Exit status by the result. */
 const statuses = { same: 0, drifted: exitStatus.differs, failed: 1 } as const;
 
+const worstOf = (reports: readonly DriftReport[]): DriftReport["outcome"] =>
+  (["failed", "drifted"] as const).find((outcome) => reports.some((each) => each.outcome === outcome)) ?? "same";
+
 /** Prints where VMs differ from their classes; resolves with the exit status. Changes nothing. */
 export async function drift(machine: string | undefined, flags: DriftFlags): Promise<number> {
   const { deployment, provider: packages = [] } = flags;
   if (machine !== undefined && deployment !== undefined)
-    throw new ConfigError(
+    throw new UsageError(
       `machine "${machine}" or --deployment ${deployment}: name one of them, or none for all machines`,
     );
+  if (flags.allNamespaces === true && (machine !== undefined || deployment !== undefined))
+    throw new UsageError("--all-namespaces: name no machine and no deployment, or use --namespace");
   const { createDriverFinder, createJsonLog, reportDrift, superviseProcess } = await import("@millwright/runtime");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
-  const config = await loadKubeConfig({ file: flags.kubeconfig });
+  const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright" });
   const drivers = createCommandDrivers(flags);
   try {
     const driverFor = await createDriverFinder(packages, drivers.load);
-    const report = await reportDrift({
-      control,
-      namespace: flags.namespace ?? config.namespace ?? "default",
-      selection:
-        machine === undefined
-          ? deployment === undefined
-            ? { kind: "all" }
-            : { kind: "deployment", name: deployment }
-          : { kind: "machine", name: machine },
-      driverFor,
-      clock: systemClock,
-      log,
-      signal: untilStopSignal(),
-    });
-    process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDrift(report));
-    return statuses[report.outcome];
+    const signal = untilStopSignal();
+    const namespaces =
+      flags.allNamespaces === true
+        ? await namespacesOf(control, machineResource, "drift needs to list machines in all namespaces", signal)
+        : [flags.namespace ?? config.namespace ?? "default"];
+    const report = async (namespace: string): Promise<DriftReport> =>
+      reportDrift({
+        control,
+        namespace,
+        selection:
+          machine === undefined
+            ? deployment === undefined
+              ? { kind: "all" }
+              : { kind: "deployment", name: deployment }
+            : { kind: "machine", name: machine },
+        driverFor,
+        clock: systemClock,
+        log,
+        signal,
+      });
+    const reports: DriftReport[] = [];
+    for (const namespace of namespaces) reports.push(await report(namespace));
+    const json = flags.allNamespaces === true ? reports : reports[0];
+    process.stdout.write(
+      flags.output === "json" ? `${JSON.stringify(json, undefined, 2)}\n` : reports.map(renderDrift).join("\n"),
+    );
+    return statuses[worstOf(reports)];
   } finally {
     await Promise.all([control.close(), drivers.close()]);
   }

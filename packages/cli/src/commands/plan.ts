@@ -4,16 +4,16 @@ import type { ClusterState, PlannedChange } from "@millwright/plan";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderPlan } from "../plan/render-plan.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright plan`. */
-export interface PlanFlags extends TargetFlags {
+export interface PlanFlags extends TargetFlags, NamespaceFlags {
   readonly filename?: readonly string[];
   readonly scale?: readonly string[];
   readonly delete?: readonly string[];
   readonly state?: string;
-  readonly kubeconfig?: string;
-  readonly namespace?: string;
   readonly joinTime?: number;
   readonly drainTime?: number;
   readonly output: "text" | "json";
@@ -40,7 +40,7 @@ function readScale(text: string): PlannedChange {
   const [, who = "", replicas] = /^([^=]+)=(\d{1,7})$/.exec(text) ?? [];
   const named = readName(who);
   if (named === undefined || named.of === "Machine" || replicas === undefined) {
-    throw new ConfigError(
+    throw new UsageError(
       `--scale ${text}: expected NAME=REPLICAS with a whole number from 0 to 9999999, such as pool=5, or KIND/NAME=REPLICAS with machinedeployment or machineset`,
     );
   }
@@ -51,7 +51,7 @@ function readScale(text: string): PlannedChange {
 function readDeletion(text: string): PlannedChange {
   const named = readName(text);
   if (named === undefined) {
-    throw new ConfigError(
+    throw new UsageError(
       `--delete ${text}: expected the name of a MachineDeployment, or KIND/NAME with machinedeployment, machineset or machine`,
     );
   }
@@ -70,7 +70,7 @@ async function readChanges({
     ...scale.map(readScale),
     ...deletions.map(readDeletion),
   ];
-  if (changes.length === 0) throw new ConfigError("nothing to plan: add --filename, --scale or --delete");
+  if (changes.length === 0) throw new UsageError("nothing to plan: add --filename, --scale or --delete");
   return changes;
 }
 
@@ -81,7 +81,7 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
   if (flags.state !== undefined) {
     return use(stateOfManifests(await readManifests(flags.state), flags.namespace, hasTarget));
   }
-  const config = await loadKubeConfig({ file: flags.kubeconfig });
+  const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright" });
   const isSeparate = flags.targetKubeconfig !== undefined && hasTarget;
   const target = isSeparate

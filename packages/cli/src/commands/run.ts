@@ -1,4 +1,4 @@
-import { type IntOrPercent, systemClock, systemRandom, type Timer } from "@millwright/core";
+import { leasesOf, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
   type ApiClient,
   type ClusterConfig,
@@ -10,73 +10,21 @@ import {
   loadKubeConfig,
   type LoadKubeConfigOptions,
   type Log,
+  type LogLevel,
 } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
-import type { Manager, ManagerOptions } from "@millwright/runtime";
+import type { Manager } from "@millwright/runtime";
+import { type ReloadableConfiguration, reloadConfiguration } from "../configuration/reload-configuration.ts";
 import type { DriverCollection } from "../drivers/collect-drivers.ts";
-import { openDrivers, type ProviderFlags } from "../drivers/open-drivers.ts";
-import { loadTargetConfig, targetKubeConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
-import { openProfiles, type ProfilingFlags } from "./open-profiles.ts";
-import { openTracing, type OpenedTracing, type TracingFlags } from "./open-tracing.ts";
+import { openDrivers } from "../drivers/open-drivers.ts";
+import { needsDriver } from "../drivers/needs-driver.ts";
+import { loadTargetConfig, targetKubeConfig } from "../target/target-kubeconfig.ts";
+import { controlKubeConfig } from "../target/cluster-flags.ts";
+import { managerSettings, reloadedSettings, type RunFlags } from "./run-settings.ts";
+import { openProfiles } from "./open-profiles.ts";
+import { openTracing, type OpenedTracing } from "./open-tracing.ts";
 import { readVersion } from "./version.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-
-/** Flags of `millwright run`. */
-export interface RunFlags extends TargetFlags, ProviderFlags, ProfilingFlags, TracingFlags {
-  readonly controlKubeconfig?: string;
-  /** Default: that of the kubeconfig. */
-  readonly namespace?: readonly string[];
-  readonly leaderElect: boolean;
-  /** Milliseconds. */
-  readonly leaderElectLeaseDuration: number;
-  readonly leaderElectRenewDeadline: number;
-  readonly leaderElectRetryPeriod: number;
-  readonly machineCreationTimeout: number;
-  readonly machineHealthTimeout: number;
-  readonly nodeConditions: readonly string[];
-  readonly machineMaxInFlightRemediations: IntOrPercent;
-  readonly machineSafetyApiserverStatuscheckTimeout: number;
-  readonly machineSafetyOrphanVmsPeriod: number;
-  readonly machineSafetyOrphanVms: "collect" | "report" | "off";
-  /** 0 to 1. */
-  readonly machineOutageThreshold: number;
-  readonly machineOutageMinMachines: number;
-  /** Milliseconds. */
-  readonly machineOutageWindow: number;
-  readonly concurrentMachineCreationsPerClass: number;
-  readonly concurrentMachineCreations: number;
-  /** Milliseconds; 0 is the default. */
-  readonly resourceExhaustedRetry: number;
-  readonly bootstrapTokenAuthExtraGroups: string;
-  /** 0 to 1. */
-  readonly machineSafetyMaxDeletionShare?: number;
-  readonly machineDrainTimeout: number;
-  readonly machineMaxEvictRetries: number;
-  readonly machinePvDetachTimeout: number;
-  readonly machinePvReattachTimeout: number;
-  readonly machineInplaceUpdateTimeout: number;
-  readonly machinePreserveTimeout: number;
-  /** Machines. */
-  readonly safetyUp: number;
-  readonly safetyDown: number;
-  readonly clusterApiConditions: boolean;
-  readonly autoscalerScaledownAnnotationDuringRollout: boolean;
-  /** A file that does not exist yet. */
-  readonly recordCloud?: string;
-  readonly logLevel?: "debug" | "info" | "warn" | "error";
-  /** klog's verbosity. */
-  readonly v?: number;
-  /** 0: nothing is served. */
-  readonly port: number;
-  /** An IP address. */
-  readonly address: string;
-  readonly concurrentSyncs: number;
-  /** Milliseconds; 0: never. */
-  readonly watchdogStallTimeout: number;
-  readonly watchdogStuckTimeout: number;
-  /** 0 to 1; 0: no limit. */
-  readonly watchdogMemoryLimit: number;
-}
 
 /** A flag that changes nothing, and why. */
 export interface FlagWithoutEffect {
@@ -95,44 +43,26 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
 
 /** Where machines are declared. Without a flag it is the target cluster, as for MCM, if that is named. */
 const controlCluster = (flags: RunFlags): LoadKubeConfigOptions => {
-  const { controlKubeconfig: control, targetKubeconfig: target } = flags;
-  if (control === "inClusterConfig") return { inCluster: true };
-  if (control !== undefined || target === undefined || target === "none") return { file: control };
-  return targetKubeConfig(flags);
+  const given = controlKubeConfig(flags);
+  if (namesControl(flags) || flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none") return given;
+  return { ...targetKubeConfig(flags), context: flags.context };
 };
 
-/** What the flags set of the machines' settings; the rest has its defaults. */
-const machineSettings = (flags: RunFlags): NonNullable<ManagerOptions["settings"]> => ({
-  creationTimeoutMs: flags.machineCreationTimeout,
-  healthTimeoutMs: flags.machineHealthTimeout,
-  nodeConditions: flags.nodeConditions,
-  maxInFlightRemediations: flags.machineMaxInFlightRemediations,
-  unreachableAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
-  outageThreshold: flags.machineOutageThreshold,
-  outageMinMachines: flags.machineOutageMinMachines,
-  outageWindowMs: flags.machineOutageWindow,
-  maxConcurrentCreationsPerClass: flags.concurrentMachineCreationsPerClass,
-  maxConcurrentCreations: flags.concurrentMachineCreations,
-  ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
-  bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
-  drainTimeoutMs: flags.machineDrainTimeout,
-  maxEvictRetries: flags.machineMaxEvictRetries,
-  pvDetachTimeoutMs: flags.machinePvDetachTimeout,
-  pvReattachTimeoutMs: flags.machinePvReattachTimeout,
-  inPlaceUpdateTimeoutMs: flags.machineInplaceUpdateTimeout,
-  preserveTimeoutMs: flags.machinePreserveTimeout,
-});
+const namesControl = ({ controlKubeconfig, kubeconfig }: RunFlags): boolean =>
+  (controlKubeconfig ?? kubeconfig) !== undefined;
 
-/** What the flags set of the manager. */
-const managerSettings = (flags: RunFlags) => ({
-  workers: flags.concurrentSyncs,
-  clusterApiConditions: flags.clusterApiConditions,
-  orphanVms: flags.machineSafetyOrphanVms,
-  vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
-  overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
-  disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
-  settings: machineSettings(flags),
-});
+/** Whether one kubeconfig is used for both clusters. A context selects a cluster of that of the control cluster. */
+const isOneCluster = (flags: RunFlags, { file }: LoadKubeConfigOptions): boolean =>
+  flags.targetKubeconfig === undefined ||
+  (flags.targetKubeconfig === file && (flags.context === undefined || !namesControl(flags)));
+
+/** A log whose level can be changed. */
+function createLeveledLog({ createJsonLog }: Pick<typeof Runtime, "createJsonLog">, flags: RunFlags) {
+  const levelOf = ({ logLevel, v = 0 }: RunFlags): LogLevel => logLevel ?? (v >= DEBUG_VERBOSITY ? "debug" : "info");
+  let current = createJsonLog(levelOf(flags));
+  const log: Log = (...line) => current(...line);
+  return { log, setLevel: (changed: RunFlags): void => void (current = createJsonLog(levelOf(changed))) };
+}
 
 /** Starts the thread that watches the event loop and serves the endpoints, unless neither is wanted. */
 async function startEndpoints(
@@ -209,9 +139,7 @@ async function connectClusters(flags: RunFlags, log: Log) {
     createApiClient(cluster, { userAgent: "millwright", fieldManager: "millwright", log });
   const control = connect(config);
   const separate =
-    targetKubeconfig === undefined || [kubeConfig.file, "none"].includes(targetKubeconfig)
-      ? undefined
-      : await loadTargetConfig(flags);
+    targetKubeconfig === "none" || isOneCluster(flags, kubeConfig) ? undefined : await loadTargetConfig(flags);
   const target = targetKubeconfig === "none" ? undefined : separate === undefined ? control : connect(separate);
   return {
     kubeConfig,
@@ -243,26 +171,57 @@ interface RunContext {
   readonly opened: DriverCollection;
   /** Absent: no traces are sent. */
   readonly tracer: OpenedTracing | undefined;
+  /** Reloads the configuration of a manager until the signal aborts. */
+  readonly reload: (manager: Manager, until: AbortSignal) => Promise<void>;
   /** Aborts when the process should stop. */
   readonly signal: AbortSignal;
 }
 
+/** Of a process without the controllers of machines. */
+const noDrivers: DriverCollection = {
+  first: () => Promise.resolve([]),
+  later: () => undefined,
+  close: () => Promise.resolve(),
+};
+
 /** Runs the controllers until a signal; resolves with the exit status. */
-export async function run(flags: RunFlags, withoutEffect: readonly FlagWithoutEffect[] = []): Promise<number> {
+export async function run(
+  flags: RunFlags,
+  withoutEffect: readonly FlagWithoutEffect[] = [],
+  configuration?: ReloadableConfiguration<RunFlags>,
+): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
   const runtime = await import("@millwright/runtime");
-  const log = runtime.createJsonLog(flags.logLevel ?? ((flags.v ?? 0) >= DEBUG_VERBOSITY ? "debug" : "info"));
+  const { log, setLevel } = createLeveledLog(runtime, flags);
   for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
   const failure = untilFailure(runtime, log);
-  const signal = AbortSignal.any([untilStopSignal(), failure.signal]);
-  const opened = await openDrivers(flags, { runtime, log, signal });
+  const signal = AbortSignal.any([
+    untilStopSignal(configuration === undefined ? undefined : ["SIGINT", "SIGTERM"]),
+    failure.signal,
+  ]);
+  const opened = needsDriver(flags) ? await openDrivers(flags, { runtime, log, signal }) : noDrivers;
   let profiles: Awaited<ReturnType<typeof openProfiles>>;
   let tracer: OpenedTracing | undefined;
   try {
     tracer = await openTracing(flags, { log, version: await readVersion() });
     profiles = await openProfiles(flags, runtime, log);
-    return await runControllers(flags, { runtime, log, failure, opened, signal, tracer });
+    const reload = (manager: Manager, until: AbortSignal): Promise<void> =>
+      configuration === undefined
+        ? Promise.resolve()
+        : reloadConfiguration(
+            {
+              configuration,
+              apply(changed) {
+                setLevel(changed);
+                manager.reconfigure(reloadedSettings(changed));
+              },
+              clock: systemClock,
+              log,
+            },
+            until,
+          );
+    return await runControllers(flags, { runtime, log, failure, opened, reload, signal, tracer });
   } finally {
     await profiles?.close();
     await tracer?.close();
@@ -286,7 +245,15 @@ function joinElections(
 ) {
   const stalledAfterMs = flags.watchdogStallTimeout === 0 ? undefined : flags.watchdogStallTimeout;
   const thread = createElectionThread();
-  const election = { cluster: { kubeConfig }, thread, history, log, stalledAfterMs, ...electionTimes(flags) };
+  const election = {
+    cluster: { kubeConfig },
+    thread,
+    leases: leasesOf(flags.controllers),
+    history,
+    log,
+    stalledAfterMs,
+    ...electionTimes(flags),
+  };
   return new Map(
     (flags.leaderElect ? namespaces : []).map((namespace) => [
       namespace,
@@ -295,7 +262,18 @@ function joinElections(
   );
 }
 
-async function runControllers(flags: RunFlags, { runtime, log, failure, opened, signal, tracer }: RunContext) {
+/** Follows what the controllers of each namespace need from their clusters. */
+const followAllPrerequisites = (
+  { followPrerequisites }: Pick<typeof Runtime, "followPrerequisites">,
+  shared: Pick<Runtime.PrerequisiteOptions, "clusters" | "log">,
+  namespaces: readonly string[],
+  { ready }: Manager,
+): readonly Runtime.Prerequisites[] =>
+  namespaces.map((namespace) =>
+    followPrerequisites({ ...shared, namespace, ready, clock: systemClock, random: systemRandom }),
+  );
+
+async function runControllers(flags: RunFlags, { runtime, log, failure, opened, reload, signal, tracer }: RunContext) {
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
   const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
 
@@ -330,20 +308,16 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       maxDeletionShare,
       log,
     });
-    const { ready } = manager;
-    const prerequisites = namespaces.map((namespace) =>
-      runtime.followPrerequisites({
-        clusters: clustersOf(control, target),
-        namespace,
-        ready,
-        clock: systemClock,
-        random: systemRandom,
-        log,
-      }),
+    const prerequisites = followAllPrerequisites(
+      runtime,
+      { clusters: clustersOf(control, target), log },
+      namespaces,
+      manager,
     );
     log("info", "Starting", {
       namespace: namespaces.join(","),
       server: config.server,
+      controllers: flags.controllers,
       drivers: drivers.map(({ name }) => name),
     });
     opened.later(manager.addDriver);
@@ -358,9 +332,11 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       log,
     });
     logDeletionShare(log, flags, maxDeletionShare);
+    const whileRunning = AbortSignal.any([signal, stopped.signal]);
     await Promise.all([
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
-      ...prerequisites.map(({ run: check }) => check(AbortSignal.any([signal, stopped.signal]))),
+      ...prerequisites.map(({ run: check }) => check(whileRunning)),
+      reload(manager, whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;

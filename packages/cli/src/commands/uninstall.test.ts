@@ -174,7 +174,7 @@ describe("millwright uninstall", () => {
   }, 30_000);
 
   it("rejects --yes with --dry-run", async () => {
-    expect(await uninstall("--yes", "--dry-run")).toBe(1);
+    expect(await uninstall("--yes", "--dry-run")).toBe(2);
     expect(output).toContain("use one of them");
   });
 });

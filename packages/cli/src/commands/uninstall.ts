@@ -3,14 +3,14 @@ import { createApiClient, loadKubeConfig, noLog } from "@millwright/kube";
 import type { UninstallReport } from "@millwright/runtime";
 import { renderUninstall } from "../uninstall/render-uninstall.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
+import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright uninstall`. */
-export interface UninstallFlags extends TargetFlags {
+export interface UninstallFlags extends TargetFlags, NamespaceFlags {
   readonly dryRun?: true;
   readonly yes?: true;
-  readonly controlKubeconfig?: string;
-  readonly namespace?: string;
   readonly output: "text" | "json";
 }
 
@@ -19,9 +19,9 @@ const EXTRA_MS = 5_000;
 
 /** Removes finalizers and annotations of the controllers, or prints what would be removed; resolves with the exit status. */
 export async function uninstall(flags: UninstallFlags): Promise<number> {
-  if (flags.yes === true && flags.dryRun === true) throw new ConfigError("--yes and --dry-run: use one of them");
+  if (flags.yes === true && flags.dryRun === true) throw new UsageError("--yes and --dry-run: use one of them");
   const runtime = await import("@millwright/runtime");
-  const kubeConfig = { file: flags.controlKubeconfig };
+  const kubeConfig = controlKubeConfig(flags);
   const config = await loadKubeConfig(kubeConfig);
   const client = { userAgent: "millwright", fieldManager: "millwright" };
   const control = createApiClient(config, client);

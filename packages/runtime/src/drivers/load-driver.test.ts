@@ -85,6 +85,7 @@ describe("loadDriver", () => {
     ["node:fs", /cannot be loaded: it is a module of Node; expected mock/],
     ["", /: the name is empty; expected mock/],
     ["constructor", /not installed: npm install constructor; expected mock, aws/],
+    ["Aws-driver", /not installed: npm install Aws-driver/],
     ["awss", /not installed: npm install awss; did you mean aws\?$/],
     ["outside-driver@2.0.0", /version 1\.2\.3 is installed: npm install outside-driver@2\.0\.0$/],
   ])("reports in one line what is wrong with %j", async (name, expected) => {

@@ -69,12 +69,12 @@ export function locateDriver(text: string, folder: string = process.cwd()): stri
       throw new ConfigError(`--provider ${text}: cannot be loaded: ${reason}; ${expected}`, { cause });
     }
     const inFolder = existsSync(resolve(folder, name)) ? `; for the file ./${name} write --provider ./${name}` : "";
+    const isOwn = shortNameFor(name) !== undefined;
     const short = nearestName(name, Object.keys(shortNames));
-    const meant = short === undefined ? "" : `; did you mean ${short}?`;
+    const hint = isOwn ? "" : short === undefined ? `; ${expected}` : `; did you mean ${short}?`;
     const wanted = version === undefined ? packageFor(name) : `${name}@${version}`;
-    throw new ConfigError(
-      `--provider ${text}: the package is not installed: npm install ${wanted}${inFolder}${meant || `; ${expected}`}`,
-      { cause },
-    );
+    throw new ConfigError(`--provider ${text}: the package is not installed: npm install ${wanted}${inFolder}${hint}`, {
+      cause,
+    });
   }
 }

@@ -24,18 +24,22 @@ export function createLeaderMetrics({
   caches,
   crdGuard,
   deletionBudget,
+  measuresObjects = true,
   clock,
 }: {
   readonly namespace: string;
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
   readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
   readonly deletionBudget: Pick<DeletionBudget, "heldByCause" | "begunByCause">;
+  /** `false` where another process measures the objects. Default: true. */
+  readonly measuresObjects?: boolean;
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();
+  measureDeletions(registry, deletionBudget);
+  if (!measuresObjects) return { parts: () => readRegistry(registry, { clock }), end: () => undefined };
   measurePausedDeletions(registry, crdGuard, caches);
   measureProtectedDeletions(registry, namespace, caches);
-  measureDeletions(registry, deletionBudget);
   measureUnreadableObjects(registry, namespace, caches);
   measureOrphanVms(registry, caches);
   const writeFleet = measureFleet(registry, caches);

@@ -1,4 +1,4 @@
-import { isRecord, type Machine, machineResource } from "@millwright/core";
+import { isRecord, leaseNames, type Machine, machineResource } from "@millwright/core";
 import {
   type ApiClient,
   type ApiObject,
@@ -12,7 +12,6 @@ import {
   type ResourceType,
   secretResource,
 } from "@millwright/kube";
-import { leaseNames } from "../leadership.ts";
 import { finalizedKinds, patchOf, type Removal, removalOf } from "./plan-uninstall.ts";
 
 /** What to uninstall. */

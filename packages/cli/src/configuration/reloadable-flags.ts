@@ -1,0 +1,20 @@
+/** Flags of `millwright run` whose changes take effect while it runs. All others need a restart. */
+export const reloadableFlags: ReadonlySet<string> = new Set([
+  "log-level",
+  "v",
+  "machine-creation-timeout",
+  "machine-health-timeout",
+  "node-conditions",
+  "machine-max-in-flight-remediations",
+  "machine-outage-threshold",
+  "machine-outage-min-machines",
+  "machine-outage-window",
+  "machine-drain-timeout",
+  "machine-max-evict-retries",
+  "machine-pv-detach-timeout",
+  "machine-pv-reattach-timeout",
+  "machine-inplace-update-timeout",
+  "machine-preserve-timeout",
+  "safety-up",
+  "safety-down",
+]);

@@ -1,0 +1,130 @@
+import {
+  type ControllerContext,
+  createCapacityController,
+  createClassRejectionController,
+  createMachineClassController,
+  createMachineController,
+  createMachineDeploymentController,
+  createMachineSetController,
+  createSecretController,
+  defaultOvershootMargins,
+  type MachineController,
+  type MachineSettings,
+  type OvershootMargins,
+  unmanagedNodeControllers,
+} from "@millwright/controllers";
+import { type ControllerName, controllerNames } from "@millwright/core";
+import type { Controller } from "@millwright/kube";
+import type { Registry } from "prom-client";
+import type { DriverHost } from "./drivers/driver-host.ts";
+import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
+import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
+import { measureOperations } from "./metrics/machine-operations.ts";
+import { measureOpenCircuits } from "./metrics/open-circuits.ts";
+
+/** Which controllers run, and how. */
+export interface ManagerControllersOptions extends FollowVmsOptions {
+  /** Default: all. Others may run in another process, such as one of MCM. */
+  readonly controllers?: readonly ControllerName[];
+  /** Whether scale-down by the cluster-autoscaler is disabled during rollouts; `false` removes the annotations set before. Default: true. */
+  readonly disablesScaleDownDuringRollouts?: boolean;
+  /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
+  readonly overshootMargins?: Partial<OvershootMargins>;
+}
+
+/** The controllers of a manager. */
+export interface ManagerControllers {
+  readonly all: readonly Controller[];
+  /** Reconciles a class again, whose driver is there now. */
+  recheckClass(key: string): void;
+  recheckMachine(key: string): void;
+  /** Sets other margins of the protection against too many machines. */
+  setMargins(margins: Partial<OvershootMargins>): void;
+  /** Marks machines that are being deleted, when all reconciles have ended. Does nothing without the controller of machines. */
+  handOver(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What all controllers are made with. */
+interface ControllerParts {
+  readonly driver: DriverHost;
+  readonly registry: Registry;
+  readonly settings: MachineSettings;
+  readonly workers: number;
+  has(name: ControllerName): boolean;
+}
+
+/** The lists of VMs, which the controllers of machines and of VMs without machine read. */
+function createVms(
+  context: ControllerContext,
+  { driver, registry, settings, has }: ControllerParts,
+  options: ManagerControllersOptions,
+): ReturnType<typeof followVms> | undefined {
+  const collects = has("machine-safety-orphan-vms");
+  if (!collects && !has("machine")) return undefined;
+  const mode = collects ? options : { ...options, orphanVms: "off" as const };
+  return followVms(context, driver, settings, mode, countFailedVmLists(registry));
+}
+
+function createMachines(
+  context: ControllerContext,
+  { driver, registry, settings, workers, has }: ControllerParts,
+  vms: ReturnType<typeof followVms> | undefined,
+): MachineController | undefined {
+  if (vms === undefined || !has("machine")) return undefined;
+  const { missingVms, vmOwners } = vms;
+  const machine = createMachineController(context, { driver, missingVms, vmOwners, settings, workers });
+  measureOpenCircuits(registry, machine.operations);
+  measureOperations(registry, machine.operations);
+  return machine;
+}
+
+function createClasses(context: ControllerContext, { driver, workers, has }: ControllerParts) {
+  if (!has("machineclass")) return undefined;
+  const capacity = createCapacityController(context, driver);
+  const rejections = createClassRejectionController(context, driver);
+  /** Those that call drivers. */
+  const ofDriver = [capacity.controller, rejections];
+  return { capacity, ofDriver, all: [capacity.controller, createMachineClassController(context, workers), rejections] };
+}
+
+/** Makes the selected controllers. One that is not selected follows no cache and sends no request. */
+export function createManagerControllers(
+  context: ControllerContext,
+  common: Omit<ControllerParts, "has">,
+  options: ManagerControllersOptions,
+): ManagerControllers {
+  const { controllers: selected = controllerNames, overshootMargins, disablesScaleDownDuringRollouts = true } = options;
+  const has = (name: ControllerName): boolean => selected.includes(name);
+  const parts = { ...common, has };
+  const { workers, settings } = common;
+  const vms = createVms(context, parts, options);
+  const machine = createMachines(context, parts, vms);
+  const classes = createClasses(context, parts);
+  const margins = { ...defaultOvershootMargins, ...overshootMargins };
+  const made: readonly (readonly [ControllerName, () => Controller])[] = [
+    ["machineset", () => createMachineSetController(context, workers, margins, vms?.census)],
+    [
+      "machinedeployment",
+      () => createMachineDeploymentController(context, workers, { disablesScaleDown: disablesScaleDownDuringRollouts }),
+    ],
+    ["secret", () => createSecretController(context, workers)],
+  ];
+  return {
+    all: [
+      ...made.filter(([name]) => has(name)).map(([, create]) => create()),
+      ...[machine?.controller, vms?.controller].filter((each) => each !== undefined),
+      ...(classes?.all ?? []),
+      ...(has("node") ? unmanagedNodeControllers(context, settings) : []),
+    ],
+    recheckClass(key) {
+      for (const controller of classes?.ofDriver ?? []) controller.enqueue(key);
+    },
+    setMargins: (changed) => void Object.assign(margins, changed),
+    recheckMachine: (key) => machine?.controller.enqueue(key),
+    handOver: async () => machine?.handOver(),
+    async close() {
+      await Promise.all([machine?.close(), classes?.capacity.close()]);
+    },
+  };
+}
