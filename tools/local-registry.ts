@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { withLock } from "./control-plane/build-lock.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const run = promisify(execFile);
@@ -59,7 +60,7 @@ async function withDependencies(names: readonly string[]): Promise<readonly Sour
 }
 
 /** Builds packages of this repository and what they depend on; a build that is up to date is repeated from nx's cache. */
-export async function buildPackages(names: readonly string[]): Promise<void> {
+async function buildPackages(names: readonly string[]): Promise<void> {
   const nx = await realpath(join(root, "node_modules/.bin/nx"));
   const env = { ...process.env, NX_DAEMON: "false", FORCE_COLOR: "0" };
   await run(process.execPath, [nx, "run-many", "-t", "build", "-p", names.join(",")], { cwd: root, env });
@@ -83,7 +84,7 @@ export interface LocalRegistry {
 }
 
 /**
- * Starts an npm registry with packages of this repository as they would be published, and with what they depend on, as it is installed here. So an installation from it is one of a
+ * Starts an npm registry with packages of this repository, built and packed as they would be published, and with what they depend on, as it is installed here. So an installation from it is one of a
  * user, and needs no network.
  */
 export async function startLocalRegistry(names: readonly string[]): Promise<LocalRegistry> {
@@ -91,7 +92,11 @@ export async function startLocalRegistry(names: readonly string[]): Promise<Loca
   const sources = await withDependencies(names);
   const own = sources.filter((source) => !source.folder.includes("node_modules"));
   const flags = ["--ignore-scripts", "--pack-destination", folder];
-  await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
+  // Builds of processes side by side would remove each other's files.
+  await withLock(join(root, "node_modules/.cache/millwright/packages.lock"), async () => {
+    await buildPackages(own.map(({ manifest }) => manifest.name));
+    await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
+  });
 
   /** By file. npm may fetch a file again before its first answer ends: it is written once. */
   const packed = new Map<string, Promise<void>>(own.map(({ manifest }) => [fileOf(manifest), Promise.resolve()]));

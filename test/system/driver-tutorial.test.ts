@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kubectlPath } from "../harness/foreign-tools.ts";
-import { buildPackages, type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
+import { type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { applyDiff, type Block, blocksOf, fileOf } from "../harness/tutorial-blocks.ts";
 
@@ -37,7 +37,6 @@ describe("the tutorial for authors of drivers, in an empty folder with packed pa
 
   beforeAll(async () => {
     const own = ["create-millwright-driver", "@millwright/cli", "@millwright/conformance", "@millwright/core"];
-    await buildPackages(own);
     const { dependencies, devDependencies } = JSON.parse(await readFile(template, "utf8")) as Record<string, object>;
     registry = await startLocalRegistry([...own, ...Object.keys({ ...dependencies, ...devDependencies })]);
     home = await mkdtemp(join(tmpdir(), "millwright-tutorial-"));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPackages, type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
+import { type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
 import { nodeOfVersion } from "../harness/node-versions.ts";
 import { startProgram } from "../harness/program.ts";
 
@@ -27,7 +27,6 @@ describe("the packed packages", () => {
     );
     names = manifests.map(({ name }) => String(name));
     oldest = await nodeOfVersion(`${String(manifests[0].engines.node).replace(">=", "")}.0`);
-    await buildPackages(names);
     registry = await startLocalRegistry(names);
     folder = await mkdtemp(join(tmpdir(), "millwright-packed-"));
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));

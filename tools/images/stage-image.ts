@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { buildPackages, startLocalRegistry } from "../local-registry.ts";
+import { startLocalRegistry } from "../local-registry.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
@@ -24,7 +24,6 @@ export async function stageImage(driver: string, folder: string): Promise<void> 
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
   const names = ["@millwright/cli", "@millwright/tracing", packageOf(driver)];
-  await buildPackages(names);
   const registry = await startLocalRegistry(names);
   const home = await mkdtemp(join(tmpdir(), "millwright-image-"));
   const app = join(folder, "app");

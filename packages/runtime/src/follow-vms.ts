@@ -21,20 +21,34 @@ export interface FollowVmsOptions {
   readonly vmLists?: Partial<VmListTimes>;
   /** What happens to VMs without machine; `off`: nothing. Default: `collect`. */
   readonly orphanVms?: OrphanMode | "off";
+  /**
+   * Whether VMs without the mark of a namespace, such as those of MCM, are of this one, so that one without Machine may be deleted. False where the process has several namespaces: it may have its Machine in another one. Default: true.
+   */
+  readonly ownsUnmarkedVms?: boolean;
 }
+
+/** The lists of VMs where VMs without the mark of a namespace are of none. */
+const withoutUnmarked = <Lister extends VmListDriver>(driver: Lister): Lister => ({
+  ...driver,
+  async listVms(call, signal) {
+    const outcome = await driver.listVms(call, signal);
+    if (!outcome.ok) return outcome;
+    return { ok: true, value: outcome.value.map((vm) => ({ machineNamespace: "", ...vm })) };
+  },
+});
 
 /** Wires the lists of VMs with those who read them. */
 export function followVms(
   context: ControllerContext,
   driver: MachineDriver & VmListDriver,
   settings: Pick<MachineSettings, "creationTimeoutMs">,
-  { vmLists, orphanVms: mode = "collect" }: FollowVmsOptions,
+  { vmLists, orphanVms: mode = "collect", ownsUnmarkedVms = true }: FollowVmsOptions,
   onListFailed: (className: string, reason: string) => void,
 ): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & {
   readonly controller: Controller;
   readonly census: VmCensus;
 } {
-  const lists = createVmLists(context, driver, vmLists, onListFailed);
+  const lists = createVmLists(context, ownsUnmarkedVms ? driver : withoutUnmarked(driver), vmLists, onListFailed);
   const { controller, times } = lists;
   const missingVms = createMissingVms(context, driver, lists);
   const census = createVmCensus(context, lists, driver.listsVms);

@@ -10,12 +10,13 @@ import { secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createManagerGroup } from "./manager-group.ts";
+import { aDriver } from "./testing/fake-driver.ts";
 import { aCloud, aLeadership, aSet, aStop } from "./testing/managed.ts";
 
 const namespaces = ["shoot", "seed"];
 
 /** Managers of two namespaces over one API server. */
-function aGroup(of: readonly string[] = namespaces) {
+function aGroup(of: readonly string[] = namespaces, driver = aCloud().driver) {
   const clock = createVirtualClock();
   const api = createFakeApi({ clock });
   const leaderships = new Map(of.map((namespace) => [namespace, aLeadership()]));
@@ -31,7 +32,7 @@ function aGroup(of: readonly string[] = namespaces) {
     control: api,
     target: api,
     namespaces: of,
-    drivers: [aCloud().driver],
+    drivers: [driver],
     leadershipOf: (namespace) => leaderships.get(namespace)?.leadership,
     clock,
     random: seededRandom(1),
@@ -88,6 +89,33 @@ describe("the managers of several namespaces", () => {
     await clock.advance(60_000);
     expect(found()).toEqual(before);
     expect(clock.pending()).toBe(0);
+  });
+
+  it.each([
+    ["keep a VM without the mark of a namespace: its Machine may be in any of them", namespaces, []],
+    ["delete such a VM as a VM without Machine where there is one namespace", ["shoot"], ["unmarked"]],
+  ])("%s", async (_what, of, expected) => {
+    const deleted: string[] = [];
+    const driver = aDriver({
+      listMachines: async () => ({
+        machines:
+          deleted.length > 0 ? [] : [{ providerId: "vm-of-unmarked", machineName: "unmarked", createdAt: new Date(0) }],
+      }),
+      deleteMachine: async ({ machine }) => {
+        deleted.push(machine.name);
+        return {};
+      },
+    });
+    const { api, clock, manager, leaderships, stop } = aGroup(of, driver);
+    for (const namespace of of) api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 0 } });
+    for (const { give } of leaderships.values()) give();
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    await clock.advance(4 * 3_600_000);
+    expect(deleted).toEqual(expected);
+    stop.abort(new Error("done"));
+    await clock.advance(15_000);
+    await running;
   });
 
   it("are one manager for one namespace: metrics and logs have no further label", async () => {

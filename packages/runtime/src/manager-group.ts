@@ -43,6 +43,7 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
   const targetCaches = api === undefined ? undefined : createTargetCaches({ api, clock, random, ...logging });
   const managers = namespaces.map((namespace): readonly [string, Manager] => {
     const more: Partial<ManagerOptions> = {
+      ownsUnmarkedVms: false,
       ...(targetCaches === undefined ? {} : { targetCaches }),
       ...(log === undefined ? {} : { log: (level, message, fields) => log(level, message, { namespace, ...fields }) }),
     };
