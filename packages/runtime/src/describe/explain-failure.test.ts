@@ -18,7 +18,7 @@ describe("explainFailure", () => {
     ],
     ["a server that is not there", unreachable, /^the API server is unreachable: GET \/api: connect ECONNREFUSED$/],
     ["a server that is not well", serverError(), /^the API server is unreachable: /],
-    ["a kind that is not served", notServedError(), /: .* run "millwright crds \| kubectl apply -f -"$/],
+    ["a kind that is not served", notServedError(), /: .* run "millwright crds apply"$/],
   ])("explains %s in one line", (_, error, expected) => {
     const explained = explainFailure(error, "this needs get on pods");
     expect(isConfigError(explained) && explained.message).toMatch(expected);
