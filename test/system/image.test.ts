@@ -1,12 +1,15 @@
 import { execFile, spawnSync } from "node:child_process";
 import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
+import { globSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { machineClassResource, machineDeploymentResource } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stageImage } from "../../tools/images/stage-image.ts";
+import { isAllowed } from "../../tools/release/licences.ts";
+import { root } from "../../tools/release/packages.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { startProgram } from "../harness/program.ts";
@@ -27,6 +30,9 @@ async function digestOf(folder: string): Promise<string> {
   }
   return hash.digest("hex");
 }
+
+const versionIn = async (folder: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
 
 /** The file system of an image, without an engine for containers: Node, the libraries that it loads, and the staged folder. */
 async function assemble(rootFolder: string): Promise<void> {
@@ -81,6 +87,27 @@ describe("the image", () => {
     expect(names).not.toContain("@azure/arm-compute");
     expect(list).not.toContain("127.0.0.1");
   }, 400_000);
+
+  it("has the licence of every package, and its text where the package has one", async () => {
+    const list = JSON.parse(await readFile(join(staged, "app/sbom.cdx.json"), "utf8"));
+    expect(list).toEqual(JSON.parse(await readFile(join(staged, "sbom.cdx.json"), "utf8")));
+    expect(list.components.length).toBeGreaterThan(50);
+    for (const { name, version, licenses } of list.components) {
+      const [{ license, expression }] = licenses;
+      expect(isAllowed(expression ?? license.id), `${name} ${version}`).toBe(true);
+    }
+    const isLicence = (file: string): boolean => /^(?:licen[cs]e|copying)/i.test(file);
+    const texts: string[] = [];
+    for (const folderOf of globSync("app/node_modules/{*,@*/*}/package.json", { cwd: staged }).map(dirname)) {
+      const kept = (await readdir(join(staged, folderOf))).filter(isLicence);
+      texts.push(...kept);
+      const source = join(root, folderOf.replace("app/", ""));
+      // Another version of a package may be at the same place there.
+      const same = (await versionIn(source)) === (await versionIn(join(staged, folderOf)));
+      expect(kept, folderOf).toEqual(same ? (await readdir(source)).filter(isLicence) : kept);
+    }
+    expect(texts.some((file) => /\.md$/i.test(file))).toBe(true);
+  });
 
   it.skipIf(!canMount)(
     "runs machines as a user without rights, with a root that cannot be written (where mounts are allowed)",

@@ -9,8 +9,11 @@ import { startLocalRegistry } from "../local-registry.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
-/** Files that no image needs; the licences stay. */
+/** Files that no image needs. */
 const unneeded = /\.(?:d\.ts|d\.mts|d\.cts|map|md|markdown|flow)$/i;
+
+/** Files that must go wherever the package goes, also as Markdown. */
+const legal = /^(?:licen[cs]e|copying|copyright|notice)/i;
 
 const packageOf = (driver: string): string => (/^[a-z]+$/.test(driver) ? `@millwright/provider-${driver}` : driver);
 
@@ -44,7 +47,9 @@ export async function stageImage(driver: string, folder: string): Promise<void> 
       (await run("npm", args, { cwd: app, env, maxBuffer: 64 << 20 })).stdout;
     await npm("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", ...names);
     const list: unknown = JSON.parse(await npm("sbom", "--sbom-format=cyclonedx", "--omit=dev"));
-    await writeFile(join(folder, "sbom.cdx.json"), `${JSON.stringify(repeatable(list), undefined, 2)}\n`);
+    const packages = `${JSON.stringify(repeatable(list), undefined, 2)}\n`;
+    // Beside the image for scanners, and in it for users who have only the image.
+    for (const place of [folder, app]) await writeFile(join(place, "sbom.cdx.json"), packages);
     // They name the registry, which exists no longer.
     for (const name of ["package-lock.json", "node_modules/.package-lock.json"]) await rm(join(app, name));
     await prune(app);
@@ -68,6 +73,7 @@ function repeatable(list: unknown): unknown {
 /** Removes what no image needs, and then gives all that is left one time. */
 async function prune(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() && unneeded.test(entry.name)) await rm(join(entry.parentPath, entry.name));
+    if (entry.isFile() && unneeded.test(entry.name) && !legal.test(entry.name))
+      await rm(join(entry.parentPath, entry.name));
   for (const name of [...(await readdir(folder, { recursive: true })), ""]) await lutimes(join(folder, name), 0, 0);
 }
