@@ -150,7 +150,7 @@ describe("millwright uninstall", () => {
   });
 
   it("refuses while a process leads, and takes over from one that ended without releasing its lease", async () => {
-    await hold(1);
+    await hold(2);
     const before = await everything();
     let renewals = 0;
     const renewing = setInterval(() => {
@@ -171,7 +171,7 @@ describe("millwright uninstall", () => {
     expect(await everything()).toEqual(before);
     expect(await uninstall("--yes")).toBe(0);
     expect((await api.list(nodeResource)).items.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   it("rejects --yes with --dry-run", async () => {
     expect(await uninstall("--yes", "--dry-run")).toBe(2);
