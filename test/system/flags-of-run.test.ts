@@ -30,7 +30,10 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   "concurrent-syncs": ["packages/kube/src/controller/controller.test.ts", "as it has workers"],
   "record-cloud": ["test/clouds/record-and-replay.test.ts", "records the exchange of its driver and the cloud"],
   "leader-elect": ["test/resilience/takeover.test.ts", "and never in both"],
-  "leader-elect-lease-duration": ["test/resilience/takeover.test.ts", "leads within one lease duration"],
+  "leader-elect-lease-duration": [
+    "test/resilience/takeover.test.ts",
+    "leads when the leases of a killed leader have passed, and not before",
+  ],
   "leader-elect-renew-deadline": ["packages/kube/src/leader-election/elector.test.ts", "shorter than the deadline"],
   "leader-elect-retry-period": ["packages/kube/src/leader-election/elector.test.ts", "renews every two seconds"],
   "machine-creation-timeout": [resilience("reload"), "reloads timeouts while it runs"],

@@ -22,7 +22,7 @@ function start(results: Readonly<Record<string, readonly (string | Error)[]>>, p
   const closed: string[] = [];
   const left = new Map(Object.entries(results).map(([provider, each]) => [provider, [...each]]));
   const collection = collectDrivers(
-    Object.keys(results).map((provider) => ({ provider, place })),
+    Object.keys(results).map((provider) => ({ provider, place: provider === "slow" ? "address" : place })),
     {
       clock,
       log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields)}`),
@@ -68,6 +68,20 @@ describe("drivers that are opened", () => {
     await clock.advance(1);
     await done;
     expect(first).toEqual(["mock"]);
+    await drivers.close();
+  });
+
+  it("are waited for longer when their process starts: what it reports comes before errors of clusters", async () => {
+    const { clock, collection } = start({ hanging: ["waits"], mock: ["mock"] });
+    let isThere = false;
+    void collection.then(() => (isThere = true));
+    await clock.advance(9_999);
+    expect(isThere).toBe(false);
+    await clock.advance(1);
+    const drivers = await collection;
+    const first = drivers.first();
+    await clock.advance(10_000);
+    expect(names(await first)).toEqual(["mock"]);
     await drivers.close();
   });
 
@@ -119,9 +133,10 @@ describe("drivers that are opened", () => {
   });
 
   it("end the start with the first failure when none of them can be used", async () => {
-    const { collection } = start({ one: [down], two: [new ConfigError("other")] });
-    await expect((await collection).first()).rejects.toThrow(down);
-    await expect((await start({ only: [down] }).collection).first()).rejects.toThrow(down);
+    await expect(start({ one: [down], two: [new ConfigError("other")] }).collection).rejects.toThrow(down);
+    await expect(start({ only: [down] }).collection).rejects.toThrow(down);
+    const { collection } = start({ slow: [down] });
+    await expect(collection.then((drivers) => drivers.first())).rejects.toThrow(down);
   });
 
   it("end the start when one cannot be loaded into this process, and the others are closed", async () => {

@@ -22,7 +22,7 @@ export interface OpenedDriver {
 /** Drivers that are being opened. */
 export interface DriverCollection {
   /**
-   * The drivers that are there after ten seconds, or as soon as all are; waits longer for the first one.
+   * The drivers that are there after another ten seconds, or as soon as all are; waits longer for the first one.
    *
    * @throws ConfigError when no driver can be used, or two have the same name; the reason of the signal
    */
@@ -54,11 +54,14 @@ function checkNames(drivers: readonly Driver[]): void {
       throw new ConfigError(`two drivers have the name "${driver.name}": name one of them with --provider`);
 }
 
+const report = ({ driver, provider, place, version }: OpenedDriver & DriverToOpen, log: Log): void =>
+  log("info", "Driver is loaded", { driver: driver.name, provider, place, version });
+
 /**
- * Opens drivers side by side. One that runs elsewhere and cannot be opened is tried again with backoff, so that it never keeps the others from their machines; only when none
+ * Opens drivers side by side, and waits up to ten seconds for those of this machine. One that runs elsewhere and cannot be opened is tried again with backoff, so that it never keeps the others from their machines; only when none
  * of them can be opened, the first failure is final.
  *
- * @throws ConfigError when one cannot be loaded into this process; the others are closed then
+ * @throws ConfigError when one cannot be loaded into this process, or none can be opened; the others are closed then
  */
 export async function collectDrivers<ToOpen extends DriverToOpen>(
   toOpen: readonly ToOpen[],
@@ -67,21 +70,29 @@ export async function collectDrivers<ToOpen extends DriverToOpen>(
   const closed = new AbortController();
   const signal = AbortSignal.any([stopped, closed.signal]);
   /** In the order of their arrival. */
-  const opened: OpenedDriver[] = [];
+  const opened: (OpenedDriver & DriverToOpen)[] = [];
   let arrive = (): void => undefined;
   /** Resolves when the first one is there. */
   const arrival = new Promise<void>((resolve) => (arrive = resolve));
-  let deliver: ((one: OpenedDriver) => void) | undefined;
+  let deliver: ((one: OpenedDriver & DriverToOpen) => void) | undefined;
 
   const openOne = async (each: ToOpen): Promise<void> => {
-    const one = await open(each, signal);
+    const one = { ...(await open(each, signal)), ...each };
     opened.push(one);
-    const { driver, version } = one;
-    log("info", "Driver is loaded", { driver: driver.name, provider: each.provider, place: each.place, version });
     arrive();
     deliver?.(one);
   };
   const attempts = toOpen.map(openOne);
+  const failures: unknown[] = [];
+  // What fails before it is awaited is reported when none is left.
+  for (const attempt of attempts) attempt.catch((error: unknown) => failures.push(error));
+  /** Waits until some are there or have failed, but not long. */
+  const settled = async (some: readonly Promise<void>[]): Promise<void> => {
+    const done = new AbortController();
+    const wait = clock.sleep(FIRST_DRIVERS_MS, AbortSignal.any([signal, done.signal]));
+    await Promise.race([Promise.allSettled(some), wait]).finally(() => done.abort(new Error("not needed")));
+    if (failures.length === attempts.length) throw failures[0];
+  };
   /** Ends when the driver is there. */
   const openAgain = async (each: ToOpen, firstAttempt: Promise<void> | undefined): Promise<void> => {
     let attempt = firstAttempt;
@@ -105,10 +116,11 @@ export async function collectDrivers<ToOpen extends DriverToOpen>(
     await Promise.all(opened.map((one) => one.close()));
   };
 
-  // What fails before it is awaited is reported by first().
-  for (const attempt of attempts) attempt.catch(() => undefined);
+  const placedIn = (...places: readonly DriverPlace[]): readonly Promise<void>[] =>
+    attempts.filter((_, index) => places.includes(toOpen[index]?.place ?? "address"));
   try {
-    await Promise.all(attempts.filter((_, index) => toOpen[index]?.place === "inProcess"));
+    await Promise.all(placedIn("inProcess"));
+    await settled(placedIn("inProcess", "isolated"));
   } catch (error) {
     await close();
     throw error;
@@ -117,21 +129,17 @@ export async function collectDrivers<ToOpen extends DriverToOpen>(
   return {
     close,
     async first() {
-      const settled = new AbortController();
-      const wait = clock.sleep(FIRST_DRIVERS_MS, AbortSignal.any([signal, settled.signal]));
-      const results = await Promise.race([Promise.allSettled(attempts), wait]).finally(() =>
-        settled.abort(new Error("not needed")),
-      );
-      const failures = results?.filter((result) => result.status === "rejected") ?? [];
-      if (failures[0] !== undefined && failures.length === attempts.length) throw failures[0].reason;
+      await settled(attempts);
       following = toOpen.map((each, index) => openAgain(each, attempts[index]));
       if (opened.length === 0) await orAborted(signal, arrival);
       checkNames(opened.map(({ driver }) => driver));
       delivered = opened.length;
+      for (const one of opened) report(one, log);
       return opened.map(({ driver }) => driver);
     },
     later(add) {
       deliver = (one) => {
+        report(one, log);
         try {
           add(one.driver);
         } catch (error) {
