@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { type Program, startProgram } from "./program.ts";
 
-const bin = fileURLToPath(new URL("../../packages/cli/src/bin.ts", import.meta.url));
+/** The command, from its sources. */
+export const bin = fileURLToPath(new URL("../../packages/cli/src/bin.ts", import.meta.url));
 
 /** A running `millwright` command, as a user starts it. */
 export type MillwrightProcess = Program;

@@ -1,10 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApiServer } from "@millwright/devcluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startMillwright } from "../harness/millwright.ts";
+import { bin, startMillwright } from "../harness/millwright.ts";
 
 describe("the command line", () => {
   let folder: string;
@@ -27,6 +28,12 @@ describe("the command line", () => {
     expect(output).not.toContain("    at ");
     return lines[0] ?? "";
   };
+
+  it("prints no stack when the reader of its output goes away", () => {
+    const command = `"$0" --conditions=@millwright/source "$1" run --help | true`;
+    const { stderr } = spawnSync("bash", ["-c", command, process.execPath, bin], { encoding: "utf8" });
+    expect(stderr).toBe("");
+  });
 
   it("starts the example and exits with status 0 when it is Running", async () => {
     const { code, output } = await run("dev", "--exit-when-ready");

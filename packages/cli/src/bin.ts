@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { unsupportedNode } from "./supported-node.ts";
+import { stopWhenOutputCloses } from "./terminal/closed-output.ts";
 
 /** How long the process may take to end when its command has, milliseconds: handles that a driver has left open would keep it for ever. */
 const EXIT_TIMEOUT_MS = 2_000;
 
 const problem = unsupportedNode(process.versions.node);
 if (problem === undefined) {
+  stopWhenOutputCloses();
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
