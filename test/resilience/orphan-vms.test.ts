@@ -79,9 +79,11 @@ it("continues the quarantine after a restart, and only reports in mode report", 
 });
 
 it("keeps a VM whose Machine names another one", { timeout: 200_000 }, async () => {
-  await fleet.manage({ settings: { creationTimeoutMs: 1_000, healthTimeoutMs: 600_000 } });
+  const { stop } = await fleet.manage({ settings });
   await fleet.untilRunning(FLEET);
   const before = vmIds();
+  // An id cannot be changed to another one, and controllers would write one that is missing.
+  await stop();
   const [machine] = await fleet.machines();
   const write = (providerID: string | null) =>
     fleet.api.patch(
@@ -90,11 +92,9 @@ it("keeps a VM whose Machine names another one", { timeout: 200_000 }, async () 
       { spec: { providerID } },
       { kind: "merge" },
     );
-  // An id cannot be changed to another one, and the controllers write one that is missing.
-  await eventually(async () => {
-    await write(null);
-    await write("mock:///eu-1/i-none");
-  }, LONG);
+  await write(null);
+  await write("mock:///eu-1/i-none");
+  await fleet.manage({ settings: { creationTimeoutMs: 1_000, healthTimeoutMs: 600_000 } });
   const lists = (): number => fleet.cloud.calls.filter(({ operation }) => operation === "list").length;
   const from = lists();
   await eventually(async () => expect(lists()).toBeGreaterThan(from + 8), LONG);
