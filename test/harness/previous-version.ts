@@ -1,8 +1,7 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { access, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Program, startProgram } from "./program.ts";
@@ -50,16 +49,10 @@ async function linkPackages(folder: string): Promise<void> {
 export async function checkOutPreviousVersion(): Promise<PreviousVersion> {
   const commit = await previousCommit();
   const folder = await mkdtemp(join(tmpdir(), "millwright-previous-"));
-  const archive = spawn("git", ["-C", root, "archive", commit, "packages", "providers"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const extract = spawn("tar", ["-x", "-C", folder], { stdio: ["pipe", "inherit", "inherit"] });
-  const extracted = new Promise<void>((resolve, reject) => {
-    extract.once("error", reject);
-    extract.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}`))));
-  });
-  await pipeline(archive.stdout, extract.stdin);
-  await extracted;
+  // By an index of its own: that of the repository stays as it is, and no other program has a part in it.
+  const env = { ...process.env, GIT_INDEX_FILE: join(folder, "index") };
+  await run("git", ["-C", root, "read-tree", commit], { env });
+  await run("git", ["-C", root, "checkout-index", "--all", `--prefix=${folder}/`], { env });
   await linkPackages(folder);
   const bin = join(folder, "packages/cli/src/bin.ts");
   await access(bin);
