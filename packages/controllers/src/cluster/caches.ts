@@ -41,8 +41,8 @@ import { trimPod } from "./trim-pod.ts";
 
 /** Caches of the control cluster: where machines are declared. All of one namespace. */
 export interface ControlCaches {
-  /** `providerId`: by {@link providerIdKey}. */
-  readonly machines: Informer<Machine, "owner" | "class" | "node" | "providerId" | "group">;
+  /** `providerId`: by {@link providerIdKey}; `unowned`: under "", machines without a controller. */
+  readonly machines: Informer<Machine, "owner" | "unowned" | "class" | "node" | "providerId" | "group">;
   readonly sets: Informer<MachineSet, "owner">;
   readonly deployments: Informer<MachineDeployment>;
   readonly classes: Informer<MachineClass, "secret">;
@@ -86,6 +86,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
       trim: readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} })),
       indexes: {
         owner,
+        unowned: (machine: Machine) => (owner(machine) === undefined ? "" : undefined),
         class: classNamesOf,
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
         providerId: (machine: Machine) => providerIdKey(machine.spec.providerID),

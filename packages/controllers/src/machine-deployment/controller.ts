@@ -131,7 +131,8 @@ export function createMachineDeploymentController(
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
     const snapshot = { ...observe(deployment, now), orphaning: orphaning.stateOf(deployment) };
-    const inputs = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
+    const all = [...snapshot.machines.values()].flat();
+    const inputs = observeConditionInputs(context, deployment, all, snapshot.nodes);
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };
   const pace = createStatusUpdateThrottle<MachineDeploymentStatus>(clock, (status, change) => ({
@@ -160,6 +161,10 @@ export function createMachineDeploymentController(
     workers,
     store: caches.deployments.store,
     keysOfMachine,
+    machinesOf: ({ metadata: { uid = "" } }) =>
+      caches.sets.store
+        .byIndex("owner", uid)
+        .reduce((sum, set) => sum + caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length, 0),
     keysOfClass: (name) => [
       ...caches.deployments.store
         .list(namespace)

@@ -155,7 +155,7 @@ export function createMachineSetController(
     };
     releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();
-    const inputs = observeConditionInputs(context, set, snapshot.claim.owned);
+    const inputs = observeConditionInputs(context, set, snapshot.claim.owned, snapshot.nodes);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
   };
   /** In one turn of the event loop: otherwise two sets could use the same budget. */
@@ -202,6 +202,7 @@ export function createMachineSetController(
     workers,
     store: caches.sets.store,
     keysOfMachine,
+    machinesOf: ({ metadata: { uid = "" } }) => caches.machines.store.byIndex("owner", uid).length,
     keysOfClass,
     reconcile: async (key) => {
       const decided = await decideGuarded({

@@ -97,7 +97,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
 export const observeMachineSet = (context: Observed, set: MachineSet): MachineSetSnapshot =>
   machineSetSnapshot(set, {
     controlled: context.caches.machines.store.byIndex("owner", set.metadata.uid ?? ""),
-    others: context.caches.machines.store.list(context.namespace),
+    others: context.caches.machines.store.byIndex("unowned", ""),
     deployment: (name) => context.caches.deployments.store.getByRef({ namespace: context.namespace, name }),
     nodesOf: (machines) => nodesOfMachines(machines, context),
   });

@@ -9,6 +9,18 @@ import {
 import type { ControllerContext } from "../cluster/context.ts";
 import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-condition-inputs.ts";
 
+/**
+ * How much reconciles of objects that own machines may read: see docs/decisions/large-fleets.md. Exported for tests.
+ */
+export const ownerPace = {
+  /** Machines that the reconciles of one controller read per second; each costs about ten microseconds. */
+  costPerSecond: 10_000,
+  /** Objects with no more machines than this are never delayed. */
+  freeCost: 100,
+  /** Maximum delay of a reconcile, milliseconds: that of a changed spec, too. */
+  maxDelayMs: 2_000,
+} as const;
+
 /** Options of a controller of objects that own machines. */
 export interface OwningControllerOptions<T extends ApiObject> {
   /** For logs and metrics. */
@@ -17,6 +29,8 @@ export interface OwningControllerOptions<T extends ApiObject> {
   readonly store: ReadonlyStore<T>;
   readonly keysOfClass: OwnerKeys["ofClass"];
   readonly keysOfMachine: OwnerKeys["ofMachine"];
+  /** How many machines a reconcile of an object reads. */
+  readonly machinesOf: (object: T) => number;
   readonly reconcile: Parameters<typeof createController>[0]["reconcile"];
 }
 
@@ -26,7 +40,7 @@ export interface OwningControllerOptions<T extends ApiObject> {
  */
 export function createOwningController<T extends ApiObject>(
   context: ControllerContext,
-  { name, workers, store, keysOfClass, keysOfMachine, reconcile }: OwningControllerOptions<T>,
+  { name, workers, store, keysOfClass, keysOfMachine, machinesOf, reconcile }: OwningControllerOptions<T>,
 ): Controller {
   const { caches, namespace, target, crdGuard, clock, random, log } = context;
   const controller = createController({
@@ -44,6 +58,13 @@ export function createOwningController<T extends ApiObject>(
     random,
     log,
     reconcile,
+    pace: {
+      ...ownerPace,
+      costOf: (key) => {
+        const object = store.get(key);
+        return object === undefined ? 0 : machinesOf(object);
+      },
+    },
   });
   const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
   watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });

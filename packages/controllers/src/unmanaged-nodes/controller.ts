@@ -57,7 +57,8 @@ export function createUnmanagedNodeController(
           machines,
           withoutForMs: since === undefined ? undefined : clock.monotonicMs() - since,
           isMarkedByUs: marked.has(uid),
-          doubt: findDoubt(observeMachineList(context), undefined),
+          // Reads all machines, and most Nodes have one.
+          doubt: machines > 0 ? undefined : findDoubt(observeMachineList(context), undefined),
           creationTimeoutMs,
         },
         (target.clock ?? clock).now(),

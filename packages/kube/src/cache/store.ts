@@ -329,7 +329,13 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     byIndex(name, value) {
       const index = indexes.get(name);
       if (index === undefined) throw new TypeError(`the store has no index "${name}"`);
-      return [...index.keys(value)].flatMap((key) => objects.get(key) ?? []);
+      // In one loop: most look-ups find one object or none, and there are several for each machine of a large set.
+      const found: T[] = [];
+      for (const key of index.keys(value)) {
+        const object = objects.get(key);
+        if (object !== undefined) found.push(object);
+      }
+      return found;
     },
     subscribe(subscriber, { replay = true } = {}) {
       if (replay) for (const object of Array.from(objects.values())) notify(subscriber, undefined, object);

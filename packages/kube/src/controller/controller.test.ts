@@ -307,3 +307,28 @@ test("shows an observer how each reconcile ended and how long it took, in the wo
   ]);
   await run.end();
 });
+
+test("spaces reconciles of an expensive key, loses none, and does not delay a cheap key", async () => {
+  const times: [string, number][] = [];
+  const run = setUp(
+    async (key) => {
+      times.push([key, run.clock.monotonicMs() - started]);
+      return done;
+    },
+    { pace: { costOf: (key) => (key === "large" ? 100 : 1), costPerSecond: 100, freeCost: 1, maxDelayMs: 2_000 } },
+  );
+  const started = run.clock.monotonicMs();
+  for (let ms = 0; ms < 300; ms += 100) {
+    for (const key of ["large", "small"]) run.controller.enqueue(key);
+    await run.clock.advance(100);
+  }
+  await run.clock.advance(10_000);
+  expect(times).toEqual([
+    ["large", 0],
+    ["small", 0],
+    ["small", 100],
+    ["small", 200],
+    ["large", 1_000],
+  ]);
+  await run.end();
+});

@@ -6,6 +6,8 @@ import { startDeadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { keyFields } from "../objects/log-fields.ts";
+import { createCostPace } from "./cost-pace.ts";
+import type { PaceOptions } from "./cost-pace.ts";
 import { createHotLoopGuard } from "./hot-loop-guard.ts";
 import type { QueueObserver } from "./queue-meter.ts";
 import { createQueue } from "./queue.ts";
@@ -53,6 +55,8 @@ export interface ControllerOptions {
    * so it is not a failure and does not back off. Default 10.
    */
   readonly maxReconcilesPerSecond?: number | undefined;
+  /** Spaces reconciles of expensive keys. Default: none is expensive. */
+  readonly pace?: PaceOptions | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log | undefined;
@@ -69,7 +73,7 @@ export interface SyncedCache {
 export interface ControllerCounts {
   readonly reconciles: number;
   readonly failures: number;
-  /** Reconciles that the hot-loop guard delayed. */
+  /** Reconciles that the hot-loop guard or the pace delayed. */
   readonly heldBack: number;
 }
 
@@ -121,6 +125,7 @@ export function createController(options: ControllerOptions): Controller {
     observer: { waited: (ms) => observer.waited?.(ms), worked: (ms) => observer.worked?.(ms) },
   });
   const guard = createHotLoopGuard(clock, options.maxReconcilesPerSecond ?? 10);
+  const pace = options.pace === undefined ? undefined : createCostPace(clock, options.pace);
   const timeoutMs = options.timeoutMs ?? 120_000;
   const workers = options.workers ?? 4;
   const counts = { reconciles: 0, failures: 0, heldBack: 0 };
@@ -164,18 +169,25 @@ export function createController(options: ControllerOptions): Controller {
     });
   }
 
+  /** Whether the key must wait; it is then requeued. */
+  function isDelayed(key: string): boolean {
+    // In this order: the pace counts a key that it admits.
+    const heldMs = guard.waitMs(key);
+    const delayMs = heldMs > 0 ? heldMs : (pace?.admit(key) ?? 0);
+    if (delayMs <= 0) return false;
+    counts.heldBack++;
+    queue.addAfter(key, delayMs);
+    const message =
+      heldMs > 0
+        ? "Reconcile is delayed because the key is reconciled too often"
+        : "Reconcile is delayed because the key is expensive";
+    log("debug", message, { controller: name, ...keyFields(key), delayMs });
+    return true;
+  }
+
   async function reconcileKey(key: string, signal: AbortSignal): Promise<void> {
-    const delayMs = guard.admit(key);
-    if (delayMs > 0) {
-      counts.heldBack++;
-      queue.addAfter(key, delayMs);
-      log("debug", "Reconcile is delayed because the key is reconciled too often", {
-        controller: name,
-        ...keyFields(key),
-        delayMs,
-      });
-      return;
-    }
+    if (isDelayed(key)) return;
+    guard.count(key);
     counts.reconciles++;
     const startMs = clock.monotonicMs();
     const ended = (outcome: ReconcileOutcome): void => observer.reconciled?.(outcome, clock.monotonicMs() - startMs);

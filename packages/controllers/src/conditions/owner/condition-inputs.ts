@@ -1,6 +1,6 @@
 import { controllerOf, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
-import { type NodesOfMachines, nodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { shapeProblemsOf } from "../../cluster/readable.ts";
 import type { MachineFacts } from "../machine/facts.ts";
 import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
@@ -35,11 +35,13 @@ function controllingDeployment(
  * Reads the condition inputs of an object that owns machines, from caches; `undefined` when Cluster API's conditions are disabled.
  *
  * @param object as it is in the cache
+ * @param nodes those of the machines; `undefined` without a target cluster
  */
 export function observeConditionInputs(
   context: Pick<ControllerContext, "caches" | "target" | "namespace" | "conditions">,
   object: MachineSet | MachineDeployment,
   machines: readonly Machine[],
+  nodes: NodesOfMachines | undefined,
 ): ConditionInputs | undefined {
   const { caches, target, namespace, conditions } = context;
   if (conditions?.clusterApi === false) return undefined;
@@ -53,7 +55,7 @@ export function observeConditionInputs(
   return {
     hasTarget: target !== undefined,
     isTargetReachable: (target?.caches.nodes.connectivity.lostForMs() ?? 0) <= settings.unreachableAfterMs,
-    nodes: nodesOfMachines(machines, context),
+    nodes: nodes ?? new Map(),
     classes: new Set(existing),
     deployment: controllingDeployment(object, context),
     isSpecReadable: shapeProblemsOf(object).length === 0,
