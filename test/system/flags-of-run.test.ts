@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type ApiServer, createApiServer } from "@millwright/devcluster";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../packages/cli/src/program.ts";
+import { eventually } from "../harness/eventually.ts";
 import { startMillwright } from "../harness/millwright.ts";
 
 const resilience = (name: string): string => `test/resilience/${name}.test.ts`;
@@ -18,7 +23,7 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   provider: [commandLine, "rejects a driver package that does not exist"],
   "control-kubeconfig": [commandLine, "rejects an invalid kubeconfig"],
   kubeconfig: [here, "takes --kubeconfig and --context"],
-  context: [here, "takes --kubeconfig and --context"],
+  context: [here, "manages the cluster and the namespace of --context"],
   "target-kubeconfig": ["test/system/mcm-command-lines.test.ts", "runs with the flags of MCM's programs"],
   "target-kubeconfig-allow": ["packages/cli/src/target/target-kubeconfig.test.ts", "allows what the flag lists"],
   namespace: [resilience("namespaces"), "each lead their own"],
@@ -97,10 +102,10 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
 };
 
 const options = createProgram(() => undefined).commands.find((command) => command.name() === "run")?.options ?? [];
-/** Names of flags; hidden ones are those of MCM without effect. */
+/** Names of flags; hidden ones are those of MCM without effect. `-A` is rejected, see packages/cli/src/every-command.test.ts. */
 const namesOf = (isHidden: boolean): readonly string[] =>
   options
-    .filter(({ negate, hidden }) => !negate && hidden === isHidden)
+    .filter(({ negate, hidden, short }) => !negate && hidden === isHidden && short !== "-A")
     .map((option) => option.name())
     .toSorted();
 const textOf = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
@@ -130,6 +135,41 @@ it("millwright run takes --kubeconfig and --context", async () => {
   const command = startMillwright(["run", "--provider=mock", "--kubeconfig=/none/kubeconfig", "--context=other"]);
   expect(await command.ended).toBe(1);
   expect(command.output()).toContain("/none/kubeconfig");
+});
+
+it("millwright run manages the cluster and the namespace of --context, not of the current one", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-context-"));
+  const [current, other] = [createApiServer(), createApiServer()];
+  const file = join(folder, "kubeconfig");
+  const context = (name: string, namespace: string) => ({ name, context: { cluster: name, user: "none", namespace } });
+  const cluster = async (name: string, server: ApiServer) => ({
+    name,
+    cluster: { server: (await server.listen()).url },
+  });
+  await writeFile(
+    file,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "current",
+      clusters: [await cluster("current", current), await cluster("other", other)],
+      contexts: [context("current", "default"), context("other", "team-z")],
+      users: [{ name: "none", user: {} }],
+    }),
+  );
+  const command = startMillwright(["run", "--provider=mock", `--kubeconfig=${file}`, "--context=other"]);
+  try {
+    await eventually(async () => {
+      const namespaces = await Promise.resolve(other.requests.map(({ namespace }) => namespace));
+      expect(namespaces).toContain("team-z");
+      expect(namespaces).not.toContain("default");
+    });
+    expect(current.requests).toEqual([]);
+  } finally {
+    await command.stop("SIGKILL");
+    await Promise.all([current.close(), other.close()]);
+    await rm(folder, { recursive: true });
+  }
 });
 
 it("millwright run prints the flags in effect", async () => {

@@ -1,11 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds } from "@millwright/core";
+import { crds, machineApiVersion, machineClassResource, machineResource } from "@millwright/core";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
-import { createApiClient, customResourceDefinitionResource, loadKubeConfig } from "@millwright/kube";
+import {
+  createApiClient,
+  customResourceDefinitionResource,
+  loadKubeConfig,
+  namespaceResource,
+  nodeResource,
+} from "@millwright/kube";
 import type { Command } from "commander";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { parse, stringify } from "yaml";
 import { main } from "./main.ts";
 import { createProgram } from "./program.ts";
 
@@ -195,17 +202,164 @@ describe("a command that reads a cluster", () => {
     expect(`${stdout}${stderr}`).toContain("no-such");
   });
 
-  it("covers all namespaces with -A", async () => {
-    expect(await run("drift", "-A", "--kubeconfig", kubeconfig, "-o", "json")).toMatchObject({
-      status: 0,
-      stdout: "[]\n",
+  describe("and takes -A", () => {
+    const rejected = [
+      "crds apply",
+      "crds diff",
+      "describe class",
+      "describe deployment",
+      "describe machine",
+      "describe set",
+      "run",
+    ];
+    const covering = once.filter((name) => !rejected.includes(name));
+    /** Command lines that are about no single object. */
+    const ofAll: Readonly<Record<string, readonly string[]>> = {
+      plan: ["plan", "--filename=DEPLOYMENTS"],
+      drift: ["drift"],
+      doctor: ["doctor"],
+      uninstall: ["uninstall"],
+      approve: ["approve", "--all"],
+    };
+
+    it.each(rejected)("rejects it with the reason, with status 2: %s", async (name) => {
+      const { status, stdout, stderr } = await run(...lineOf(name), "-A", "--kubeconfig", kubeconfig);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^error: --all-namespaces: [A-Za-z]/);
     });
-    expect(await run("doctor", "-A", "--kubeconfig", kubeconfig, "-o", "json")).toMatchObject({
-      status: 0,
-      stdout: "[]\n",
+
+    it.each(covering)("rejects it together with -n: %s", async (name) => {
+      const { status } = await run(...lineOf(name), "-A", "-n", "a", "--kubeconfig", kubeconfig);
+      expect(status).toBe(2);
     });
-    expect((await run("drift", "a", "-A", "--kubeconfig", kubeconfig)).status).toBe(2);
-    expect((await run("drift", "-A", "-n", "a", "--kubeconfig", kubeconfig)).status).toBe(2);
+
+    it.each([
+      ["drift", "a"],
+      ["drift", "--deployment=a"],
+      ["doctor", "a"],
+      ["approve", "deployment", "a"],
+      ["plan", "--scale=a=1"],
+      ["plan", "--delete=a"],
+    ])("rejects it for one object: millwright %s %s %s", async (...args) => {
+      const line = args.filter((arg) => arg !== undefined);
+      const { status, stderr } = await run(...line, "-A", "--kubeconfig", kubeconfig);
+      expect(status).toBe(2);
+      expect(stderr).toContain("--all-namespaces: ");
+    });
+
+    it("covers no namespace where none has objects", async () => {
+      for (const name of ["drift", "doctor", "uninstall"])
+        expect(await run(name, "-A", "--kubeconfig", kubeconfig, "-o", "json")).toMatchObject({
+          status: 0,
+          stdout: "[]\n",
+        });
+    });
+
+    describe("where two namespaces have machines", () => {
+      const teams = ["team-a", "team-b"];
+      let file: string;
+      const deploymentIn = (namespace: string) => ({
+        apiVersion: machineApiVersion,
+        kind: "MachineDeployment",
+        metadata: { name: "pool", namespace },
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: { name: "pool" } },
+          template: {
+            metadata: { labels: { name: "pool" } },
+            spec: { class: { kind: "MachineClass", name: "small" } },
+          },
+        },
+      });
+      beforeAll(async () => {
+        file = join(folder, "deployments.json");
+        await writeFile(file, JSON.stringify({ kind: "List", apiVersion: "v1", items: teams.map(deploymentIn) }));
+        const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), {});
+        for (const namespace of teams) {
+          await api.create(namespaceResource, { metadata: { name: namespace } });
+          const metadata = { name: "small", namespace };
+          await api.create(machineClassResource, { metadata, provider: "mock", providerSpec: {} });
+          await api.create(machineResource, {
+            metadata: { name: "m", namespace, labels: namespace === "team-b" ? { node: "n" } : {} },
+            spec: { class: { kind: "MachineClass", name: "small" } },
+          });
+        }
+        await api.create(nodeResource, { metadata: { name: "n" } });
+        await api.close();
+      });
+
+      it.each(Object.entries(ofAll))("reports on both, as a list and as text: %s", async (_, args) => {
+        const line = [...args.map((arg) => arg.replace("DEPLOYMENTS", file)), "-A", "--kubeconfig", kubeconfig];
+        const json = await run(...line, "-o", "json");
+        const reports = JSON.parse(json.stdout) as readonly { readonly namespace: string }[];
+        expect(reports.map(({ namespace }) => namespace)).toEqual(teams);
+        const { stdout } = await run(...line);
+        for (const team of teams) expect(stdout).toContain(`Namespace ${team}:\n\n`);
+      });
+
+      it("finds the machine of a node in any namespace", async () => {
+        const line = ["drain", "n", "--dry-run", "--kubeconfig", kubeconfig, "-o", "json"];
+        const machineOf = async (...more: readonly string[]): Promise<unknown> =>
+          (JSON.parse((await run(...line, ...more)).stdout) as { readonly machine?: unknown }).machine;
+        expect(await machineOf()).toBeUndefined();
+        expect(await machineOf("-A")).toMatchObject({ namespace: "team-b", name: "m" });
+      });
+    });
+  });
+
+  describe("with a kubeconfig of two clusters", () => {
+    let other: ApiServer;
+    let both: string;
+    beforeAll(async () => {
+      other = createApiServer();
+      const { url } = await other.listen();
+      both = join(folder, "both");
+      const current = await readFile(kubeconfig, "utf8");
+      const config = JSON.parse(JSON.stringify(parse(current))) as Record<string, readonly object[]>;
+      await writeFile(
+        both,
+        stringify({
+          ...config,
+          clusters: [...(config["clusters"] ?? []), { name: "other", cluster: { server: url } }],
+          contexts: [
+            ...(config["contexts"] ?? []),
+            { name: "elsewhere", context: { cluster: "other", user: "millwright", namespace: "team-z" } },
+          ],
+        }),
+      );
+      const api = createApiClient({ server: url }, {});
+      for (const crd of crds())
+        await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+      await api.create(nodeResource, { metadata: { name: "node" } });
+      await api.close();
+    });
+    afterAll(() => other.close());
+
+    it.each(once)("reads the cluster and the namespace of --context, and no other: %s", async (name) => {
+      const [before, beforeOther] = [server.requests.length, other.requests.length];
+      await run(...lineOf(name), "--kubeconfig", both, "--context", "elsewhere");
+      expect(server.requests.length).toBe(before);
+      const requests = other.requests.slice(beforeOther);
+      expect(requests.length).toBeGreaterThan(0);
+      const namespaces = requests.map(({ namespace }) => namespace).filter((each) => each !== "");
+      const isOfCluster = name.startsWith("crds");
+      expect(new Set(namespaces.filter((each) => each !== "kube-system"))).toEqual(
+        new Set(isOfCluster ? [] : ["team-z"]),
+      );
+      await run(...lineOf(name), "--kubeconfig", both);
+      expect(server.requests.length).toBeGreaterThan(before);
+      expect(other.requests.length).toBe(beforeOther + requests.length);
+    });
+  });
+
+  it.each(reading.map(([name]) => name))("rejects a context of a service account: %s", async (name) => {
+    const { status, stdout, stderr } = await run(
+      ...lineOf(name),
+      "--control-kubeconfig=inClusterConfig",
+      "--context=other",
+    );
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain('--context other: "inClusterConfig" has no contexts');
   });
 });
 

@@ -25,6 +25,7 @@ import {
   addNamespace,
   addOutput,
   addTargetCluster,
+  rejectAllNamespaces,
 } from "./target/cluster-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 import { addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
@@ -75,7 +76,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
 
   addDescribeCommands(program);
 
-  addOutput(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>")))))
+  addOutput(addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>"))))))
     .description(
       "print what a drain of a node would do, and what would block it: status 0 when it would complete, 3 when it would not",
     )
@@ -121,7 +122,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
 
   addApproveCommand(program, setStatus);
 
-  addOutput(addNamespace(addTargetCluster(addControlCluster(program.command("uninstall")))))
+  addOutput(addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("uninstall"))))))
     .description(
       "remove finalizers and annotations of the controllers, which must be stopped; deletes no object and no VM: without --yes it prints what it would do",
     )
@@ -133,8 +134,10 @@ export function createProgram(setStatus: (status: number) => void, words: readon
     });
 
   addOutput(
-    addNamespace(
-      addTargetCluster(addControlCluster(program.command("plan")), "the cluster in which they are declared"),
+    addAllNamespaces(
+      addNamespace(
+        addTargetCluster(addControlCluster(program.command("plan")), "the cluster in which they are declared"),
+      ),
     ),
   )
     .description(
@@ -174,6 +177,7 @@ function addAllRunFlags(command: Command): () => readonly EffectiveFlag[] {
     addProviderFlags(addTracingFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(command))))),
   );
   addIneffectiveFlags(command);
+  rejectAllNamespaces(command, "controllers lead in each namespace that --namespace lists; name them there");
   return effective;
 }
 
@@ -201,6 +205,9 @@ function readRunFlags(words: readonly string[]): {
 const namesDriver = ({ provider, providerInProcess, providerIsolated }: RunFlags): boolean =>
   [provider, providerInProcess, providerIsolated].some((names) => names !== undefined);
 
+/** Why commands about CRDs have no namespace. */
+const clusterScoped = "CustomResourceDefinitions belong to no namespace";
+
 /** Formats of commands that print manifests. */
 const manifests = ["yaml", "json"];
 
@@ -212,7 +219,7 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
       const { printCrds } = await import("./commands/crds.ts");
       await printCrds(output);
     });
-  addOutput(addControlCluster(crds.command("diff")))
+  addOutput(rejectAllNamespaces(addControlCluster(crds.command("diff")), clusterScoped))
     .description(
       "compare those of a cluster with these, and change nothing: status 0 when they are the same, 3 when they differ",
     )
@@ -220,7 +227,7 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
       const { changeCrds } = await import("./commands/change-crds.ts");
       setStatus(await changeCrds("diff", flags));
     });
-  addOutput(addControlCluster(crds.command("apply")))
+  addOutput(rejectAllNamespaces(addControlCluster(crds.command("apply")), clusterScoped))
     .description("create or update those of a cluster by server-side apply, as after an upgrade of the Helm chart")
     .action(async (flags: CrdFlags) => {
       const { changeCrds } = await import("./commands/change-crds.ts");

@@ -1,13 +1,14 @@
-import { systemClock } from "@millwright/core";
+import { machineDeploymentResource, machineResource, machineSetResource, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { ApprovalSelection } from "@millwright/runtime";
+import type { ApprovalReport, ApprovalSelection } from "@millwright/runtime";
 import { renderApproval } from "../approve/render-approval.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { namespacesOf, renderNamespaces } from "../target/all-namespaces.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright approve`. */
-export interface ApproveFlags extends NamespaceFlags {
+export interface ApproveFlags extends AllNamespacesFlags {
   readonly all?: true;
   /** Milliseconds. */
   readonly for: number;
@@ -19,11 +20,14 @@ export interface ApproveFlags extends NamespaceFlags {
 function selectionOf(
   kind: "deployment" | "set" | "machine" | undefined,
   name: string | undefined,
-  { all }: Pick<ApproveFlags, "all">,
+  flags: Pick<ApproveFlags, "all" | "allNamespaces">,
 ): ApprovalSelection {
+  const { all } = flags;
   if (all === true && kind === undefined) return { kind: "all" };
   if (all === true || kind === undefined || name === undefined)
     throw new UsageError('name one object, such as "deployment NAME" or "machine NAME", or use --all');
+  if (flags.allNamespaces === true)
+    throw new UsageError("--all-namespaces: name no object but use --all, or use --namespace");
   return { kind, name };
 }
 
@@ -38,18 +42,21 @@ export async function approve(
   const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright" });
   try {
-    const report = await approveDeletions({
+    const signal = untilStopSignal();
+    const types = [machineDeploymentResource, machineSetResource, machineResource];
+    const selected = { flags, configured: config.namespace, types, command: "approve" };
+    const options = {
       control,
-      namespace: flags.namespace ?? config.namespace ?? "default",
       selection,
       forMs: flags.for,
       isDryRun: flags.dryRun === true,
       clock: systemClock,
-      signal: untilStopSignal(),
-    });
-    process.stdout.write(
-      flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderApproval(report),
-    );
+      signal,
+    };
+    const reports: ApprovalReport[] = [];
+    for (const namespace of await namespacesOf(control, selected, signal))
+      reports.push(await approveDeletions({ ...options, namespace }));
+    process.stdout.write(renderNamespaces(reports, flags, renderApproval));
     return 0;
   } finally {
     await control.close();

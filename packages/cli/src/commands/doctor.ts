@@ -6,15 +6,15 @@ import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
-import { namespacesOf } from "../target/all-namespaces.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
+import { namespacesOf, renderNamespaces } from "../target/all-namespaces.ts";
 
 /** Flags of `millwright doctor`. */
-export interface DoctorFlags extends TargetFlags, ProviderTlsFlags, NamespaceFlags {
+export interface DoctorFlags extends TargetFlags, ProviderTlsFlags, AllNamespacesFlags {
   readonly provider?: readonly string[];
-  readonly allNamespaces?: true;
   readonly clustersOnly?: boolean;
   readonly output: "text" | "json";
 }
@@ -34,12 +34,15 @@ async function connect(load: () => Promise<ClusterConfig>): Promise<Connection> 
 
 /** Prints what prevents an installation from working; resolves with the exit status: 1 when a check failed, else 0. Changes nothing. */
 export async function doctor(classes: readonly string[], flags: DoctorFlags): Promise<number> {
+  if (flags.allNamespaces === true && classes.length > 0)
+    throw new UsageError("--all-namespaces: name no classes, or use --namespace");
+  const cluster = controlKubeConfig(flags);
   const { createDriverFinder, createJsonLog, diagnose, superviseProcess } = await import("@millwright/runtime");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
   const drivers = createCommandDrivers(flags);
   const driverFor = await createDriverFinder(flags.provider ?? [], drivers.load);
-  const control = await connect(() => loadKubeConfig(controlKubeConfig(flags)));
+  const control = await connect(() => loadKubeConfig(cluster));
   const target =
     flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none"
       ? flags.targetKubeconfig
@@ -47,14 +50,10 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
   const configured = "config" in control ? control.config.namespace : undefined;
   try {
     const signal = untilStopSignal();
+    const selected = { flags, configured, types: [machineClassResource], command: "doctor" };
     const namespaces =
-      flags.allNamespaces === true && "api" in control
-        ? await namespacesOf(
-            control.api,
-            machineClassResource,
-            "doctor needs to list machineclasses in all namespaces",
-            signal,
-          )
+      "api" in control
+        ? await namespacesOf(control.api, selected, signal)
         : [flags.namespace ?? configured ?? "default"];
     const check = (namespace: string): Promise<Diagnosis> =>
       diagnose({
@@ -69,12 +68,7 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
       });
     const diagnoses: Diagnosis[] = [];
     for (const namespace of namespaces) diagnoses.push(await check(namespace));
-    const json = flags.allNamespaces === true ? diagnoses : diagnoses[0];
-    process.stdout.write(
-      flags.output === "json"
-        ? `${JSON.stringify(json, undefined, 2)}\n`
-        : diagnoses.map((diagnosis) => renderDiagnosis(diagnosis)).join("\n"),
-    );
+    process.stdout.write(renderNamespaces(diagnoses, flags, renderDiagnosis));
     return diagnoses.every(({ outcome }) => outcome === "ok") ? exitStatus.done : exitStatus.failed;
   } finally {
     const open = [control, target].filter((each) => typeof each === "object" && "api" in each);

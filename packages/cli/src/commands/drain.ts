@@ -4,11 +4,11 @@ import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrain } from "../drain/render-drain.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 
 /** Flags of `millwright drain`. */
-export interface DrainFlags extends TargetFlags, NamespaceFlags {
+export interface DrainFlags extends TargetFlags, AllNamespacesFlags {
   readonly dryRun?: true;
   readonly output: "text" | "json";
 }
@@ -33,7 +33,7 @@ export async function drain(nodeName: string, flags: DrainFlags): Promise<number
     const preview = await previewDrain({
       target,
       control,
-      namespace: flags.namespace ?? config.namespace ?? "default",
+      ...(flags.allNamespaces === true ? {} : { namespace: flags.namespace ?? config.namespace ?? "default" }),
       nodeName,
       clock: systemClock,
       signal: untilStopSignal(),

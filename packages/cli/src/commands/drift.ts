@@ -8,14 +8,13 @@ import { renderDrift } from "../drift/render-drift.ts";
 import { exitUnexpectedly } from "../terminal/unexpected-error.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
-import { namespacesOf } from "../target/all-namespaces.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
+import { namespacesOf, renderNamespaces } from "../target/all-namespaces.ts";
 
 /** Flags of `millwright drift`. */
-export interface DriftFlags extends ProviderTlsFlags, NamespaceFlags {
+export interface DriftFlags extends ProviderTlsFlags, AllNamespacesFlags {
   readonly deployment?: string;
   readonly provider?: readonly string[];
-  readonly allNamespaces?: true;
   readonly output: "text" | "json";
 }
 
@@ -43,10 +42,8 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
   try {
     const driverFor = await createDriverFinder(packages, drivers.load);
     const signal = untilStopSignal();
-    const namespaces =
-      flags.allNamespaces === true
-        ? await namespacesOf(control, machineResource, "drift needs to list machines in all namespaces", signal)
-        : [flags.namespace ?? config.namespace ?? "default"];
+    const selected = { flags, configured: config.namespace, types: [machineResource], command: "drift" };
+    const namespaces = await namespacesOf(control, selected, signal);
     const report = async (namespace: string): Promise<DriftReport> =>
       reportDrift({
         control,
@@ -64,10 +61,7 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
       });
     const reports: DriftReport[] = [];
     for (const namespace of namespaces) reports.push(await report(namespace));
-    const json = flags.allNamespaces === true ? reports : reports[0];
-    process.stdout.write(
-      flags.output === "json" ? `${JSON.stringify(json, undefined, 2)}\n` : reports.map(renderDrift).join("\n"),
-    );
+    process.stdout.write(renderNamespaces(reports, flags, renderDrift));
     return statuses[worstOf(reports)];
   } finally {
     await Promise.all([control.close(), drivers.close()]);

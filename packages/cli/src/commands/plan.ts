@@ -1,15 +1,16 @@
 import { ConfigError, formatProblems, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { ClusterState, PlannedChange } from "@millwright/plan";
+import type { ClusterState, Plan, PlannedChange } from "@millwright/plan";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderPlan } from "../plan/render-plan.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { renderNamespaces } from "../target/all-namespaces.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright plan`. */
-export interface PlanFlags extends TargetFlags, NamespaceFlags {
+export interface PlanFlags extends TargetFlags, AllNamespacesFlags {
   readonly filename?: readonly string[];
   readonly scale?: readonly string[];
   readonly delete?: readonly string[];
@@ -74,39 +75,64 @@ async function readChanges({
   return changes;
 }
 
-/** Reads the state from files, or from live clusters whose clients are closed afterwards. */
-async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Promise<T>): Promise<T> {
+/** Where the state of a namespace is read from. */
+interface StateSource {
+  /** The namespace of manifests that name none, with `-A`. */
+  readonly configured: string;
+  read(namespace: string | undefined): Promise<ClusterState>;
+  close(): Promise<unknown>;
+}
+
+/** Opens files, or live clusters. */
+async function openState(flags: PlanFlags): Promise<StateSource> {
   const { readClusterState, readManifests, stateOfManifests } = await import("@millwright/plan");
   const hasTarget = flags.targetKubeconfig !== "none";
   if (flags.state !== undefined) {
-    return use(stateOfManifests(await readManifests(flags.state), flags.namespace, hasTarget));
+    const manifests = await readManifests(flags.state);
+    return {
+      configured: "default",
+      read: (namespace) => Promise.resolve(stateOfManifests(manifests, namespace, hasTarget)),
+      close: () => Promise.resolve(),
+    };
   }
   const config = await loadKubeConfig(controlKubeConfig(flags));
-  const control = createApiClient(config, { userAgent: "millwright" });
   const isSeparate = flags.targetKubeconfig !== undefined && hasTarget;
-  const target = isSeparate
-    ? createApiClient(await loadTargetConfig(flags), {
-        userAgent: "millwright",
-      })
-    : control;
-  try {
-    const namespace = flags.namespace ?? config.namespace ?? "default";
-    return await use(
-      await readClusterState({
+  const targetConfig = isSeparate ? await loadTargetConfig(flags) : undefined;
+  const control = createApiClient(config, { userAgent: "millwright" });
+  const target = targetConfig === undefined ? control : createApiClient(targetConfig, { userAgent: "millwright" });
+  const configured = config.namespace ?? "default";
+  const signal = untilStopSignal();
+  return {
+    configured,
+    read: (namespace = configured) =>
+      readClusterState({
         control,
         ...(hasTarget ? { target } : {}),
         namespace,
         wantsEvents: flags.drainTime === undefined,
-        signal: untilStopSignal(),
+        signal,
       }),
-    );
-  } finally {
-    await Promise.all([control.close(), ...(isSeparate ? [target.close()] : [])]);
-  }
+    close: () => Promise.all([control.close(), ...(isSeparate ? [target.close()] : [])]),
+  };
+}
+
+/** The changes of each namespace. With `-A` manifests are of the namespace that they name. */
+function byNamespace(
+  changes: readonly PlannedChange[],
+  flags: PlanFlags,
+  configured: string,
+): ReadonlyMap<string | undefined, readonly PlannedChange[]> {
+  if (flags.allNamespaces !== true) return new Map([[flags.namespace, changes]]);
+  const groups = Map.groupBy(changes, (change) =>
+    change.kind === "apply" ? (change.object.metadata.namespace ?? configured) : configured,
+  );
+  return new Map([...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Prints the effects of changes; resolves with the exit status. Reads only. */
 export async function plan(flags: PlanFlags): Promise<number> {
+  if (flags.allNamespaces === true && (flags.scale !== undefined || flags.delete !== undefined))
+    throw new UsageError("--all-namespaces: --scale and --delete name objects of one namespace; use --namespace");
   const changes = await readChanges(flags);
   const { planChanges } = await import("@millwright/plan");
   const { joinTime: joinMs, drainTime: deletionMs } = flags;
@@ -114,12 +140,19 @@ export async function plan(flags: PlanFlags): Promise<number> {
     ...(joinMs === undefined ? {} : { joinMs }),
     ...(deletionMs === undefined ? {} : { deletionMs }),
   };
-  const result = await withState(flags, (state) => planChanges(state, changes, { now: systemClock.now(), durations }));
-  const rejected = result.changes.find(({ outcome }) => outcome === "rejected");
+  const source = await openState(flags);
+  const plans: Plan[] = [];
+  try {
+    for (const [namespace, group] of byNamespace(changes, flags, source.configured))
+      plans.push(await planChanges(await source.read(namespace), group, { now: systemClock.now(), durations }));
+  } finally {
+    await source.close();
+  }
+  const rejected = plans.flatMap((each) => each.changes).find(({ outcome }) => outcome === "rejected");
   if (rejected !== undefined) {
     const problems = formatProblems(rejected.problems).replaceAll("\n", "; ");
     throw new ConfigError(`${rejected.kind} "${rejected.name}" would be rejected: ${problems}`);
   }
-  process.stdout.write(flags.output === "json" ? `${JSON.stringify(result, undefined, 2)}\n` : renderPlan(result));
-  return result.hasEffect ? exitStatus.differs : exitStatus.done;
+  process.stdout.write(renderNamespaces(plans, flags, renderPlan));
+  return plans.some(({ hasEffect }) => hasEffect) ? exitStatus.differs : exitStatus.done;
 }

@@ -15,6 +15,7 @@ import {
   customResourceDefinitionResource,
   leaseResource,
   loadKubeConfig,
+  namespaceResource,
   nodeResource,
   secretResource,
 } from "@millwright/kube";
@@ -149,6 +150,32 @@ describe("millwright uninstall", () => {
     expect(JSON.parse(output)).toMatchObject({ removals: [], holders: [] });
   });
 
+  it("removes with -A from all namespaces, and nothing from any while a process leads in one of them", async () => {
+    const metadata = { name: "b", namespace: "other", finalizers };
+    await api.create(namespaceResource, { metadata: { name: "other" } });
+    await api.create(machineClassResource, { metadata, provider: "mock", providerSpec: {} });
+    const lease = { name: "machine-controller", namespace: "other" };
+    const spec = { holderIdentity: "mcm-1", leaseDurationSeconds: 2, renewTime: "2026-01-01T00:00:00.000000Z" };
+    await api.create(leaseResource, { metadata: lease, spec });
+    const finalizersOf = async (namespace: string) =>
+      (await api.list(machineClassResource, { namespace })).items.flatMap((each) => each.metadata.finalizers ?? []);
+    let renewals = 0;
+    const renewing = setInterval(() => {
+      const renewTime = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, ++renewals)).toISOString().replace("Z", "000Z");
+      void api.patch(leaseResource, lease, { spec: { renewTime } }, { kind: "merge" });
+    }, 300);
+    try {
+      expect(await uninstall("-A", "--yes")).toBe(1);
+    } finally {
+      clearInterval(renewing);
+    }
+    expect(output).toContain("mcm-1 leads; stop all controllers first");
+    expect([await finalizersOf(namespace), await finalizersOf("other")]).toEqual([finalizers, finalizers]);
+    expect(await uninstall("-A", "--yes")).toBe(0);
+    expect([await finalizersOf(namespace), await finalizersOf("other")]).toEqual([[], []]);
+    expect(output).toContain("Namespace other:\n\nRemoved from objects:");
+  }, 120_000);
+
   it("refuses while a process leads, and takes over from one that ended without releasing its lease", async () => {
     await hold(2);
     const before = await everything();
@@ -171,7 +198,7 @@ describe("millwright uninstall", () => {
     expect(await everything()).toEqual(before);
     expect(await uninstall("--yes")).toBe(0);
     expect((await api.list(nodeResource)).items.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it("rejects --yes with --dry-run", async () => {
     expect(await uninstall("--yes", "--dry-run")).toBe(2);

@@ -1,21 +1,29 @@
-import { ConfigError, systemClock } from "@millwright/core";
+import {
+  ConfigError,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  systemClock,
+} from "@millwright/core";
 import { createApiClient, loadKubeConfig, noLog } from "@millwright/kube";
 import type { UninstallReport } from "@millwright/runtime";
 import { renderUninstall } from "../uninstall/render-uninstall.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { namespacesOf, renderNamespaces } from "../target/all-namespaces.ts";
+import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-flags.ts";
 
 /** Flags of `millwright uninstall`. */
-export interface UninstallFlags extends TargetFlags, NamespaceFlags {
+export interface UninstallFlags extends TargetFlags, AllNamespacesFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly output: "text" | "json";
 }
 
 /** Time for requests, and for the pauses between them, milliseconds: a Lease is seen to be free by that much later. */
-const EXTRA_MS = 5_000;
+const EXTRA_MS = 15_000;
 
 /** Removes finalizers and annotations of the controllers, or prints what would be removed; resolves with the exit status. */
 export async function uninstall(flags: UninstallFlags): Promise<number> {
@@ -28,19 +36,30 @@ export async function uninstall(flags: UninstallFlags): Promise<number> {
   const { targetKubeconfig: file } = flags;
   const hasOwnTarget = file !== undefined && file !== "none";
   const target = hasOwnTarget ? createApiClient(await loadTargetConfig(flags), client) : control;
-  const namespace = flags.namespace ?? config.namespace ?? "default";
   const signal = untilStopSignal();
-  const options = { control, namespace, signal, ...(file === "none" ? {} : { target }) };
-  const leadership = runtime.createManagerLeadership({ cluster: { kubeConfig }, namespace, log: noLog });
+  const ends: (() => Promise<unknown>)[] = [];
   try {
-    if (flags.yes === true) await acquire(leadership, await runtime.planUninstall(options), signal);
-    const report =
-      flags.yes === true ? await runtime.uninstall(options, leadership) : await runtime.planUninstall(options);
-    const text = renderUninstall(report, flags.yes === true ? "done" : "dry-run");
-    process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : text);
+    const types = [machineDeploymentResource, machineSetResource, machineResource, machineClassResource];
+    const selected = { flags, configured: config.namespace, types, command: "uninstall" };
+    const stages = (await namespacesOf(control, selected, signal)).map((namespace) => {
+      const leadership = runtime.createManagerLeadership({ cluster: { kubeConfig }, namespace, log: noLog });
+      ends.push(() => leadership.stop());
+      return { leadership, options: { control, namespace, signal, ...(file === "none" ? {} : { target }) } };
+    });
+    // Nothing is removed from any namespace before no controller can act in all of them.
+    if (flags.yes === true)
+      for (const { leadership, options } of stages)
+        await acquire(leadership, await runtime.planUninstall(options), signal);
+    const reports: UninstallReport[] = [];
+    for (const { leadership, options } of stages)
+      reports.push(
+        flags.yes === true ? await runtime.uninstall(options, leadership) : await runtime.planUninstall(options),
+      );
+    const mode = flags.yes === true ? "done" : "dry-run";
+    process.stdout.write(renderNamespaces(reports, flags, (report) => renderUninstall(report, mode)));
     return 0;
   } finally {
-    await leadership.stop();
+    await Promise.all(ends.map((end) => end()));
     await Promise.all([control.close(), ...(hasOwnTarget ? [target.close()] : [])]);
   }
 }

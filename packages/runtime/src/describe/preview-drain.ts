@@ -35,8 +35,8 @@ export interface PreviewDrainOptions {
   readonly target: ApiClient;
   /** The cluster in which machines are declared. */
   readonly control: ApiClient;
-  /** Namespace of the machines. */
-  readonly namespace: string;
+  /** Namespace of the machines. Default: all. */
+  readonly namespace?: string;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
@@ -80,11 +80,9 @@ async function machineOf(
 }
 
 /** The class of a machine, if it is there and can be read. */
-async function classOf(
-  machine: Machine,
-  { control, namespace, signal }: PreviewDrainOptions,
-): Promise<MachineClass | undefined> {
+async function classOf(machine: Machine, { control, signal }: PreviewDrainOptions): Promise<MachineClass | undefined> {
   const name = machine.spec.class?.name ?? "";
+  const { namespace } = machine.metadata;
   if (name === "") return undefined;
   const call = signal === undefined ? {} : { signal };
   const read = readMachineClass(await ignoreNotFound(control.get(machineClassResource, { namespace, name }, call)));
@@ -96,9 +94,14 @@ const needs =
   "a dry run needs get and list on nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes, volumeattachments, machines and machineclasses";
 
 /** Machines of a cluster; one without our kinds has none. */
-async function listMachines(control: ApiClient, namespace: string, call: CallOptions): Promise<readonly ApiObject[]> {
+async function listMachines(
+  control: ApiClient,
+  namespace: string | undefined,
+  call: CallOptions,
+): Promise<readonly ApiObject[]> {
   try {
-    return (await listAll<ApiObject>(control, machineResource, { namespace }, call)).items;
+    const scope = namespace === undefined ? {} : { namespace };
+    return (await listAll<ApiObject>(control, machineResource, scope, call)).items;
   } catch (error) {
     if (isUnservedKind(error)) return [];
     throw error;
@@ -135,7 +138,7 @@ export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDr
         ? {}
         : {
             machine: {
-              namespace: options.namespace,
+              namespace: machine.metadata.namespace ?? "",
               name: machine.metadata.name,
               isBeingDeleted: machine.metadata.deletionTimestamp != null,
             },
