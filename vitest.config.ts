@@ -61,6 +61,8 @@ export default defineConfig({
       project("provider-qemu", "providers/qemu", { isolate: false }),
       project("emulators", "test/emulators", { isolate: false }),
       project("tools", "tools"),
+      // What `npm run bench` computes; a whole run is in test/system.
+      project("scale", "test/scale"),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
       // Third-party clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
       project("system", "test/system", { testTimeout: 180_000, hookTimeout: 120_000 }),

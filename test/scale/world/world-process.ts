@@ -1,0 +1,40 @@
+/**
+ * Cloud, nodes and pods of a measurement, in a process of its own, so that their CPU is not that of the controllers. Started by world.ts, which sends
+ * {@link WorldRequest}s; ends with its parent.
+ */
+import { loadKubeConfig, createApiClient } from "@millwright/kube";
+import { createClusterFaults } from "@millwright/devcluster";
+import { startFleet } from "../../harness/installation.ts";
+import { startWorkloads } from "../../harness/workloads.ts";
+import { worldAgent, type WorldAnswer, type WorldOptions, type WorldRequest } from "./world-messages.ts";
+
+const send = (answer: WorldAnswer): void => void process.send?.(answer);
+process.once("disconnect", () => process.exit());
+// Ctrl-C in a terminal reaches the whole group: the parent ends this process after the controllers.
+process.on("SIGINT", () => {});
+
+const { kubeconfig, cloudLatencyMs, withPods }: WorldOptions = JSON.parse(process.argv[2] ?? "{}");
+const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: worldAgent });
+const clusterFaults = createClusterFaults();
+const fleet = await startFleet(
+  api,
+  { latencyMs: cloudLatencyMs, bootDelayMs: 100, deleteDelayMs: 100 },
+  // A kubelet renews its Lease every 10 s; no controller here reads it, so the nodes do it less often.
+  { clusterFaults, heartbeatMs: 30_000, silenceMs: 120_000 },
+);
+const workloads = withPods ? startWorkloads(api, { clusterFaults }) : undefined;
+
+process.on("message", (request: WorldRequest) => {
+  void (async (): Promise<void> => {
+    try {
+      if (request.kind === "deploy") await workloads?.deploy(request.name, request.replicas);
+      else if (request.kind === "flap")
+        clusterFaults.add({ kind: "node-flaps", everyMs: request.everyMs, nodes: request.nodes });
+      else clusterFaults.clear();
+      send({ id: request.id });
+    } catch (error) {
+      send({ id: request.id, error: String(error) });
+    }
+  })();
+});
+send({ id: 0, vms: fleet.cloud.vms().length });
