@@ -66,17 +66,25 @@ export interface Prometheus {
   close(): Promise<void>;
 }
 
-/** Starts Prometheus with the alerts of the chart: their expressions as they are, but without the times for which they must hold. */
-export async function startPrometheus(target: string): Promise<Prometheus> {
+/** What a Prometheus does. */
+export interface PrometheusSetup {
+  /** As in `scrape_configs`. */
+  readonly scrapes: readonly object[];
+  /** A rule file. Default: the alerts of the chart. Each alert loses the time for which it must hold. */
+  readonly rules?: string;
+}
+
+/** Starts Prometheus: with the expressions of the alerts as they are, but without the times for which they must hold. */
+export async function startPrometheus({ scrapes, rules: text }: PrometheusSetup): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-prometheus-"));
   const [port = 0] = await freePorts(1);
-  const rules: { groups: { rules: { for?: string }[] }[] } = parse(await readFile(alertsFile, "utf8"));
+  const rules: { groups: { rules: { for?: string }[] }[] } = parse(text ?? (await readFile(alertsFile, "utf8")));
   for (const rule of rules.groups.flatMap((group) => group.rules)) delete rule.for;
   await writeFile(join(folder, "alerts.yaml"), stringify(rules));
   const config = {
     global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
     rule_files: ["alerts.yaml"],
-    scrape_configs: [{ job_name: "millwright", static_configs: [{ targets: [target] }] }],
+    scrape_configs: scrapes,
   };
   await writeFile(join(folder, "prometheus.yml"), stringify(config));
   const program = startProgram("prometheus", join(programs, "prometheus"), [

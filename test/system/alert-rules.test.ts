@@ -28,7 +28,7 @@ const controller = '{controller="machine",instance="a"}';
 const cases: Readonly<Record<string, AlertCase>> = {
   MillwrightNoLeader: {
     firing: { up: "1x30" },
-    // Two processes, of which one leads.
+    // Without leader election.
     quiet: { mcm_machine_items_total: "0x30" },
     at: "6m",
     notYet: "4m",
@@ -186,7 +186,83 @@ const cases: Readonly<Record<string, AlertCase>> = {
   },
 };
 
-/** A test of promtool: the alert fires at that time with these labels, or does not. */
+/** Leadership of two pods over namespaces, by Lease, and how many machines each leader has. */
+const leadership = (
+  values: Readonly<Record<string, readonly [machinesOfA: string, a: string, b: string]>>,
+  leases = ["machine-controller", "machine-controller-manager"],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([namespace, [machines, ...pods]]) => [
+      [`mcm_machine_items_total{namespace="${namespace}",pod="a"}`, machines],
+      ...leases.flatMap((name) =>
+        pods.map((value, index) => [
+          `leader_election_master_status{name="${name}",namespace="${namespace}",pod="${index === 0 ? "a" : "b"}"}`,
+          value,
+        ]),
+      ),
+    ]),
+  );
+
+/** When `MillwrightNoLeader` fires for which namespaces. */
+const noLeader: Readonly<
+  Record<
+    string,
+    { readonly series: Readonly<Record<string, string>>; readonly firing: Readonly<Record<string, string[]>> }
+  >
+> = {
+  "one namespace of a process loses its leader, the other keeps it": {
+    series: leadership({ one: ["5x10 _x110", "1x10 0x110", "0x120"], two: ["5x120", "1x120", "0x120"] }),
+    firing: { "9m": [], "14m": [], "17m": ["one"], "118m": ["one"] },
+  },
+  "another pod takes over": {
+    series: {
+      ...leadership({ one: ["5x10 _x110", "1x10 0x110", "0x10 1x110"] }),
+      'mcm_machine_items_total{namespace="one",pod="b"}': "_x11 5x110",
+    },
+    firing: { "17m": [], "118m": [] },
+  },
+  "a namespace that no pod ever led": {
+    series: leadership({ one: ["5x30", "1x30", "0x30"], two: ["_x30", "0x30", "0x30"] }),
+    firing: { "4m": [], "6m": ["two"] },
+  },
+  "all pods of one release are gone, those of another are there": {
+    series: leadership({ one: ["5x10 _x110", "1x10 _x110", "0x10 _x110"], two: ["5x120", "1x120", "0x120"] }),
+    firing: { "18m": [], "23m": ["one"], "60m": ["one"], "90m": [] },
+  },
+  "all pods of the only release are gone": {
+    series: leadership({ one: ["5x10 _x110", "1x10 _x110", "0x10 _x110"] }),
+    // No gap between the alert of the namespace and the one without.
+    firing: { "23m": ["one"], "60m": ["one"], "71m": [""], "118m": [""] },
+  },
+  "one of the Leases is held by no pod": {
+    series: {
+      ...leadership({ one: ["5x30", "1x30", "0x30"] }, ["machine-controller"]),
+      ...leadership({ one: ["5x30", "0x30", "0x30"] }, ["machine-controller-manager"]),
+    },
+    firing: { "6m": ["one"] },
+  },
+  "other programs of the same library elect leaders": {
+    series: {
+      ...leadership({ one: ["5x30", "1x30", "0x30"] }),
+      'leader_election_master_status{name="other",namespace="kube-system"}': "0x30",
+    },
+    firing: { "20m": [] },
+  },
+};
+
+/** An expression test of promtool: the alert fires at that time with these labels, once for each, and not otherwise. */
+const exprTest = (alert: string, time: string, fired: readonly Readonly<Record<string, string>>[]) => ({
+  expr: `ALERTS{alertname="${alert}",alertstate="firing"}`,
+  eval_time: time,
+  exp_samples: fired.map((labels) => ({
+    labels: `ALERTS{${Object.entries({ alertname: alert, alertstate: "firing", ...labels })
+      .map(([label, value]) => `${label}="${value}"`)
+      .join(",")}}`,
+    value: 1,
+  })),
+});
+
+/** A test of promtool: the alert fires at these times with these labels, or does not. */
 const ruleTest = (
   alert: string,
   series: Readonly<Record<string, string>>,
@@ -194,22 +270,27 @@ const ruleTest = (
 ) => ({
   interval: "1m",
   input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-  promql_expr_test: Object.entries(times).map(([time, labels]) => ({
-    expr: `ALERTS{alertname="${alert}",alertstate="firing"}`,
-    eval_time: time,
-    exp_samples:
-      labels === undefined
-        ? []
-        : [
-            {
-              labels: `ALERTS{${Object.entries({ alertname: alert, alertstate: "firing", ...labels })
-                .map(([label, value]) => `${label}="${value}"`)
-                .join(",")}}`,
-              value: 1,
-            },
-          ],
-  })),
+  promql_expr_test: Object.entries(times).map(([time, labels]) =>
+    exprTest(alert, time, labels === undefined ? [] : [labels]),
+  ),
 });
+
+const success = { status: 0, output: expect.stringContaining("SUCCESS") };
+
+/** Runs tests of promtool on the alerts of the chart. */
+async function testAlerts(tests: readonly object[]): ReturnType<typeof promtool> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-rules-"));
+  try {
+    const file = join(folder, "tests.yaml");
+    await writeFile(
+      file,
+      stringify({ rule_files: [alertsFile], evaluation_interval: "1m", tests }, { aliasDuplicateObjects: false }),
+    );
+    return await promtool(["test", "rules", file]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
 const readRules = async (): Promise<readonly { alert: string; labels: { severity: string } }[]> =>
   parse(await readFile(alertsFile, "utf8")).groups[0].rules;
@@ -232,19 +313,19 @@ describe.skipIf(!hasPrometheus)("the alerts of the chart (where test/system/inst
         ruleTest(alert, quiet, { [at]: undefined }),
       ];
     });
-    const folder = await mkdtemp(join(tmpdir(), "millwright-rules-"));
-    try {
-      const file = join(folder, "tests.yaml");
-      await writeFile(
-        file,
-        stringify({ rule_files: [alertsFile], evaluation_interval: "1m", tests }, { aliasDuplicateObjects: false }),
-      );
-      expect(await promtool(["test", "rules", file])).toMatchObject({
-        status: 0,
-        output: expect.stringContaining("SUCCESS"),
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    expect(await testAlerts(tests)).toMatchObject(success);
+  });
+
+  it("MillwrightNoLeader fires for each namespace that no process leads", async () => {
+    const tests = Object.values(noLeader).map(({ series, firing }) => {
+      const labels = (namespace: string) => ({ ...(namespace === "" ? {} : { namespace }), severity: "critical" });
+      return {
+        ...ruleTest("MillwrightNoLeader", series, {}),
+        promql_expr_test: Object.entries(firing).map(([time, namespaces]) =>
+          exprTest("MillwrightNoLeader", time, namespaces.map(labels)),
+        ),
+      };
+    });
+    expect(await testAlerts(tests)).toMatchObject(success);
   });
 });

@@ -9,32 +9,13 @@ import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-
 import { type GuideRunner, readGuide } from "../harness/guide-runner.ts";
 import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { createOperatorKinds } from "../harness/service-monitor.ts";
 import { startWorkingCluster, type WorkingCluster } from "../harness/working-cluster.ts";
 
 const namespace = "default";
 const LONG = 90_000;
 /** More than the ten machines that the deletion budget always allows to be deleted. */
 const COUNT = 12;
-
-/** A definition of the Prometheus Operator, without its schema. */
-const monitoring = (kind: string): object => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${kind.toLowerCase()}s.monitoring.coreos.com` },
-  spec: {
-    group: "monitoring.coreos.com",
-    scope: "Namespaced",
-    names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase(), listKind: `${kind}List` },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-});
 
 /** The pods of the release are simulated; a process beside them does what its container would do. */
 describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_000 }, () => {
@@ -105,8 +86,7 @@ describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_
 
   it("name metrics that the process serves, and what its endpoints answer", async () => {
     const monitor = await guide("monitor");
-    for (const kind of ["ServiceMonitor", "PrometheusRule"])
-      await kubectl(["apply", "-f", "-"], JSON.stringify(monitoring(kind)));
+    await createOperatorKinds(kubectl);
     await eventually(() => monitor.run("Prometheus", 0), LONG);
     expect(await monitor.run("Prometheus", 1)).toMatch(/servicemonitor[^]*prometheusrule/);
     expect(await monitor.run("Prometheus", 2)).toContain("millwright");

@@ -38,7 +38,9 @@ describe.skipIf(!hasPrometheus)("Prometheus (where test/system/install-prometheu
     fleet = await startControlledFleet();
     const [port = 0] = await freePorts(1);
     address = `127.0.0.1:${port}`;
-    prometheus = await startPrometheus(address);
+    prometheus = await startPrometheus({
+      scrapes: [{ job_name: "millwright", static_configs: [{ targets: [address] }] }],
+    });
     controllers = fleet.run(`--port=${port}`, "--machine-safety-orphan-vms-period=3s");
     // A machine is created, joins, is drained and deleted.
     await fleet.deploy(3);

@@ -2,45 +2,20 @@
  * Traces of a whole `millwright run`, as a real OpenTelemetry Collector receives them. `npm run control-plane -- build otel-collector` builds it; without it these tests
  * are skipped.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { logKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { findBuilt } from "../../tools/control-plane/build-binary.ts";
 import { freePorts } from "../../tools/control-plane/free-port.ts";
+import { attributesOf, batchesOf, hasCollector, spanSchema, spansOf, startCollector } from "../harness/collector.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-import { type Program, startProgram } from "../harness/program.ts";
+import type { Program } from "../harness/program.ts";
 
 const namespace = "default";
-const path = await findBuilt("otel-collector");
-
-const value = z.object({ stringValue: z.string() });
-const spanSchema = z.object({
-  traceId: z.string(),
-  spanId: z.string(),
-  parentSpanId: z.string().default(""),
-  name: z.string(),
-  kind: z.number().default(0),
-  startTimeUnixNano: z.string().transform(Number),
-  endTimeUnixNano: z.string().transform(Number),
-  attributes: z.array(z.object({ key: z.string(), value })).default([]),
-  status: z.object({ code: z.number().default(0) }).default({ code: 0 }),
-});
-type Span = z.infer<typeof spanSchema>;
-/** One line of OTLP's files. */
-const batchSchema = z.object({
-  resourceSpans: z.array(
-    z.object({
-      resource: z.object({ attributes: z.array(z.object({ key: z.string(), value: z.unknown() })) }),
-      scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })),
-    }),
-  ),
-});
-
 let folder = "";
 let port = 0;
 let installation: Installation;
@@ -58,18 +33,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const startCollector = async (): Promise<Program> => {
-  const file = join(folder, "collector.yaml");
-  const config = {
-    receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
-    exporters: { stdout: {} },
-    service: { pipelines: { traces: { receivers: ["otlp"], exporters: ["stdout"] } } },
-  };
-  await writeFile(file, JSON.stringify(config));
-  collector = startProgram("the collector", path ?? "", [`--config=file:${file}`]);
-  await collector.waitFor(/Everything is ready/);
-  return collector;
-};
+const receive = async (): Promise<Program> => (collector = await startCollector(folder, port));
 
 const run = (env: NodeJS.ProcessEnv, ...flags: readonly string[]): MillwrightProcess => {
   const { kubeconfig } = installation;
@@ -80,17 +44,6 @@ const run = (env: NodeJS.ProcessEnv, ...flags: readonly string[]): MillwrightPro
   started.push(process);
   return process;
 };
-
-const batches = (program: Program) =>
-  program
-    .output()
-    .split("\n")
-    .filter((line) => line.startsWith('{"resourceSpans"') && line.endsWith("}"))
-    .flatMap((line) => batchSchema.parse(JSON.parse(line)).resourceSpans);
-const spansOf = (program: Program): readonly Span[] =>
-  batches(program).flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
-const attributesOf = ({ attributes }: Span) =>
-  Object.fromEntries(attributes.map(({ key, value: { stringValue } }) => [key, stringValue]));
 
 const declare = async (replicas: number): Promise<void> => {
   const { api } = installation;
@@ -105,9 +58,9 @@ const untilPhase = async (phase: string, count: number): Promise<void> =>
     );
   });
 
-describe.skipIf(path === undefined)("traces (where the collector was built)", () => {
+describe.skipIf(!hasCollector)("traces (where the collector was built)", () => {
   it("show a machine from its creation until it runs, and from its deletion until it is gone", async () => {
-    const received = await startCollector();
+    const received = await receive();
     const millwright = run(
       { OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test" },
       `--tracing-endpoint=http://127.0.0.1:${port}`,
@@ -156,7 +109,7 @@ describe.skipIf(path === undefined)("traces (where the collector was built)", ()
           "millwright.driver.name": "mock",
         });
       }
-    const resources = JSON.stringify(batches(received).map(({ resource }) => resource));
+    const resources = JSON.stringify(batchesOf(received).map(({ resource }) => resource));
     expect(resources).toContain('"service.name"');
     expect(resources).toContain('"deployment.environment.name"');
 
@@ -169,7 +122,7 @@ describe.skipIf(path === undefined)("traces (where the collector was built)", ()
   });
 
   it("go on in the same trace when another process takes over", async () => {
-    const received = await startCollector();
+    const received = await receive();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
     const first = run(env);
     await declare(1);

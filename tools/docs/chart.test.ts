@@ -13,7 +13,9 @@ const chart = "charts/millwright";
 /** Metrics, and the series of histograms. */
 const metrics = new Set(metricNames.flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]));
 const namesIn = (text: string): readonly string[] =>
-  text.match(/\b(?:mcm|millwright|workqueue|controller_runtime|rest_client|process|nodejs)_[a-z_0-9]+/g) ?? [];
+  text.match(
+    /\b(?:mcm|millwright|workqueue|controller_runtime|rest_client|process|nodejs|leader_election)_[a-z_0-9]+/g,
+  ) ?? [];
 
 describe("the Helm chart", () => {
   it("has the version of the packages", () => {
