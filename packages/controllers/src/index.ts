@@ -10,7 +10,7 @@ export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { isDeletionHeld } from "./model/held-deletion.ts";
 export { createDeletionBudget } from "./deletion-budget/deletion-budget.ts";
-export type { DeletionBudget, DeletionCause, VmCensus } from "./model/deletion-budget.ts";
+export type { BudgetRoom, DeletionBudget, DeletionCause, VmCensus } from "./model/deletion-budget.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createClassChecks } from "./cluster/class-checks.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";

@@ -10,6 +10,8 @@ export const classNameOf = ({ spec }: Machine): string => spec.class?.name ?? ""
 export interface ClassRates {
   /** The smaller of what the class and the namespace leave. */
   roomOf(className: string): RateRoom;
+  /** What each of them leaves: of the namespace, and of the classes with machines, or deletions within the hour. */
+  rooms(): readonly RateRoom[];
   use(className: string): void;
 }
 
@@ -35,14 +37,21 @@ export function trackClassRates(
     if (old !== undefined) resize(old, -1);
     if (current !== undefined) resize(current, 1);
   });
+  const roomOfClass = (name: string, rate: DeletionRate): RateRoom => ({
+    ...rate.room(),
+    scope: { kind: "MachineClass", name },
+  });
+  const roomOfAll = (): RateRoom => ({ ...ofNamespace.room(), scope: { kind: "Namespace", name: namespace } });
   return {
     roomOf(className) {
-      const inClass = rateOf(className).room();
-      const inAll = ofNamespace.room();
-      return inClass.count <= inAll.count
-        ? { ...inClass, scope: { kind: "MachineClass", name: className } }
-        : { ...inAll, scope: { kind: "Namespace", name: namespace } };
+      const inClass = roomOfClass(className, rateOf(className));
+      const inAll = roomOfAll();
+      return inClass.count <= inAll.count ? inClass : inAll;
     },
+    rooms: () => [
+      roomOfAll(),
+      ...[...byClass].filter(([, rate]) => rate.isInUse()).map(([name, rate]) => roomOfClass(name, rate)),
+    ],
     use(className) {
       ofNamespace.use();
       rateOf(className).use();

@@ -102,6 +102,60 @@ describe("the deletion budget of a namespace", () => {
     expect(budget.ofMachine(machine(0))).toBeUndefined();
   });
 
+  it("shows what it leaves to each deployment, set, class and the namespace", async () => {
+    await seed(20);
+    const alone = aMachineSet(named("alone"), { metadata: { uid: "alone", ownerReferences: [] } });
+    api.seed(machineSetResource, alone);
+    for (let at = 0; at < 30; at++)
+      api.seed(
+        machineResource,
+        aMachine(named(`a${at}`), { spec: { providerID: `mock:///a${at}` } }, inPhase("Running"), ownedBy(alone)),
+      );
+    await settle();
+    const { name } = deployment.metadata;
+    const className = machine(0).spec.class?.name;
+    const roomsOf = (rule: string) =>
+      budget
+        .rooms()
+        .filter((room) => room.rule === rule)
+        .map(({ scope, limit, remaining }) => [scope.kind, scope.name, limit, remaining]);
+    expect(roomsOf("share")).toEqual([
+      ["Namespace", namespace, 25, 25],
+      ["MachineDeployment", name, 10, 10],
+      ["MachineSet", "alone", 15, 15],
+    ]);
+    expect(roomsOf("rate")).toEqual([
+      ["Namespace", namespace, 100, 100],
+      ["MachineClass", className, 100, 100],
+    ]);
+    // What is requested is not deleted yet; what has begun is.
+    await remove(0, 4);
+    await clock.advance(5_000);
+    expect(roomsOf("share")[1]).toEqual(["MachineDeployment", name, 10, 10]);
+    expect(begin(0, 4)).toBe(4);
+    expect(roomsOf("share").map(([, , , remaining]) => remaining)).toEqual([21, 6, 15]);
+    expect(roomsOf("rate").map(([, , , remaining]) => remaining)).toEqual([96, 96]);
+    // An approved loss is none of the budget's.
+    await annotate(machineDeploymentResource, name, inAnHour());
+    await remove(4, 20);
+    expect(begin(4, 20)).toBe(16);
+    expect(roomsOf("share").map(([, , , remaining]) => remaining)).toEqual([13, 6, 15]);
+    await clock.advance(3_600_000);
+    expect(roomsOf("rate").map(([, , , remaining]) => remaining)).toEqual([100, 100]);
+  });
+
+  it("leaves only rates where no share limits deletions, and none of a class without machines", async () => {
+    budget = createDeletionBudget({ caches, namespace, clock, maxDeletionShare: 0 });
+    await seed(1);
+    expect(budget.rooms().map(({ rule, scope: { kind } }) => `${rule} of ${kind}`)).toEqual([
+      "rate of Namespace",
+      "rate of MachineClass",
+    ]);
+    await api.patch(machineResource, refOf("m0"), { spec: { class: { name: "b" } } }, { kind: "merge" });
+    await settle();
+    expect(budget.rooms().map(({ scope: { name } }) => name)).toEqual([namespace, "b"]);
+  });
+
   it("waits until a request is complete, and holds all of it", async () => {
     await seed(20);
     await remove(0, 8);

@@ -1,10 +1,11 @@
 import type { Clock, Machine, MachineDeployment, MachineSet } from "@millwright/core";
 import type { ControlCaches } from "../cluster/caches.ts";
-import type { DeletionBudget, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
+import type { BudgetRoom, DeletionBudget, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
 import { hasId } from "../model/provisioning.ts";
 import { approvalOf, isApprovedBy } from "./approval.ts";
 import { classNameOf, trackClassRates } from "./class-rates.ts";
 import { createFleetLedger } from "./fleet-ledger.ts";
+import { roomOfShare } from "./judge-share.ts";
 import { createRequestJudge } from "./request-judge.ts";
 import { createRequestReader } from "./requested-deletions.ts";
 
@@ -102,6 +103,13 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
         if (verdict?.verdict === "held") add(counts, verdict.held.cause, 1);
       }
       return counts;
+    },
+    rooms() {
+      const ofShares = share === 0 ? [] : requests.scopes().map((scope) => roomOfShare(scope, share));
+      const ofRates = rates
+        .rooms()
+        .map(({ scope, limit, count }): BudgetRoom => ({ rule: "rate", scope, limit, remaining: count }));
+      return [...ofShares, ...ofRates];
     },
     begunByCause: () => begun,
     onChange: (listener) => void listeners.push(listener),

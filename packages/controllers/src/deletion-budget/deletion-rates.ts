@@ -13,6 +13,8 @@ export interface DeletionRate {
   /** The number of machines has changed. */
   resize(change: 1 | -1): void;
   use(): void;
+  /** Whether machines, or deletions of the last hour, make the bucket worth a look. */
+  isInUse(): boolean;
   /** Capacity, the deletions that are left of it, and milliseconds until one more is left. */
   room(): { readonly limit: number; readonly count: number; readonly moreInMs: number };
 }
@@ -53,6 +55,10 @@ export function createDeletionRate(clock: Pick<Clock, "monotonicMs">): DeletionR
     use() {
       refill();
       used += 1;
+    },
+    isInUse() {
+      refill();
+      return machines > 0 || used > 0;
     },
     room() {
       const limit = refill();

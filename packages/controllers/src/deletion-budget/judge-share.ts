@@ -1,4 +1,4 @@
-import type { DeletionScope } from "../model/deletion-budget.ts";
+import type { BudgetRoom, DeletionScope } from "../model/deletion-budget.ts";
 
 /** So many machines may always be deleted within an hour: in a small fleet each machine is a large share. */
 export const MIN_LOSS = 10;
@@ -11,6 +11,13 @@ export type ShareVerdict =
 /** How many machines of a scope may be lost within an hour. */
 export const lossLimit = ({ inService, loss }: Pick<DeletionScope, "inService" | "loss">, share: number): number =>
   Math.max(MIN_LOSS, Math.floor(share * (inService + loss)));
+
+/** What the share leaves to a scope. */
+export function roomOfShare(scope: DeletionScope, share: number): BudgetRoom {
+  const { kind, name, loss } = scope;
+  const limit = lossLimit(scope, share);
+  return { rule: "share", scope: { kind, name }, limit, remaining: Math.max(0, limit - loss) };
+}
 
 /**
  * May these machines be deleted now? A request is allowed as a whole or not at all: what remains of a deployment that was scaled down by mistake is of less use than all of it.

@@ -19,6 +19,8 @@ export interface RequestedDeletions {
 export interface RequestReader {
   /** Scopes of a machine's set, the narrowest first; of machines without a set the namespace alone. */
   requestsOf(setUid: string): readonly [RequestedDeletions, ...RequestedDeletions[]];
+  /** All scopes, each once: the namespace, deployments, and sets without one. */
+  scopes(): readonly DeletionScope[];
   /** Whether the set of a machine, or its deployment, is deleted together with its machines. */
   isLeaving(set: Pick<SetLedger, "setUid" | "setName">): boolean;
   /** Whether set or deployment approve. */
@@ -52,6 +54,44 @@ const isTerminatingOrGone = (object: ApiObject | undefined): boolean =>
 const isDeleted = (object: ApiObject | undefined, orphaning: OrphaningOwners): boolean =>
   object === undefined || (isTerminatingOrGone(object) && orphaning.stateOf(object) === undefined);
 
+/** The deployments of sets, by UID; those of a set that is deleted too, while the ledger has it. */
+function followDeployments({ store }: Sources["sets"], ledger: Pick<FleetLedger, "sets">): ReadonlyMap<string, Owner> {
+  const deploymentOf = new Map<string, Owner>();
+  /** Sets that are deleted, with all that is remembered of their machines. */
+  const prune = (): void => {
+    const known = new Set([...ledger.sets()].map(({ setUid }) => setUid));
+    for (const uid of deploymentOf.keys()) if (!known.has(uid)) deploymentOf.delete(uid);
+  };
+  store.subscribe((_, current) => {
+    if (current === undefined) return prune();
+    const owner = controllerRefOf(current);
+    if (owner?.kind === "MachineDeployment") deploymentOf.set(current.metadata.uid ?? "", owner);
+    else deploymentOf.delete(current.metadata.uid ?? "");
+  });
+  return deploymentOf;
+}
+
+/** The sets of each scope: of the namespace, of deployments, and those without one alone. */
+function groupByScope(
+  ledger: Pick<FleetLedger, "sets">,
+  namespace: string,
+  deploymentOf: ReadonlyMap<string, Owner>,
+): readonly (Pick<DeletionScope, "kind" | "name"> & { readonly members: readonly SetLedger[] })[] {
+  const all = [...ledger.sets()];
+  const owned = Map.groupBy(
+    all.filter(({ setUid }) => setUid !== ""),
+    ({ setUid }) => deploymentOf.get(setUid)?.uid ?? setUid,
+  );
+  const ofOwners = [...owned.values()].map((members) => {
+    const { setUid = "", setName = "" } = members[0] ?? {};
+    const deployment = deploymentOf.get(setUid);
+    return deployment === undefined
+      ? { kind: "MachineSet" as const, name: setName, members }
+      : { kind: "MachineDeployment" as const, name: deployment.name, members };
+  });
+  return [{ kind: "Namespace", name: namespace, members: all }, ...ofOwners];
+}
+
 /** Makes a reader for a namespace. It remembers the deployments of sets that are deleted while it runs. */
 export function createRequestReader(
   { sets, deployments }: Sources,
@@ -61,24 +101,13 @@ export function createRequestReader(
 ): RequestReader {
   const orphaningSets = watchOrphaningOwners(sets.store);
   const orphaningDeployments = watchOrphaningOwners(deployments.store);
-  const deploymentOf = new Map<string, Owner>();
+  const deploymentOf = followDeployments(sets, ledger);
   let lastLeavingMs = Number.NEGATIVE_INFINITY;
 
   const noteLeaving = (old: ApiObject | undefined, current: ApiObject | undefined): void => {
     if (isTerminatingOrGone(current) && !isTerminatingOrGone(old)) lastLeavingMs = clock.monotonicMs();
   };
-  /** Sets that are deleted, with all that is remembered of their machines. */
-  const prune = (): void => {
-    const known = new Set([...ledger.sets()].map(({ setUid }) => setUid));
-    for (const uid of deploymentOf.keys()) if (!known.has(uid)) deploymentOf.delete(uid);
-  };
-  sets.store.subscribe((old, current) => {
-    noteLeaving(old, current);
-    if (current === undefined) return prune();
-    const owner = controllerRefOf(current);
-    if (owner?.kind === "MachineDeployment") deploymentOf.set(current.metadata.uid ?? "", owner);
-    else deploymentOf.delete(current.metadata.uid ?? "");
-  });
+  sets.store.subscribe(noteLeaving);
   deployments.store.subscribe(noteLeaving);
 
   const setOf = ({ setUid, setName }: Pick<SetLedger, "setUid" | "setName">): MachineSet | undefined =>
@@ -126,6 +155,10 @@ export function createRequestReader(
     get lastLeavingMs() {
       return lastLeavingMs;
     },
+    scopes: () =>
+      groupByScope(ledger, namespace, deploymentOf).map(
+        ({ members, ...scope }) => requestOf(members, scope, clock.now()).scope,
+      ),
     requestsOf(setUid) {
       const now = clock.now();
       const all = [...ledger.sets()];

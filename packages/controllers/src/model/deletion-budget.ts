@@ -86,6 +86,16 @@ export interface RateRoom {
   readonly moreInMs: number;
 }
 
+/** What a rule of the budget leaves to a scope. */
+export interface BudgetRoom {
+  readonly rule: "share" | "rate";
+  readonly scope: HeldDeletions["scope"];
+  /** Machines that may be deleted within an hour. */
+  readonly limit: number;
+  /** How many more may be deleted now without an approval; not below 0. */
+  readonly remaining: number;
+}
+
 /** What to do about a Machine that another client deletes. */
 export type BudgetVerdict =
   | { readonly verdict: "proceed"; readonly isApproved: boolean; readonly cause: DeletionCause }
@@ -115,6 +125,8 @@ export interface DeletionBudget {
   recordHeld(setKey: string, held: HeldDeletions | undefined): void;
   /** Machines whose deletion is held now, by cause. */
   heldByCause(): ReadonlyMap<DeletionCause, number>;
+  /** What the budget leaves, for the metrics: of the namespace, and of what has machines, or deletions within the hour. Without a share, only rates. */
+  rooms(): readonly BudgetRoom[];
   /** Deletions that began since the process started, by cause. */
   begunByCause(): ReadonlyMap<DeletionCause, number>;
   /** Calls `listener` with a terminating machine whose verdict may have changed. */

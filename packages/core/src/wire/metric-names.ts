@@ -270,7 +270,11 @@ export const ownMetricNames = {
   protectedDeletions: "millwright_protected_deletions",
   /** Gauge: machines whose deletion is held by the deletion budget; label `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
   heldDeletions: "millwright_held_deletions",
-  /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as above, or `orphan-vm`. */
+  /** Gauge: how many more machines may be deleted within the hour without an approval; labels `rule` (`share` or `rate`), `kind` (`Namespace`, `MachineDeployment` or `MachineSet` of a share, `Namespace` or `MachineClass` of a rate) and `name`. A deletion must fit into all. Series of what has neither machines nor losses within the hour are removed. */
+  deletionsRemaining: "millwright_deletion_budget_remaining",
+  /** Gauge: how many may be deleted within an hour; labels as above. */
+  deletionsLimit: "millwright_deletion_budget_limit",
+  /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as of held deletions, or `orphan-vm`. */
   deletions: "millwright_deletions_total",
   /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: their specs are not acted on until they are fixed; labels `kind`, `namespace`. Alert on any value above 0. */
   unreadableObjects: "millwright_unreadable_objects",

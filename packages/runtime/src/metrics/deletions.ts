@@ -1,4 +1,4 @@
-import type { DeletionBudget, DeletionCause } from "@millwright/controllers";
+import type { BudgetRoom, DeletionBudget, DeletionCause } from "@millwright/controllers";
 import { ownMetricNames } from "@millwright/core";
 import { Counter, Gauge, type Registry } from "prom-client";
 
@@ -13,10 +13,10 @@ const causes: readonly DeletionCause[] = [
   "orphan-vm",
 ];
 
-/** Adds the metrics of the deletion budget: what it holds, counted at each scrape, and what it allowed. */
+/** Adds the metrics of the deletion budget: what it holds and leaves, counted at each scrape, and what it allowed. */
 export function measureDeletions(
   registry: Registry,
-  budget: Pick<DeletionBudget, "heldByCause" | "begunByCause">,
+  budget: Pick<DeletionBudget, "heldByCause" | "begunByCause" | "rooms">,
 ): void {
   const held = new Gauge({
     name: ownMetricNames.heldDeletions,
@@ -41,4 +41,26 @@ export function measureDeletions(
       for (const [cause, count] of budget.begunByCause()) begun.inc({ cause }, count);
     },
   });
+  measureRooms(registry, budget);
+}
+
+function measureRooms(registry: Registry, budget: Pick<DeletionBudget, "rooms">): void {
+  const labelNames = ["rule", "kind", "name"] as const;
+  const gauge = (name: string, help: string, valueOf: (room: BudgetRoom) => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const room of budget.rooms()) this.set({ rule: room.rule, ...room.scope }, valueOf(room));
+      },
+    });
+  gauge(
+    ownMetricNames.deletionsRemaining,
+    "Machines that may still be deleted within the hour without an approval.",
+    ({ remaining }) => remaining,
+  );
+  gauge(ownMetricNames.deletionsLimit, "Machines that may be deleted within an hour.", ({ limit }) => limit);
 }

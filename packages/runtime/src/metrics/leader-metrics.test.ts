@@ -17,7 +17,7 @@ import { textOfParts } from "./metric-parts.ts";
 
 const namespace = "shoot";
 const crdGuard: Pick<CrdGuard, "deletionVerdictOf"> = { deletionVerdictOf: () => ({ verdict: "proceed" }) };
-const deletionBudget = { heldByCause: () => new Map(), begunByCause: () => new Map() };
+const deletionBudget = { heldByCause: () => new Map(), begunByCause: () => new Map(), rooms: () => [] };
 
 let stop = new AbortController();
 afterEach(() => {

@@ -30,7 +30,7 @@ export function createLeaderMetrics({
   readonly namespace: string;
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
   readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
-  readonly deletionBudget: Pick<DeletionBudget, "heldByCause" | "begunByCause">;
+  readonly deletionBudget: Pick<DeletionBudget, "heldByCause" | "begunByCause" | "rooms">;
   /** `false` where another process measures the objects. Default: true. */
   readonly measuresObjects?: boolean;
   readonly clock: Clock;

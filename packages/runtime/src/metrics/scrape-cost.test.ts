@@ -61,7 +61,7 @@ it("of 10,000 machines costs less than 0.2 s of CPU, threads included, and never
     namespace,
     caches,
     crdGuard: { deletionVerdictOf: () => ({ verdict: "proceed" }) },
-    deletionBudget: { heldByCause: () => new Map(), begunByCause: () => new Map() },
+    deletionBudget: { heldByCause: () => new Map(), begunByCause: () => new Map(), rooms: () => [] },
     clock: systemClock,
   });
   const endpoints = await serveEndpoints({
