@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { ConfigError, isRecord } from "@millwright/base";
-import type { KubeConfig } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node";
 import { firstLine, messageOf } from "../log.ts";
 import { fileExists } from "./file-exists.ts";
 
@@ -15,9 +15,17 @@ export interface UserDetails {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
+/** The content of a kubeconfig, with absolute paths. */
+export interface KubeConfigContent {
+  readonly clusters: readonly Cluster[];
+  readonly users: readonly User[];
+  readonly contexts: readonly Context[];
+  readonly currentContext: string | undefined;
+}
+
 /** Several kubeconfigs as one. */
 export interface KubeConfigFiles {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeConfigContent;
   /** By the name of the user. */
   readonly users: ReadonlyMap<string, UserDetails>;
 }
@@ -40,31 +48,46 @@ export async function findKubeConfigFiles(
 }
 
 /**
- * Reads kubeconfigs and merges them, the first one first. Loads client-node.
+ * Reads kubeconfigs and merges them, the first one first. Loads only that module of client-node that reads their entries: the whole takes 80 MiB and 350 ms.
  *
  * @throws ConfigError in one line that names the file
  */
 export async function readKubeConfigFiles(files: readonly string[]): Promise<KubeConfigFiles> {
   const texts = await Promise.all(files.map(readConfigFile));
-  const { KubeConfig, loadYaml } = await import("@kubernetes/client-node");
-  const kubeConfig = new KubeConfig();
+  const [{ load }, entries] = await Promise.all([
+    import("js-yaml"),
+    import("@kubernetes/client-node/dist/config_types.js"),
+  ]);
+  const parts: KubeConfigContent[] = [];
   const users = new Map<string, UserDetails>();
-  for (const [index, { file, text }] of texts.entries()) {
+  for (const { file, text } of texts) {
     try {
-      const raw = text.trim() === "" ? undefined : loadYaml<unknown>(text);
+      const raw: unknown = text.trim() === "" ? undefined : load(text);
       if (!isRecord(raw)) throw new Error("expected a YAML mapping with clusters, users and contexts");
+      const folder = dirname(resolve(file));
       // The first file that has a user is the one that counts.
-      for (const [user, found] of userDetailsOf(raw, dirname(resolve(file))))
-        if (!users.has(user)) users.set(user, found);
-      const part = index === 0 ? kubeConfig : new KubeConfig();
-      part.loadFromString(text);
-      part.makePathsAbsolute(dirname(resolve(file)));
-      if (index > 0) mergeMissing(kubeConfig, part);
+      for (const [user, found] of userDetailsOf(raw, folder)) if (!users.has(user)) users.set(user, found);
+      const current = raw["current-context"];
+      parts.push({
+        clusters: entries.newClusters(raw["clusters"]).map((cluster) => inFolder(cluster, ["caFile"], folder)),
+        users: entries.newUsers(raw["users"]).map((user) => inFolder(user, ["certFile", "keyFile"], folder)),
+        contexts: entries.newContexts(raw["contexts"]),
+        currentContext: typeof current === "string" && current !== "" ? current : undefined,
+      });
     } catch (cause) {
       throw new ConfigError(`kubeconfig ${file}: ${firstLine(messageOf(cause))}`, { cause });
     }
   }
-  return { kubeConfig, users };
+  return { kubeConfig: mergeContents(parts), users };
+}
+
+/** The entry with absolute paths of files. */
+function inFolder<Entry extends object>(entry: Entry, fields: readonly (keyof Entry)[], folder: string): Entry {
+  const paths = fields.flatMap((field) => {
+    const path: unknown = entry[field];
+    return typeof path === "string" && path !== "" ? [[field, resolve(folder, path)] as const] : [];
+  });
+  return paths.length === 0 ? entry : { ...entry, ...Object.fromEntries(paths) };
 }
 
 async function readConfigFile(file: string): Promise<{ readonly file: string; readonly text: string }> {
@@ -92,12 +115,15 @@ function userDetailsOf(
   });
 }
 
-/** As kubectl merges files: the first one that has a name wins. client-node rejects duplicates. */
-function mergeMissing(into: KubeConfig, from: KubeConfig): void {
-  for (const cluster of from.getClusters()) if (into.getCluster(cluster.name) === null) into.addCluster(cluster);
-  for (const user of from.getUsers()) if (into.getUser(user.name) === null) into.addUser(user);
-  for (const context of from.getContexts()) {
-    if (into.getContextObject(context.name) === null) into.addContext(context);
-  }
-  if (!into.getCurrentContext() && from.getCurrentContext()) into.setCurrentContext(from.getCurrentContext());
+/** As kubectl merges files: the first one that has a name wins. */
+function mergeContents(parts: readonly KubeConfigContent[]): KubeConfigContent {
+  return {
+    clusters: firstOfName(parts.flatMap(({ clusters }) => clusters)),
+    users: firstOfName(parts.flatMap(({ users }) => users)),
+    contexts: firstOfName(parts.flatMap(({ contexts }) => contexts)),
+    currentContext: parts.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+  };
 }
+
+const firstOfName = <Entry extends { readonly name: string }>(entries: readonly Entry[]): readonly Entry[] =>
+  entries.filter(({ name }, index) => entries.findIndex((other) => other.name === name) === index);

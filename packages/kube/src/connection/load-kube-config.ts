@@ -21,9 +21,8 @@ export interface LoadKubeConfigOptions {
 }
 
 /**
- * Finds out how to reach a cluster, by the rules of kubectl. Reading, merging and the plug-ins of clouds are client-node's,
- * which is loaded for a file and not before, because that takes 600 ms; use `{ server: "http://…" }` directly where
- * there is nothing to load.
+ * Finds out how to reach a cluster, by the rules of kubectl. Reading entries and the plug-ins of clouds are client-node's. The whole of
+ * it is loaded only for an `auth-provider`: it takes 80 MiB and 350 ms.
  *
  * @throws ConfigError in one line that names the file, the field and what is expected
  */

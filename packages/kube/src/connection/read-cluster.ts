@@ -1,12 +1,12 @@
 import { proxyFor, readProxyUrl } from "@millwright/base/egress";
 import { ConfigError } from "@millwright/base";
-import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";
 import type { FollowedFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import type { TlsFiles } from "./followed-tls.ts";
-import type { KubeConfigFiles } from "./kube-config-files.ts";
+import type { KubeConfigContent, KubeConfigFiles } from "./kube-config-files.ts";
 import { findForbidden, type KubeConfigLimits } from "./untrusted-kube-config.ts";
 import { credentialsOf } from "./user-credentials.ts";
 
@@ -48,8 +48,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   if (forbidden !== undefined) return fail(forbidden);
   const proxyUrl = proxyOf(cluster, where, env);
   const { tls, files } = await readTls(cluster, user, where, fail);
-  const credentials =
-    user === undefined ? undefined : credentialsOf({ kubeConfig, user, cluster, details, where, tls, env });
+  const credentials = user === undefined ? undefined : credentialsOf({ user, cluster, details, where, tls, env });
   return {
     server,
     ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
@@ -68,26 +67,25 @@ function proxyOf({ name, server, proxyUrl }: Cluster, where: string, env: ReadCl
     : proxyFor(new URL(server), env)?.href;
 }
 
-/** A context, and what it names. Makes it the current one, which the plug-ins of client-node go by. */
+/** A context, and what it names. */
 function contextOf(
-  kubeConfig: KubeConfig,
+  { contexts, clusters, users, currentContext }: KubeConfigContent,
   wanted: string | undefined,
   fail: Fail,
 ): { readonly context: Context; readonly cluster: Cluster; readonly user: User | undefined } {
-  const names = kubeConfig.getContexts().map((context) => context.name);
-  const name = wanted ?? kubeConfig.getCurrentContext();
+  const names = contexts.map((context) => context.name);
+  const name = wanted ?? currentContext;
   if (name === undefined || name === "") return fail(`current-context is not set; expected one of ${quoted(names)}`);
-  const context = kubeConfig.getContextObject(name);
-  if (context === null) return fail(`context "${name}" does not exist; expected one of ${quoted(names)}`);
-  kubeConfig.setCurrentContext(name);
+  const context = contexts.find((each) => each.name === name);
+  if (context === undefined) return fail(`context "${name}" does not exist; expected one of ${quoted(names)}`);
 
-  const cluster = kubeConfig.getCluster(context.cluster);
-  if (cluster === null) {
+  const cluster = clusters.find((each) => each.name === context.cluster);
+  if (cluster === undefined) {
     return fail(`context "${name}" names the cluster "${context.cluster}", which is not under clusters`);
   }
   if (!context.user) return { context, cluster, user: undefined };
-  const user = kubeConfig.getUser(context.user);
-  if (user === null) return fail(`context "${name}" names the user "${context.user}", which is not under users`);
+  const user = users.find((each) => each.name === context.user);
+  if (user === undefined) return fail(`context "${name}" names the user "${context.user}", which is not under users`);
   return { context, cluster, user };
 }
 

@@ -10,7 +10,6 @@ import { readExecPlugin } from "./read-exec-plugin.ts";
 
 /** A user of a kubeconfig, and what its credentials are made from. */
 export interface UserEntry {
-  readonly kubeConfig: KubeConfig;
   readonly user: User;
   readonly cluster: Cluster;
   readonly tls: TlsMaterial;
@@ -59,16 +58,23 @@ function execCredentials(
   return createExecCredentials({ plugin, where: place, env, headers });
 }
 
-/** Credentials of a cloud's tool (`auth-provider`). client-node fetches them and keeps them until they expire. */
+/** Credentials of a cloud's tool (`auth-provider`). client-node, which is loaded whole for it, fetches them and keeps them until they expire. */
 function pluginCredentials(
-  { kubeConfig, user, where }: UserEntry,
+  { user, cluster, where }: UserEntry,
   impersonate: RequestHeaders,
 ): () => Promise<Credentials> {
   let underway: Promise<Credentials> | undefined;
+  let loaded: Promise<KubeConfig> | undefined;
+  const load = async (): Promise<KubeConfig> => {
+    const { KubeConfig } = await import("@kubernetes/client-node");
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromClusterAndUser(cluster, user);
+    return kubeConfig;
+  };
   const ask = async (): Promise<Credentials> => {
     const answer: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown } = {};
     try {
-      await kubeConfig.applyToHTTPSOptions(answer);
+      await (await (loaded ??= load())).applyToHTTPSOptions(answer);
     } catch (cause) {
       throw new ConfigError(
         `${where}: user "${user.name}": the credential plug-in failed: ${firstLine(messageOf(cause))}`,

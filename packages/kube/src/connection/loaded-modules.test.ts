@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+
+const source = new URL("./load-kube-config.ts", import.meta.url).href;
+
+/** Prints the files of client-node that a process loads which reads a kubeconfig and its credentials. */
+const script = `
+  import { registerHooks } from "node:module";
+  const loaded = [];
+  registerHooks({
+    load(url, context, next) {
+      const [, file] = /client-node\\/dist\\/(.*)$/.exec(url) ?? [];
+      if (file !== undefined) loaded.push(file);
+      return next(url, context);
+    },
+  });
+  const { loadKubeConfig } = await import(${JSON.stringify(source)});
+  const { credentials } = await loadKubeConfig({ file: process.argv[1] });
+  const { headers } = await credentials();
+  console.log(JSON.stringify({ headers, loaded }));
+`;
+
+/** The credentials of a user of a kubeconfig, and the files of client-node that were loaded for them. */
+async function read(user: object): Promise<{ readonly headers: object; readonly loaded: readonly string[] }> {
+  const folder = await mkdtemp(join(tmpdir(), "kubeconfig-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "config");
+  const content = {
+    "current-context": "dev",
+    clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:6443" } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "dev", context: { cluster: "c", user: "u" } }],
+  };
+  await writeFile(file, JSON.stringify(content));
+  const flags = ["--conditions=@millwright/source", "--input-type=module", "--eval", script, file];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
+  return JSON.parse(stdout);
+}
+
+test("a kubeconfig loads one module of client-node, which is large", async () => {
+  const { headers, loaded } = await read({ token: "t" });
+  expect(headers).toEqual({ authorization: "Bearer t" });
+  expect(loaded).toEqual(["config_types.js"]);
+});
+
+test("a credential plugin of client-node loads the rest", async () => {
+  const { headers, loaded } = await read({
+    "auth-provider": { name: "gcp", config: { "access-token": "t", expiry: "2999-01-01T00:00:00Z" } },
+  });
+  expect(headers).toEqual({ authorization: "Bearer t" });
+  expect(loaded).toContain("index.js");
+});
