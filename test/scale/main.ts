@@ -25,12 +25,15 @@ const computer = (): Computer => ({
   node: process.version,
 });
 
-/** The present commit, with `+` when files were changed. */
+/** The present commit, with `+` when sources of packages were changed. */
 function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
   try {
-    return git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain") === "" ? "" : "+");
+    return (
+      git("rev-parse", "--short", "HEAD") +
+      (git("status", "--porcelain", "--", "../../packages", "../../providers") === "" ? "" : "+")
+    );
   } catch {
     return "unknown";
   }
@@ -70,6 +73,10 @@ async function main(signal: AbortSignal): Promise<number> {
   for (const run of plan.runs) {
     const results: RunResult[] = [];
     for (const subject of subjects) {
+      if (subject.name === "go-mcm" && run.scenario.isOnlyMillwright === true) {
+        console.log(`${run.scenario.name}: not measured with ${subject.name}\n`);
+        continue;
+      }
       const result = await measure(run, subject);
       results.push(result);
       console.log(reportOf(result, readResults(baselineFile)));

@@ -32,7 +32,7 @@ Measures millwright run on a real kube-apiserver and etcd: requests, CPU, memory
 --build BUILD    built: what npm run build made; source: the sources (default: built, unless it is older than the sources)
 --flag FLAG      a flag of millwright run, such as --flag=--concurrent-syncs=20; may be repeated
 --results DIR    folder for the results (default: test/scale/results)
---save           stores the results in test/scale/baseline.json, too`;
+--save           stores the results in test/scale/baseline.json, too, from which npm run docs writes tables and charts`;
 
 /** A scenario with its size. */
 export interface PlannedRun {

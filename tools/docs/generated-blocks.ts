@@ -43,6 +43,8 @@ import { qemuSpecSchema } from "@millwright/provider-qemu";
 import * as z from "zod";
 import { reloadableFlags } from "../../packages/cli/src/configuration/reloadable-flags.ts";
 import { knownDifferences } from "../../test/compat/known-differences.ts";
+import { performanceBlocks } from "../../test/scale/report/performance-page.ts";
+import { baselineFile, readResults } from "../../test/scale/report/results-files.ts";
 import { chartValues } from "./chart-values.ts";
 import { listItem } from "./markdown-list.ts";
 import { markdownTable } from "./markdown-table.ts";
@@ -104,6 +106,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["control-permissions", permissionsTable("control")],
     ["target-permissions", permissionsTable("target")],
     ...specBlocks(),
+    ...performanceBlocks(readResults(baselineFile)),
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],

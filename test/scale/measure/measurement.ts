@@ -167,13 +167,15 @@ function eventLoopOf(samples: readonly Sample[]): Pick<Measured, "eventLoop"> {
 function queuesBetween(first: readonly Sample[], last: readonly Sample[]): RunResult["queues"] {
   const name = "workqueue_queue_duration_seconds";
   const earlier = bucketsBy(first, name, "name");
+  const [sumBefore, sumAfter] = [first, last].map((samples) => sumBy(samples, `${name}_sum`, "name"));
   return Object.fromEntries(
     [...bucketsBy(last, name, "name")].flatMap(([queue, buckets]) => {
       const between = bucketsBetween(earlier.get(queue) ?? [], buckets);
-      const p50 = histogramQuantile(between, 0.5);
+      const count = between.at(-1)?.[1] ?? 0;
       const p99 = histogramQuantile(between, 0.99);
-      if (p50 === undefined || p99 === undefined) return [];
-      return [[queue, { count: between.at(-1)?.[1] ?? 0, p50Ms: p50 * MS, p99Ms: p99 * MS }]];
+      if (p99 === undefined) return [];
+      const seconds = (sumAfter?.get(queue) ?? 0) - (sumBefore?.get(queue) ?? 0);
+      return [[queue, { count, meanMs: (seconds / count) * MS, p99Ms: p99 * MS }]];
     }),
   );
 }

@@ -19,7 +19,7 @@ export const figures: readonly Figure[] = [
   },
   { name: "event loop p99, ms", of: ({ eventLoop }) => eventLoop?.p99Ms },
   { name: "event loop max, ms", of: ({ eventLoop }) => eventLoop?.maxMs },
-  { name: "queue of machines p99, ms", of: ({ queues }) => queues["machine"]?.p99Ms },
+  { name: "queue of machines mean, ms", of: ({ queues }) => queues["machine"]?.meanMs },
   { name: "machine to Running p50, s", of: ({ creation }) => seconds(creation?.p50Ms) },
   { name: "machine to Running p99, s", of: ({ creation }) => seconds(creation?.p99Ms) },
   { name: "wall time, s", of: ({ wallSeconds }) => wallSeconds },

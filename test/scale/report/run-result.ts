@@ -35,7 +35,7 @@ export interface RunResult {
   readonly scenario: string;
   readonly subject: "millwright" | "go-mcm";
   readonly build: string;
-  /** Commit of the repository, with `+` when files were changed. */
+  /** Commit of the repository, with `+` when sources of packages were changed. */
   readonly commit: string;
   readonly server: string;
   readonly machines: number;
@@ -57,8 +57,10 @@ export interface RunResult {
   readonly otherRequests: Readonly<Record<string, number>>;
   /** Delay of the event loop of the process; absent without that metric. `p50Ms` and `p99Ms` include its resolution of 20 ms. */
   readonly eventLoop?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
-  /** How long keys waited for a worker, by controller; estimated from the buckets of the histogram. */
-  readonly queues: Readonly<Record<string, Quantiles>>;
+  /** How long keys waited for a worker, by controller. `p99Ms` is estimated within a bucket, whose bounds are powers of ten. */
+  readonly queues: Readonly<
+    Record<string, { readonly count: number; readonly meanMs: number; readonly p99Ms: number }>
+  >;
   /** From the first sight of a machine to its phase Running, by a watch. Absent when no machine was created. */
   readonly creation?: Quantiles & { readonly maxMs: number };
   /** Events of watches that the caches received, by resource. */

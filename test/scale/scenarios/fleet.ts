@@ -1,6 +1,6 @@
-import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, labelKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
 import type { KubeObject } from "@millwright/kube";
-import { machineClass, machineDeployment } from "../../harness/installation.ts";
+import { machineClass } from "../../harness/installation.ts";
 import type { Stage } from "./scenario.ts";
 
 const namespace = "default";
@@ -11,12 +11,23 @@ export async function createClasses({ api }: Stage): Promise<void> {
   for (const name of ["small", "large"]) await api.create(machineClassResource, machineClass(name));
 }
 
-/** Creates a deployment with a rolling update of 10 %; MCM has no defaults for a strategy. */
-export async function createDeployment({ api }: Stage, name: string, replicas: number): Promise<void> {
-  const deployment = machineDeployment(name, "small", replicas);
-  const rollingUpdate = { maxSurge: "10%", maxUnavailable: "10%" };
-  const spec = { ...(deployment["spec"] as object), strategy: { type: "RollingUpdate", rollingUpdate } };
-  await api.create(machineDeploymentResource, { ...deployment, spec });
+/**
+ * Creates a deployment with a rolling update of 10 %; MCM has no defaults for a strategy.
+ *
+ * @param zone of its nodes. Default: none
+ */
+export async function createDeployment({ api }: Stage, name: string, replicas: number, zone?: string): Promise<void> {
+  const labels = { name };
+  const nodeTemplate = zone === undefined ? undefined : { metadata: { labels: { [labelKeys.zone]: zone } } };
+  await api.create(machineDeploymentResource, {
+    metadata: { name, namespace },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "10%", maxUnavailable: "10%" } },
+      template: { metadata: { labels }, spec: { class: { kind: "MachineClass", name: "small" }, nodeTemplate } },
+    },
+  });
 }
 
 const change = ({ api }: Stage, name: string, patch: object): Promise<unknown> =>

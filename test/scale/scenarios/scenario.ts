@@ -49,6 +49,8 @@ export interface Scenario {
   readonly replicas?: number;
   /** Whether it ends after a fixed duration: its wall time and quiet time mean nothing. */
   readonly isTimed?: boolean;
+  /** Whether MCM cannot be measured in it. Default false. */
+  readonly isOnlyMillwright?: boolean;
   /** Not measured. */
   prepare?(stage: Stage): Promise<void>;
   measure(stage: Stage): Promise<void>;
