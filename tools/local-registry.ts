@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { withLock } from "./control-plane/build-lock.ts";
+import { createPublications, type PublicationRules } from "./publications.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const run = promisify(execFile);
@@ -80,22 +81,36 @@ async function packInstalled({ folder, manifest }: Source, into: string): Promis
 /** A registry on this machine. */
 export interface LocalRegistry {
   readonly url: string;
+  /** `name@version` of what was published to it, in this order. */
+  published(): readonly string[];
   close(): Promise<void>;
+}
+
+/** How a registry is used. */
+export interface LocalRegistryOptions {
+  /** Packages of this repository are built, but the registry has them only once they are published to it. Default: it has them from the start, as they would be published. */
+  readonly publishing?: PublicationRules;
 }
 
 /**
  * Starts an npm registry with packages of this repository, built and packed as they would be published, and with what they depend on, as it is installed here. So an installation from it is one of a
  * user, and needs no network.
  */
-export async function startLocalRegistry(names: readonly string[]): Promise<LocalRegistry> {
+export async function startLocalRegistry(
+  names: readonly string[],
+  { publishing }: LocalRegistryOptions = {},
+): Promise<LocalRegistry> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-registry-"));
-  const sources = await withDependencies(names);
-  const own = sources.filter((source) => !source.folder.includes("node_modules"));
+  const installed = await withDependencies(names);
+  const own = installed.filter((source) => !source.folder.includes("node_modules"));
+  const sources = publishing === undefined ? installed : installed.filter((source) => !own.includes(source));
+  const publications = publishing === undefined ? undefined : createPublications(publishing);
   const flags = ["--ignore-scripts", "--pack-destination", folder];
   // Builds of processes side by side would remove each other's files.
   await withLock(join(root, "node_modules/.cache/millwright/packages.lock"), async () => {
     await buildPackages(own.map(({ manifest }) => manifest.name));
-    await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
+    if (publishing === undefined)
+      await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
   });
 
   /** By file. npm may fetch a file again before its first answer ends: it is written once. */
@@ -111,6 +126,15 @@ export async function startLocalRegistry(names: readonly string[]): Promise<Loca
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "").slice(1);
     const fail = (error: unknown): void => void response.writeHead(500).end(String(error));
+    if (request.method === "PUT" && publications !== undefined) {
+      publications.publish(request).then((status) => void response.writeHead(status).end("{}"), fail);
+      return;
+    }
+    const published = publications?.tarball(`/${path}`) ?? publications?.packument(path);
+    if (published !== undefined) {
+      response.end(Buffer.isBuffer(published) ? published : JSON.stringify(published));
+      return;
+    }
     const named = sources.find(({ manifest }) => path === `-/${fileOf(manifest)}`);
     if (named !== undefined) {
       packOnce(named)
@@ -132,6 +156,7 @@ export async function startLocalRegistry(names: readonly string[]): Promise<Loca
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+    published: () => publications?.list() ?? [],
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
