@@ -1,7 +1,8 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { phaseOf } from "@millwright/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { machineDeploymentResource, phaseOf } from "@millwright/core";
+import type { SimulatedCloudOptions } from "@millwright/provider-mock";
+import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 
@@ -18,15 +19,16 @@ describe("millwright run --config", () => {
     await symlink(name, join(folder, "..tmp"));
     await rename(join(folder, "..tmp"), join(folder, "..data"));
   };
-  beforeEach(async () => {
-    fleet = await startControlledFleet({ bootDelayMs: 3_600_000 });
+  const start = async (cloud: Partial<SimulatedCloudOptions> = {}): Promise<void> => {
+    fleet = await startControlledFleet(cloud);
     folder = join(dirname(fleet.kubeconfig), "configuration");
     await mkdir(folder);
     await symlink(join("..data", "config.yaml"), file());
-  });
+  };
   afterEach(() => fleet.close());
 
   it("reloads timeouts while it runs, keeps the former file when the new one is invalid, and names what needs a restart", async () => {
+    await start({ bootDelayMs: 3_600_000 });
     await configure("machine-creation-timeout: 1h\nlog-level: info\n");
     const controllers = fleet.run(`--config=${file()}`);
     await fleet.deploy(1);
@@ -54,5 +56,33 @@ describe("millwright run --config", () => {
     await controllers.waitFor(/"changes":\[\].*Configuration is reloaded/, 60_000);
     expect(controllers.child.exitCode).toBeNull();
     expect(await controllers.stop("SIGTERM")).toBe(0);
+  });
+
+  it("reloads limits of creations and of deletions, which what waits follows", async () => {
+    const flags = (perClass: number, share: string): string =>
+      `concurrent-machine-creations-per-class: ${perClass}\nmachine-safety-max-deletion-share: ${share}\n`;
+    await start();
+    await configure(flags(1, "50%"));
+    const controllers = fleet.run(`--config=${file()}`);
+    // The first creation of the class hangs.
+    await fleet.cloud.addFault({ operation: "create", delayMs: 3_600_000, times: 1 });
+    await fleet.deploy(21);
+    await eventually(async () => expect(await fleet.machines()).toHaveLength(21), 60_000);
+    await eventually(async () => expect(fleet.callsOf("create")).toBe(1), 60_000);
+    await configure(flags(20, "50%"));
+    await controllers.waitFor(/"concurrent-machine-creations-per-class: 1 -> 20".*Configuration is reloaded/, 60_000);
+    const running = async (): Promise<number> =>
+      (await fleet.machines()).filter((machine) => phaseOf(machine) === "Running").length;
+    await eventually(async () => expect(await running()).toBe(20), 90_000);
+
+    await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });
+    const held = async (): Promise<number> =>
+      (await fleet.machines()).filter(({ status }) =>
+        /held for approval/.test(status?.lastOperation?.description ?? ""),
+      ).length;
+    await eventually(async () => expect(await held()).toBe(20), 60_000);
+    await configure(flags(20, "100%"));
+    await eventually(async () => expect(await running()).toBe(0), 60_000);
+    await eventually(async () => expect(fleet.cloud.vms()).toEqual([]), 60_000);
   });
 });

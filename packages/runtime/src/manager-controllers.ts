@@ -40,6 +40,8 @@ export interface ManagerControllers {
   recheckMachine(key: string): void;
   /** Sets other margins of the protection against too many machines. */
   setMargins(margins: Partial<OvershootMargins>): void;
+  /** Applies changed limits of creations. */
+  limitsChanged(): void;
   /** Marks machines that are being deleted, when all reconciles have ended. Does nothing without the controller of machines. */
   handOver(): Promise<void>;
   close(): Promise<void>;
@@ -122,6 +124,7 @@ export function createManagerControllers(
     },
     setMargins: (changed) => void Object.assign(margins, changed),
     recheckMachine: (key) => machine?.controller.enqueue(key),
+    limitsChanged: () => machine?.operations.limitsChanged(),
     handOver: async () => machine?.handOver(),
     async close() {
       await Promise.all([machine?.close(), classes?.capacity.close()]);

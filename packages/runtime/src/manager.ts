@@ -93,17 +93,14 @@ export interface ManagerOptions extends ManagerControllersOptions {
 export interface ManagerSettings {
   readonly settings?: Partial<ReloadableSettings>;
   readonly overshootMargins?: Partial<OvershootMargins>;
+  /** As in {@link ManagerOptions}. */
+  readonly maxDeletionShare?: number;
 }
 
 /** Settings that every reconcile reads. The others are read once. */
 export type ReloadableSettings = Omit<
   MachineSettings,
-  | "maxConcurrentCreationsPerClass"
-  | "unreachableAfterMs"
-  | "bootstrapTokenExtraGroups"
-  | "flapWindowMs"
-  | "maxConcurrentCreations"
-  | "resourceExhaustedRetryMs"
+  "unreachableAfterMs" | "bootstrapTokenExtraGroups" | "flapWindowMs"
 >;
 
 /** The controllers of one installation. */
@@ -346,6 +343,8 @@ export function createManager(options: ManagerOptions): Manager {
       Object.assign(settings, change.settings);
       conditionSettings = { ...settings };
       controllers.setMargins(change.overshootMargins ?? {});
+      if (change.maxDeletionShare !== undefined) deletionBudget.setShare(change.maxDeletionShare);
+      controllers.limitsChanged();
       // Times that were computed from the former settings may be too late.
       for (const { metadata } of caches.machines.store.list(namespace))
         controllers.recheckMachine(keyOf(metadata.name));

@@ -102,13 +102,6 @@ export const managerSettings = (flags: RunFlags) => ({
 
 /** What a reload of the configuration sets of a manager that runs: what reloadable flags set, and nothing else. */
 export function reloadedSettings(flags: RunFlags): ManagerSettings {
-  const {
-    unreachableAfterMs: _unreachable,
-    maxConcurrentCreationsPerClass: _perClass,
-    maxConcurrentCreations: _inAll,
-    resourceExhaustedRetryMs: _exhausted,
-    bootstrapTokenExtraGroups: _groups,
-    ...settings
-  } = machineSettings(flags);
+  const { unreachableAfterMs: _unreachable, bootstrapTokenExtraGroups: _groups, ...settings } = machineSettings(flags);
   return { settings, overshootMargins: { up: flags.safetyUp, down: flags.safetyDown } };
 }

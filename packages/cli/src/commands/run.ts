@@ -171,8 +171,8 @@ interface RunContext {
   readonly opened: DriverCollection;
   /** Absent: no traces are sent. */
   readonly tracer: OpenedTracing | undefined;
-  /** Reloads the configuration of a manager until the signal aborts. */
-  readonly reload: (manager: Manager, until: AbortSignal) => Promise<void>;
+  /** Reloads the configuration of a manager until the signal aborts; `shareOf`: the share of deletions that flags set. */
+  readonly reload: (manager: Manager, shareOf: (flags: RunFlags) => number, until: AbortSignal) => Promise<void>;
   /** Aborts when the process should stop. */
   readonly signal: AbortSignal;
 }
@@ -206,7 +206,7 @@ export async function run(
   try {
     tracer = await openTracing(flags, { log, version: await readVersion() });
     profiles = await openProfiles(flags, runtime, log);
-    const reload = (manager: Manager, until: AbortSignal): Promise<void> =>
+    const reload: RunContext["reload"] = (manager, shareOf, until) =>
       configuration === undefined
         ? Promise.resolve()
         : reloadConfiguration(
@@ -214,7 +214,7 @@ export async function run(
               configuration,
               apply(changed) {
                 setLevel(changed);
-                manager.reconfigure(reloadedSettings(changed));
+                manager.reconfigure({ ...reloadedSettings(changed), maxDeletionShare: shareOf(changed) });
               },
               clock: systemClock,
               log,
@@ -275,7 +275,9 @@ const followAllPrerequisites = (
 
 async function runControllers(flags: RunFlags, { runtime, log, failure, opened, reload, signal, tracer }: RunContext) {
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
-  const maxDeletionShare = flags.machineSafetyMaxDeletionShare ?? (isOneServer ? DELETION_SHARE : 0);
+  const shareOf = ({ machineSafetyMaxDeletionShare: share }: RunFlags): number =>
+    share ?? (isOneServer ? DELETION_SHARE : 0);
+  const maxDeletionShare = shareOf(flags);
 
   const namespaces = flags.namespace ?? [config.namespace ?? "default"];
   const cluster = { kubeConfig, history: control.history };
@@ -336,7 +338,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     await Promise.all([
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
-      reload(manager, whileRunning),
+      reload(manager, shareOf, whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;

@@ -15,6 +15,10 @@ export const reloadableFlags: ReadonlySet<string> = new Set([
   "machine-pv-reattach-timeout",
   "machine-inplace-update-timeout",
   "machine-preserve-timeout",
+  "concurrent-machine-creations-per-class",
+  "concurrent-machine-creations",
+  "resource-exhausted-retry",
+  "machine-safety-max-deletion-share",
   "safety-up",
   "safety-down",
 ]);

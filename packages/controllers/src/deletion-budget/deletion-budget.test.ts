@@ -156,6 +156,20 @@ describe("the deletion budget of a namespace", () => {
     expect(budget.rooms().map(({ scope: { name } }) => name)).toEqual([namespace, "b"]);
   });
 
+  it("judges what is held again by a share that changes", async () => {
+    await seed(20);
+    await remove(0, 12);
+    await clock.advance(5_000);
+    expect(budget.ofMachine(machine(0))?.verdict).toBe("held");
+    budget.setShare(0.6);
+    expect(budget.ofMachine(machine(0))?.verdict).toBe("proceed");
+    budget.setShare(0.5);
+    expect(begin(0, 12)).toBe(0);
+    budget.setShare(0);
+    expect(budget.rooms().some(({ rule }) => rule === "share")).toBe(false);
+    expect(begin(0, 12)).toBe(12);
+  });
+
   it("waits until a request is complete, and holds all of it", async () => {
     await seed(20);
     await remove(0, 8);

@@ -49,12 +49,13 @@ function followApprovals(
 
 /** Makes the budget of a namespace. It follows the caches from now on, and sends no request. */
 export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBudget {
-  const { caches, namespace, clock, maxDeletionShare: share = DEFAULT_SHARE } = options;
+  const { caches, namespace, clock, maxDeletionShare = DEFAULT_SHARE } = options;
   const { machines } = caches;
   const ledger = createFleetLedger(machines.store, clock);
   const requests = createRequestReader(caches, namespace, ledger, clock);
   const rates = trackClassRates(machines, namespace, clock);
-  const judge = createRequestJudge({ ledger, requests, rates, clock, share });
+  let share = maxDeletionShare;
+  const judge = createRequestJudge({ ledger, requests, rates, clock, share: () => share });
   const heldBySet = new Map<string, HeldDeletions>();
   const begun = new Map<DeletionCause, number>();
   const listeners: ((machine: Machine) => void)[] = [];
@@ -63,6 +64,7 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
   });
 
   return {
+    setShare: (changed) => void (share = changed),
     ofMachine: judge.ofMachine,
     ofSet(set, deployment) {
       const found = requests.requestsOf(set.metadata.uid ?? "");

@@ -32,7 +32,7 @@ export function createRequestJudge({
   readonly rates: ClassRates;
   readonly clock: Pick<Clock, "now" | "monotonicMs">;
   /** 0 to 1; 0: only the rate limits deletions. */
-  readonly share: number;
+  readonly share: () => number;
 }): RequestJudge {
   let waitsSinceMs: number | undefined;
   let lastSingleMs = Number.NEGATIVE_INFINITY;
@@ -57,12 +57,14 @@ export function createRequestJudge({
     return { why: "rate", cause, count: 1, scope, limit, total: limit, loss: limit };
   };
   const byShare = (machine: Machine, cause: DeletionCause): HeldDeletions | { readonly forMs: number } | undefined => {
-    if (share === 0 || !ledger.isCounted(machine)) return undefined;
+    if (share() === 0 || !ledger.isCounted(machine)) return undefined;
     const found = requests.requestsOf(setUidOf(machine).setUid);
     if (isSmall(found)) return undefined;
     const forMs = waitFor(found);
     if (forMs > 0) return { forMs };
-    return isSingle(found, cause, clock.monotonicMs() - lastSingleMs) ? undefined : judgeRequests(found, cause, share);
+    return isSingle(found, cause, clock.monotonicMs() - lastSingleMs)
+      ? undefined
+      : judgeRequests(found, cause, share());
   };
 
   return {
@@ -80,10 +82,10 @@ export function createRequestJudge({
     },
     ofSet({ metadata, status }, found) {
       // Without a scope of its own the set has no machines.
-      if (share === 0 || found.length === 1 || found[0].count === 0) return undefined;
+      if (share() === 0 || found.length === 1 || found[0].count === 0) return undefined;
       const isReported = isConditionTrue(status?.machineSetCondition, deletionsHeldConditionType);
       if (waitFor(found) > 0 && !isReported) return undefined;
-      return judgeRequests(found, causeOf({ setUid: metadata.uid ?? "", setName: metadata.name }), share);
+      return judgeRequests(found, causeOf({ setUid: metadata.uid ?? "", setName: metadata.name }), share());
     },
     noteSingle: () => void (lastSingleMs = clock.monotonicMs()),
   };

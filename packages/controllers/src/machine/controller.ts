@@ -82,9 +82,15 @@ export function createMachineController(
 ): MachineController {
   const { caches, target, clock, namespace, deletionBudget } = context;
   const limits = {
-    perGroup: settings.maxConcurrentCreationsPerClass,
-    inAll: settings.maxConcurrentCreations,
-    exhaustedRetryMs: settings.resourceExhaustedRetryMs,
+    get perGroup() {
+      return settings.maxConcurrentCreationsPerClass;
+    },
+    get inAll() {
+      return settings.maxConcurrentCreations;
+    },
+    get exhaustedRetryMs() {
+      return settings.resourceExhaustedRetryMs;
+    },
   };
   const operations = createOperations(clock, limits, reportCircuits(context));
   const reported = createReportedProblems();

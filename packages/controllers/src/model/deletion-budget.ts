@@ -111,6 +111,8 @@ export interface Approver {
 
 /** One budget for all deletions of machines: see docs/decisions/deletion-budget.md. */
 export interface DeletionBudget {
+  /** Sets another share, 0 to 1; 0: no share limits deletions. What is held is judged by it in the next reconcile. */
+  setShare(share: number): void;
   /** The budget for the deletions of a set now. */
   ofSet(set: MachineSet, deployment: MachineDeployment | undefined): SetBudget;
   /** Of a machine that is terminating; `undefined` when its deletion was allowed before, or has begun. */

@@ -2,7 +2,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import type { MachineErrorCode } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLaunchThrottle, type LaunchOutcome } from "./launch-throttle.ts";
+import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "./launch-throttle.ts";
 
 const ok: LaunchOutcome = { kind: "success" };
 const accepted: LaunchOutcome = { kind: "accepted" };
@@ -12,9 +12,12 @@ const no = (code: MachineErrorCode, retryAfterMs?: number): LaunchOutcome => ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-function setUp(limits: { readonly perGroup?: number; readonly inAll?: number } = {}) {
+function setUp(
+  changes: Partial<LaunchLimits> = {},
+  limits = { perGroup: 2, inAll: 100, exhaustedRetryMs: 600_000, ...changes },
+) {
   const clock = createVirtualClock();
-  const throttle = createLaunchThrottle(clock, { perGroup: 2, inAll: 100, exhaustedRetryMs: 600_000, ...limits });
+  const throttle = createLaunchThrottle(clock, limits);
   /** UIDs of the calls that run, in the order in which they began. */
   const running: string[] = [];
   const notified: string[] = [];
@@ -51,6 +54,43 @@ describe("launch throttle", () => {
     expect(running).toEqual(["a1", "a2"]);
     leave("a1");
     expect(running).toEqual(["a2", "a3"]);
+  });
+
+  it("follows limits that change while calls run and wait", () => {
+    const limits = { perGroup: 1, inAll: 2, exhaustedRetryMs: 600_000 };
+    const { throttle, running, leave, enterAll } = setUp({}, limits);
+    enterAll("a1", "a2", "a3", "a4", "b1");
+    expect(running).toEqual(["a1", "b1"]);
+    limits.perGroup = 3;
+    throttle.limitsChanged();
+    expect(running).toEqual(["a1", "b1"]);
+    limits.inAll = 10;
+    throttle.limitsChanged();
+    expect(running).toEqual(["a1", "b1", "a2", "a3"]);
+    limits.perGroup = 1;
+    throttle.limitsChanged();
+    leave("a1");
+    leave("a2");
+    expect(running).toEqual(["b1", "a3"]);
+    leave("a3");
+    expect(running).toEqual(["b1", "a4"]);
+  });
+
+  it("recovers to a limit that was raised during the backoff", async () => {
+    const limits = { perGroup: 2, inAll: 100, exhaustedRetryMs: 600_000 };
+    const { clock, throttle, running, leave, enterAll } = setUp({}, limits);
+    enterAll("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8");
+    leave("a1", no("ResourceExhausted"));
+    limits.perGroup = 4;
+    throttle.limitsChanged();
+    leave("a2");
+    expect(running).toEqual([]);
+    await clock.advance(600_000);
+    expect(running).toEqual(["a3"]);
+    leave("a3");
+    expect(running).toEqual(["a4", "a5"]);
+    leave("a4");
+    expect(running).toHaveLength(4);
   });
 
   it("is round-robin when the total is limited: a class with many machines does not starve another", () => {

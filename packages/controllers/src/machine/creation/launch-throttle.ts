@@ -2,7 +2,7 @@ import type { LaunchRequest, ClassBackoff } from "../../model/operation.ts";
 import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
 import { backoffMs, jitterOf } from "../../model/retry.ts";
 
-/** How many machines may be created concurrently. */
+/** How many machines may be created concurrently. Read before each call: they may change, and {@link LaunchThrottle.limitsChanged} must follow. */
 export interface LaunchLimits {
   /** Per launch group. */
   readonly perGroup: number;
@@ -46,6 +46,8 @@ export interface LaunchThrottle {
   cancel(uid: string): void;
   /** Why a group is backed off, if it is. */
   classBackoffOf(group: string): ClassBackoff | undefined;
+  /** Starts calls that other limits allow. */
+  limitsChanged(): void;
   close(): void;
 }
 
@@ -64,7 +66,7 @@ const FORGET_AFTER_MS = 3_600_000;
 interface LaunchGroup {
   readonly name: string;
   readonly credential: string;
-  /** Maximum concurrent calls: one during a backoff, doubled by each success. */
+  /** Maximum concurrent calls besides the limits: one during a backoff, doubled by each success, infinite once it reaches that of the class. */
   limit: number;
   /** In order of arrival. */
   readonly waiting: Map<string, LaunchEntry>;
@@ -124,7 +126,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     const group: LaunchGroup = {
       name,
       credential,
-      limit: isRepeated ? 1 : limits.perGroup,
+      limit: isRepeated ? 1 : Number.POSITIVE_INFINITY,
       waiting: new Map(),
       running: new Map(),
       accepted: new Map(),
@@ -161,7 +163,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     const mayExceed = total >= limits.inAll ? sharesOf([...groups.values()], limits.inAll) : () => true;
     for (const group of groups.values()) {
       if (!mayExceed(group)) continue;
-      if (placesTaken(group) >= group.limit || group.notBefore > nowMs()) continue;
+      if (placesTaken(group) >= Math.min(group.limit, limits.perGroup) || group.notBefore > nowMs()) continue;
       const entry = firstOf(group);
       if (entry !== undefined) return [group, entry];
     }
@@ -172,7 +174,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   const tidy = (): void => {
     for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of groups.values()) {
       if (waiting.size > 0 || running.size > 0 || accepted.size > 0) continue;
-      const isPlain = limit === limits.perGroup && failuresInARow === 0;
+      const isPlain = limit >= limits.perGroup && failuresInARow === 0;
       if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) groups.delete(name);
     }
   };
@@ -197,7 +199,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
 
   const reset = (group: LaunchGroup, inputs: string): void => {
     group.inputs = inputs;
-    group.limit = limits.perGroup;
+    group.limit = Number.POSITIVE_INFINITY;
     group.backoff = undefined;
     group.failuresInARow = 0;
     group.failedAttempts = 0;
@@ -265,7 +267,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
         group.backoff = undefined;
         group.failuresInARow = 0;
         group.failedAttempts = 0;
-        group.limit = Math.min(limits.perGroup, group.limit * 2);
+        group.limit = group.limit * 2 < limits.perGroup ? group.limit * 2 : Number.POSITIVE_INFINITY;
       }
       pump();
       tidy();
@@ -277,6 +279,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
       pump();
       tidy();
     },
+    limitsChanged: pump,
     classBackoffOf: (group) => groups.get(group)?.backoff,
     close() {
       isClosed = true;

@@ -50,6 +50,8 @@ export interface Operations {
   forget(uid: string): void;
   /** Credentials whose calls are held back. */
   openCircuits(): readonly OpenCircuit[];
+  /** Starts creations that changed limits allow. */
+  limitsChanged(): void;
   /** The state of each operation that is not done, for metrics. */
   unfinished(): Iterable<Pick<OperationView, "kind" | "state">>;
   /** Aborts all calls and resolves when every one has ended. */
@@ -230,6 +232,7 @@ export function createOperations(
 
   return {
     openCircuits: () => circuits.open(),
+    limitsChanged: throttle.limitsChanged,
     unfinished: () => Array.from(entries.values(), ({ view }) => view).filter(({ state }) => state !== "done"),
     get(uid) {
       followClock();
