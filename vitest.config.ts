@@ -74,6 +74,8 @@ export default defineConfig({
       }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
       project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
+      // Random faults in virtual time: `npm run test:simulation`, not part of `npm test`.
+      project("simulation", "test/simulation", { testTimeout: 240_000 }),
       // Slow tests of kills, outages and faults: `npm run test:resilience`, not part of `npm test`.
       project("resilience", "test/resilience", { testTimeout: 240_000, hookTimeout: 120_000 }),
     ],

@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "@millwright/base";
 import { authenticateBy, type TokenUser } from "./access/authenticate.ts";
 import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
@@ -18,7 +19,7 @@ import type { ServerContext } from "./resources/server-context.ts";
 import { createRequestLog, type RequestRecord } from "./observability/request-log.ts";
 import { type RunningServer, runServer } from "./http/listen.ts";
 import type { Journal } from "./storage/journal.ts";
-import { type Backup, createObjectStore } from "./storage/object-store.ts";
+import { type Backup, createObjectStore, type ObjectStore } from "./storage/object-store.ts";
 import {
   type CertificateAuthority,
   type CertificateUser,
@@ -84,6 +85,11 @@ export interface RestartOptions {
 export interface ApiServer {
   /** Starts to listen. Rejects with a ConfigError that names the port when it is taken. */
   listen(options?: ListenOptions): Promise<Listening>;
+  /**
+   * Starts to serve without a port, for a simulated network: the function handles one request. While the server is down, it destroys the response.
+   * Call once, instead of {@link ApiServer.listen}.
+   */
+  serveInProcess(): RequestListener;
   /** Ends all watches and connections and closes the storage. Safe to call twice. */
   close(): Promise<void>;
   /** Forgets the history of changes, like a compaction of etcd: older watches get 410 from here on. */
@@ -106,6 +112,8 @@ export interface ApiServer {
   readonly clusterFaults: ClusterFaults;
   /** The latest requests, oldest first; a watch is recorded when it ends. Also at `/millwright/requests`. */
   readonly requests: readonly RequestRecord[];
+  /** What is stored, read beside all requests, such as by a simulation that compares it with the caches of its controllers. */
+  readonly objects: Pick<ObjectStore, "get" | "list" | "subscribe">;
 }
 
 const defaultRequestLogLimit = 10_000;
@@ -134,6 +142,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   let stopControllers = startControllers(context, isRbac);
   let closing = new AbortController();
   let running: RunningServer | undefined;
+  /** Serves a request; undefined while the server is down. */
+  let handle: RequestListener | undefined;
+  let isInProcess = false;
   let address = { host: "127.0.0.1", port: 0 };
   let closed: Promise<void> | undefined;
 
@@ -142,8 +153,11 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     const { signal } = closing;
     const control = { faults, clusterFaults, requests, store, restart };
     const handler = { context, faults, requests, control, authenticate, authorizer };
-    running = await runServer(address, tls, (raw, response) => void handleRequest(handler, raw, response, signal));
-    address = { ...address, port: running.port };
+    handle = (raw, response) => void handleRequest(handler, raw, response, signal);
+    if (!isInProcess) {
+      running = await runServer(address, tls, handle);
+      address = { ...address, port: running.port };
+    }
     // A timer keeps the process alive, so it starts when the server listens.
     const stopExpiry = expireEvents(context);
     signal.addEventListener("abort", stopExpiry, { once: true });
@@ -152,6 +166,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
 
   const disconnect = async (): Promise<void> => {
     closing.abort();
+    handle = undefined;
     stopControllers();
     const stopping = running?.stop();
     running = undefined;
@@ -164,7 +179,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     addedRevisions = 0,
     downMs = 0,
   }: RestartOptions = {}): Promise<void> {
-    if (closed !== undefined || running === undefined) return;
+    if (closed !== undefined || handle === undefined) return;
     await disconnect();
     if (restore !== undefined) store.restore(restore, addedRevisions);
     else if (keepData) store.compactHistory();
@@ -184,6 +199,14 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       const scheme = certificateAuthority === undefined ? "http" : "https";
       return { url: `${scheme}://${host}:${address.port}`, certificateAuthority };
     },
+    serveInProcess() {
+      isInProcess = true;
+      void open();
+      return (raw, response) => {
+        if (handle === undefined) response.destroy();
+        else handle(raw, response);
+      };
+    },
     close() {
       closed ??= disconnect().then(() => store.close());
       return closed;
@@ -197,6 +220,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     get requests() {
       return requests.latest();
     },
+    objects: { get: store.get, list: store.list, subscribe: store.subscribe },
   };
 }
 

@@ -30,6 +30,7 @@ export { loadKubeConfig } from "./connection/load-kube-config.ts";
 export type { LoadKubeConfigOptions } from "./connection/load-kube-config.ts";
 export type { KubeConfigLimits, KubeConfigPermission } from "./connection/untrusted-kube-config.ts";
 export type { ClusterConfig, Credentials, TlsMaterial } from "./connection/cluster-config.ts";
+export type { Connection, ConnectionRequest, ConnectionResponse, Connections } from "./connection/connections.ts";
 export { createApiClient } from "./client/api-client.ts";
 export type { ApiClient, ApiClientOptions } from "./client/api-client.ts";
 export type { RewindEvidence, ServerHistory } from "./client/server-history.ts";

@@ -1,3 +1,4 @@
+export { normalizeDelayMs, sleepWith } from "../clock.ts";
 export { createFastClock } from "./fast-clock.ts";
 export { startRecordingProxy } from "./recording-proxy.ts";
 export type { AskedTunnel, RecordingProxy, RecordingProxyOptions } from "./recording-proxy.ts";

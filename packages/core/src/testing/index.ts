@@ -2,6 +2,8 @@ export {
   createFastClock,
   createSkippingClock,
   createVirtualClock,
+  normalizeDelayMs,
+  sleepWith,
   startRecordingProxy,
 } from "@millwright/base/testing";
 export type {

@@ -1,5 +1,6 @@
 import { type Clock, isRecord, type Random, type ResourceType, systemClock, systemRandom } from "@millwright/base";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
+import type { Connections } from "../connection/connections.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Log } from "../log.ts";
 import { isApiObject } from "../objects/kube-object.ts";
@@ -99,6 +100,8 @@ export interface ApiClientOptions {
   readonly maxRetryWaitMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** How the server is reached. Default: TCP connections, as the configuration describes them. */
+  readonly connections?: Connections;
   readonly log?: Log;
 }
 
@@ -121,6 +124,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     maxConnections: options.maxConnections ?? 16,
     maxRetries: options.maxRetries ?? 3,
     maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,
+    connections: options.connections,
     log: options.log,
   });
 

@@ -1,7 +1,11 @@
 import { type Clock, ConfigError } from "@millwright/base";
-import type { Dispatcher } from "undici";
 import type { ClusterConfig, Credentials } from "../connection/cluster-config.ts";
-import { createConnections } from "../connection/connections.ts";
+import {
+  type Connection,
+  type ConnectionResponse,
+  type Connections,
+  createConnections,
+} from "../connection/connections.ts";
 import { startDeadline } from "../deadline.ts";
 import type { Deadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
@@ -57,6 +61,8 @@ export interface TransportOptions {
   readonly maxRetries: number;
   /** Maximum wait before such a retry, milliseconds; a longer `Retry-After` is returned as the error. */
   readonly maxRetryWaitMs: number;
+  /** How the server is reached. Default: TCP connections, as the configuration describes them. */
+  readonly connections?: Connections | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -93,14 +99,15 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const connectivity = createConnectivityRecord(clock);
   const serverTime = createServerTime(clock);
   const observers = createRequestObservers();
-  const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
+  const { maxConnections } = options;
+  const connections = options.connections ?? createConnections(config, { maxConnections, maxResponseBytes });
 
   async function send(
-    dispatcher: Dispatcher,
+    dispatcher: Connection,
     request: TransportRequest,
     credentials: Credentials,
     signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<ConnectionResponse> {
     request.beforeSend?.();
     const kind = requestKindOf(request.method, request.path);
     const sentMs = clock.monotonicMs();
@@ -308,7 +315,7 @@ function isStaleConnection(cause: unknown): boolean {
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
+function header(answer: ConnectionResponse, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -1,5 +1,5 @@
 import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
-import type { buildConnector, Dispatcher } from "undici";
+import type { Agent, buildConnector, Client } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { lookupWithoutLinkLocal } from "./link-local.ts";
 
@@ -9,14 +9,41 @@ export interface ConnectionLimits {
   readonly maxResponseBytes: number;
 }
 
+/** One HTTP request on a {@link Connection}. */
+export interface ConnectionRequest {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  /** Ends the request with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** The response to a request, when its head has arrived. */
+export interface ConnectionResponse {
+  readonly statusCode: number;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Read once, in one of these ways. */
+  readonly body: AsyncIterable<Uint8Array> & { arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
+}
+
+/** What sends requests: a dispatcher of undici, or a simulated network. */
+export interface Connection {
+  /** Rejects with an error with a `code` such as ECONNRESET when the connection fails. */
+  request(request: ConnectionRequest): Promise<ConnectionResponse>;
+}
+
 /** The connections to one API server. */
 export interface Connections {
   /** The shared pool. */
-  pool(credentials: Credentials): Promise<Dispatcher>;
+  pool(credentials: Credentials): Promise<Connection>;
   /** A connection of one's own, for a watch: it must not take a place in the pool for minutes. */
-  single(credentials: Credentials): Promise<Dispatcher>;
+  single(credentials: Credentials): Promise<Connection>;
   /** Closes a connection made by {@link Connections.single}, at once. */
-  release(dispatcher: Dispatcher): void;
+  release(connection: Connection): void;
   readonly close: () => Promise<void>;
 }
 
@@ -31,7 +58,7 @@ const connectTimeoutMs = 10_000;
 interface Pool {
   readonly cert: Credentials["cert"];
   readonly tls: TlsMaterial | undefined;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Agent;
 }
 
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
@@ -39,7 +66,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   const origin = new URL(config.server).origin;
   const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
   const resolution = config.rejectsLinkLocal === true ? { lookup: lookupWithoutLinkLocal } : {};
-  const singles = new Set<Dispatcher>();
+  const singles = new Map<Connection, Client>();
   let current: Pool | undefined;
   let closed = false;
 
@@ -71,7 +98,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     if (closed) throw new Error("the API client is closed");
   }
 
-  async function pool(credentials: Credentials): Promise<Dispatcher> {
+  async function pool(credentials: Credentials): Promise<Agent> {
     throwWhenClosed();
     const tls = await currentTls();
     const { Agent, buildConnector } = await import("undici");
@@ -93,7 +120,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     return dispatcher;
   }
 
-  async function single(credentials: Credentials): Promise<Dispatcher> {
+  async function single(credentials: Credentials): Promise<Client> {
     throwWhenClosed();
     const tls = await currentTls();
     const { buildConnector, Client } = await import("undici");
@@ -106,18 +133,19 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    singles.add(dispatcher);
+    singles.set(dispatcher, dispatcher);
     return dispatcher;
   }
 
-  function release(dispatcher: Dispatcher): void {
-    if (singles.delete(dispatcher)) void dispatcher.destroy().catch(() => {});
+  function release(connection: Connection): void {
+    const dispatcher = singles.get(connection);
+    singles.delete(connection);
+    void dispatcher?.destroy().catch(() => {});
   }
 
   async function close(): Promise<void> {
     closed = true;
-    const all: Dispatcher[] = [...singles];
-    if (current !== undefined) all.push(current.dispatcher);
+    const all = [...singles.values(), ...(current === undefined ? [] : [current.dispatcher])];
     singles.clear();
     current = undefined;
     await Promise.all(all.map((dispatcher) => dispatcher.destroy()));

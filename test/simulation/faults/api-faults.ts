@@ -1,0 +1,117 @@
+import type { LineFate, NetworkFault, RequestFate, SentRequest } from "../network/fates.ts";
+import type { Choices } from "../world/streams.ts";
+import type { FaultKind, FaultStage } from "./fault.ts";
+
+const MINUTE = 60_000;
+
+const isOfController = ({ sender }: SentRequest): boolean => /^(?:[abc]|rogue)\d/.test(sender);
+
+/** All processes, or one of them. */
+function someSenders({ world, choices }: FaultStage): {
+  readonly who: string;
+  readonly has: (request: SentRequest) => boolean;
+} {
+  const one = choices.chance(0.5) ? choices.anyOf(world.processes)?.name : undefined;
+  if (one === undefined) return { who: "all processes", has: isOfController };
+  return { who: one, has: ({ sender }) => sender.startsWith(one) };
+}
+
+/** A window in which requests have a fate with some probability. */
+const requests = (
+  maxMs: number,
+  name: string,
+  fateOf: (choices: Choices, request: SentRequest) => RequestFate,
+): FaultKind => ({
+  maxMs,
+  begin(stage) {
+    const { world, choices } = stage;
+    const { who, has } = someSenders(stage);
+    const share = choices.oneOf([0.05, 0.2, 0.6]);
+    const ofRequest: NetworkFault["ofRequest"] = (request) =>
+      has(request) && choices.chance(share) ? fateOf(choices, request) : undefined;
+    const end = world.networkFaults.add({ ofRequest });
+    return { what: `${name}: ${share * 100} % of the requests of ${who}`, end };
+  },
+});
+
+/** A window in which lines of watches have a fate with some probability. */
+const lines = (maxMs: number, name: string, fateOf: (choices: Choices) => LineFate): FaultKind => ({
+  maxMs,
+  begin(stage) {
+    const { world, choices } = stage;
+    const { who, has } = someSenders(stage);
+    const share = choices.oneOf([0.1, 0.4, 0.9]);
+    const ofLine: NetworkFault["ofLine"] = (request) =>
+      has(request) && choices.chance(share) ? fateOf(choices) : undefined;
+    return { what: `${name}: ${share * 100} % of the events for ${who}`, end: world.networkFaults.add({ ofLine }) };
+  },
+});
+
+const refusals: readonly [RequestFate, ...RequestFate[]] = [
+  { kind: "refused", status: 409, reason: "Conflict" },
+  { kind: "refused", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
+  { kind: "refused", status: 500, reason: "InternalError" },
+  { kind: "refused", status: 503, reason: "ServiceUnavailable", retryAfterSeconds: 2 },
+  { kind: "refused", status: 504, reason: "Timeout" },
+];
+
+/** A read cannot conflict. */
+const refusal = (choices: Choices, { method }: SentRequest): RequestFate => {
+  const fate = choices.oneOf(refusals);
+  return method === "GET" && fate.kind === "refused" && fate.status === 409
+    ? { kind: "refused", status: 503, reason: "ServiceUnavailable" }
+    : fate;
+};
+
+async function restore({ world, choices, durationMs }: FaultStage): Promise<string> {
+  const backup = choices.anyOf(world.backups());
+  if (backup === undefined) return "nothing to restore";
+  const ageMs = world.scheduler.nowMs() - backup.atMs;
+  await world.restore(backup, { downMs: durationMs, addedRevisions: choices.oneOf([0, 0, 1_000_000]) });
+  return `the API server comes back from a backup that is ${Math.round(ageMs / 1000)} s old`;
+}
+
+/** Faults of the API server, and of the network between it and the controllers. */
+export const apiFaults = {
+  "api-errors": requests(5 * MINUTE, "refused", refusal),
+  "api-lost": requests(3 * MINUTE, "no response", (choices) => ({ kind: "lost", served: choices.chance(0.5) })),
+  "api-resets": requests(5 * MINUTE, "connection reset", (choices) => ({ kind: "reset", served: choices.chance(0.5) })),
+  "api-slow": requests(5 * MINUTE, "slow", (choices) => ({ kind: "slow", ms: choices.between(100, 20_000) })),
+  "watch-late": lines(5 * MINUTE, "late", (choices) => ({ kind: "late", ms: choices.between(500, 30_000) })),
+  "watch-twice": lines(10 * MINUTE, "doubled", () => ({ kind: "twice" })),
+  "watch-cut": lines(5 * MINUTE, "truncated", () => ({ kind: "cut" })),
+  "watch-lost": lines(5 * MINUTE, "lost, and the watch ends", () => ({ kind: "lost" })),
+  "watch-silence": lines(3 * MINUTE, "half-open", () => ({ kind: "silence" })),
+  "watch-expired": lines(3 * MINUTE, "410 Gone", () => ({ kind: "expired" })),
+  partition: {
+    maxMs: 6 * MINUTE,
+    begin(stage) {
+      const { world, choices } = stage;
+      const { who, has } = someSenders(stage);
+      const isSilent = choices.chance(0.5);
+      const end = world.networkFaults.add({
+        ofRequest: (request) => {
+          if (!has(request)) return undefined;
+          return isSilent ? { kind: "lost", served: false } : { kind: "unreachable" };
+        },
+        ofLine: (request) => (has(request) ? { kind: "silence" } : undefined),
+      });
+      return { what: `${who} cannot reach the API server (${isSilent ? "no response" : "refused"})`, end };
+    },
+  },
+  compaction: {
+    maxMs: 0,
+    begin({ world }) {
+      world.server.compactHistory();
+      return "the API server forgets the history of changes";
+    },
+  },
+  "server-restart": {
+    maxMs: 2 * MINUTE,
+    async begin({ world, durationMs }) {
+      void world.server.restart({ downMs: durationMs });
+      return "the API server restarts";
+    },
+  },
+  "server-restored": { maxMs: MINUTE, begin: restore },
+} as const satisfies Readonly<Record<string, FaultKind>>;

@@ -1,0 +1,89 @@
+import type { ControllerProcess } from "../world/controller-process.ts";
+import type { FaultKind, FaultStage } from "./fault.ts";
+
+const MINUTE = 60_000;
+
+/** Mostly the one that leads: most happens there. */
+function victim({ world, choices }: FaultStage): ControllerProcess | undefined {
+  const leader = world.processes.find((process) => process.isLeader());
+  return leader !== undefined && choices.chance(0.8) ? leader : choices.anyOf(world.processes);
+}
+
+/** Faults of the processes of the controllers. */
+export const processFaults = {
+  crash: {
+    maxMs: 0,
+    begin(stage) {
+      const process = victim(stage);
+      process?.crash();
+      return `crash of ${process?.name}`;
+    },
+  },
+  "crash-at-write": {
+    maxMs: 10 * MINUTE,
+    begin(stage) {
+      const { world, choices } = stage;
+      let left = choices.between(1, 12);
+      const isCloud = choices.chance(0.5);
+      const crash = (sender: string): void => {
+        if (--left !== 0) return;
+        // After the step in which the call arrives: its effect is there, its answer is not.
+        world.outside.clock.setTimer(0, () => world.processes.find(({ name }) => sender.startsWith(name))?.crash());
+      };
+      world.listen({
+        onRequest: ({ sender, method, path }) => {
+          if (!isCloud && method !== "GET" && !/\/(?:leases|events)\b/.test(path)) crash(sender);
+        },
+        onCloudCall: ({ sender, operation }) => {
+          if (isCloud && ["createVm", "deleteVm", "tagVm"].includes(operation)) crash(sender);
+        },
+      });
+      return {
+        what: `crash right after write ${left} to the ${isCloud ? "cloud" : "API server"}`,
+        end: () => (left = 0),
+      };
+    },
+  },
+  terminate: {
+    maxMs: 0,
+    begin(stage) {
+      const process = victim(stage);
+      process?.terminate();
+      return `SIGTERM for ${process?.name}`;
+    },
+  },
+  stall: {
+    maxMs: 3 * MINUTE,
+    begin(stage) {
+      const process = victim(stage);
+      process?.stall(stage.durationMs);
+      return `${process?.name} is paused for ${Math.round(stage.durationMs / 1000)} s`;
+    },
+  },
+  "clock-jump": {
+    maxMs: 0,
+    begin(stage) {
+      const process = victim(stage);
+      const ms = stage.choices.oneOf([-3_600_000, -120_000, -5_000, 0, 5_000, 120_000, 3_600_000]);
+      process?.skew(ms);
+      return `the clock of ${process?.name} is off by ${ms / 1000} s`;
+    },
+  },
+  "leases-deleted": {
+    maxMs: 0,
+    async begin({ world }) {
+      const { people } = world;
+      const leases = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
+      for (const name of ["machine-controller-manager", "machine-controller"])
+        await people.delete(leases, { namespace: "default", name }).catch(() => undefined);
+      return "someone deletes the leases";
+    },
+  },
+  "second-leader": {
+    maxMs: 8 * MINUTE,
+    begin({ world }) {
+      const rogue = world.startRogue();
+      return { what: "one more process acts without a lease", end: () => rogue.remove() };
+    },
+  },
+} as const satisfies Readonly<Record<string, FaultKind>>;

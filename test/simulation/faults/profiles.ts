@@ -1,0 +1,114 @@
+import { createChoices, streamOf } from "../world/streams.ts";
+import { apiFaults } from "./api-faults.ts";
+import { cloudFaults } from "./cloud-faults.ts";
+import type { FaultKind, ScheduledFault } from "./fault.ts";
+import { people } from "./people.ts";
+import { processFaults } from "./process-faults.ts";
+
+/** All kinds of faults, by name. */
+export const faultKinds: Readonly<Record<string, FaultKind>> = {
+  ...apiFaults,
+  ...processFaults,
+  ...cloudFaults,
+  ...people,
+};
+
+/** Which faults there are, and how many. */
+export interface Profile {
+  readonly description: string;
+  /** How often each kind is chosen, as a weight. */
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly minFaults: number;
+  readonly maxFaults: number;
+  /** Within so many milliseconds of virtual time faults begin. */
+  readonly faultsMs: number;
+  readonly processes: number;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+const weights = (kinds: object, weight: number): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.keys(kinds).map((kind) => [kind, weight]));
+
+const HOUR = 3_600_000;
+
+const common = { minFaults: 4, maxFaults: 16, faultsMs: 1.5 * HOUR, processes: 2, minReplicas: 1, maxReplicas: 5 };
+
+/** The mixes of faults. */
+export const profiles: Readonly<Record<string, Profile>> = {
+  mixed: {
+    ...common,
+    description: "all kinds of faults; people scale, roll, edit and delete meanwhile",
+    kinds: {
+      ...weights(apiFaults, 2),
+      ...weights(processFaults, 3),
+      ...weights(cloudFaults, 2),
+      ...weights(people, 2),
+      "server-restored": 1,
+    },
+  },
+  api: {
+    ...common,
+    description: "the API server and the network fail; people scale and roll",
+    kinds: { ...weights(apiFaults, 3), scale: 3, roll: 3, "server-restored": 1 },
+  },
+  processes: {
+    ...common,
+    description: "controllers crash, stop, are paused, lose their leases, or two of them act",
+    kinds: { ...weights(processFaults, 3), scale: 4, roll: 4, "delete-machine": 2 },
+  },
+  cloud: {
+    ...common,
+    description: "the cloud fails, loses answers and lists late; VMs die, nodes flap",
+    kinds: { ...weights(cloudFaults, 3), scale: 4, roll: 4, crash: 2, "crash-at-write": 2 },
+  },
+  people: { ...common, description: "people change everything at once, and nothing fails", kinds: weights(people, 1) },
+  calm: {
+    ...common,
+    description: "nothing fails and no one does anything, for a day",
+    kinds: {},
+    minFaults: 0,
+    maxFaults: 0,
+    faultsMs: 24 * HOUR,
+    processes: 1,
+    minReplicas: 50,
+    maxReplicas: 50,
+  },
+};
+
+/** A schedule: what happens in a run, apart from what its seed decides. */
+export interface Schedule {
+  readonly seed: number;
+  readonly profile: string;
+  readonly replicas: number;
+  readonly faults: readonly ScheduledFault[];
+}
+
+/** Before the first fault the machines come up. */
+const firstFaultMs = 5 * 60_000;
+
+/** The schedule of a seed. */
+export function scheduleOf(seed: number, profileName: string): Schedule {
+  const profile = profiles[profileName];
+  if (profile === undefined) throw new Error(`no profile ${profileName}`);
+  const choices = createChoices(streamOf(seed, `schedule/${profileName}`));
+  const bag = Object.entries(profile.kinds).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
+  const count = choices.between(profile.minFaults, profile.maxFaults);
+  const faults = Array.from({ length: count }, (): ScheduledFault => {
+    const kind = choices.anyOf(bag) ?? "crash";
+    const maxMs = faultKinds[kind]?.maxMs ?? 0;
+    return {
+      // Half of them follow closely on each other, near the beginning.
+      atMs: firstFaultMs + choices.below(choices.chance(0.5) ? profile.faultsMs / 4 : profile.faultsMs),
+      kind,
+      durationMs: maxMs === 0 ? 0 : choices.between(1_000, maxMs),
+      seed: choices.below(2 ** 31),
+    };
+  });
+  return {
+    seed,
+    profile: profileName,
+    replicas: choices.between(profile.minReplicas, profile.maxReplicas),
+    faults: faults.toSorted((a, b) => a.atMs - b.atMs),
+  };
+}

@@ -1,0 +1,107 @@
+import { parseArgs } from "node:util";
+import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
+import { simulate, type SimulationResult } from "./simulate.ts";
+
+const usage = `npm run simulate -- [flags]
+
+The controllers in virtual time, with faults that a seed decides.
+
+  --seeds N         how many seeds to run, from the one of --from on (default 20)
+  --from N          the first seed (default 1)
+  --seed N          one seed, with its timeline
+  --profile NAME    the mix of faults (default mixed)
+  --list            the profiles and the kinds of faults
+  --help            this text
+`;
+
+/** A flag that is wrong. */
+class UsageError extends Error {}
+
+function wholeNumber(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`--${name} ${text}: must be a whole number`);
+  return value;
+}
+
+function readFlags() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: "string" },
+        from: { type: "string" },
+        seed: { type: "string" },
+        profile: { type: "string", default: "mixed" },
+        list: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+function list(): void {
+  print("Profiles:");
+  for (const [name, { description }] of Object.entries(profiles)) print(`  ${name.padEnd(12)} ${description}`);
+  print("Faults:");
+  for (const [name, { maxMs }] of Object.entries(faultKinds))
+    print(`  ${name.padEnd(18)} ${maxMs === 0 ? "at once" : `up to ${maxMs / 60_000} min`}`);
+}
+
+function sum(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const totals: Record<string, number> = {};
+  for (const counts of all) for (const [key, value] of Object.entries(counts)) totals[key] = (totals[key] ?? 0) + value;
+  return totals;
+}
+
+const inWords = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key} ${value}`)
+    .join(", ");
+
+function report(results: readonly SimulationResult[]): void {
+  const days = results.reduce((total, { virtualMs }) => total + virtualMs, 0) / 86_400_000;
+  const failed = results.filter(({ violations }) => violations.length > 0);
+  print(
+    `${results.length} seeds, ${days.toFixed(1)} virtual days, ${(process.cpuUsage().user / 1e6).toFixed(0)} s of CPU`,
+  );
+  print(`faults met: ${inWords(sum(results.map(({ faults }) => faults)))}`);
+  print(`transitions: ${inWords(sum(results.map(({ transitions }) => transitions)))}`);
+  print(`${results.length - failed.length} passed, ${failed.length} failed`);
+  for (const { schedule, violations } of failed)
+    print(`failed: seed ${schedule.seed} of ${schedule.profile}: ${violations.join("; ")}`);
+}
+
+async function main(): Promise<number> {
+  const flags = readFlags();
+  if (flags.help) return (print(usage), 0);
+  if (flags.list) return (list(), 0);
+  if (profiles[flags.profile] === undefined)
+    throw new UsageError(`--profile ${flags.profile}: must be one of ${Object.keys(profiles).join(", ")}`);
+  const isOne = flags.seed !== undefined;
+  const first = wholeNumber(isOne ? "seed" : "from", isOne ? flags.seed : flags.from, 1);
+  const seeds = isOne ? 1 : wholeNumber("seeds", flags.seeds, 20);
+  const results: SimulationResult[] = [];
+  for (let seed = first; seed < first + seeds; seed++) {
+    const result = await simulate(scheduleOf(seed, flags.profile));
+    results.push({ ...result, timeline: [] });
+    if (isOne || result.violations.length > 0) for (const line of result.timeline) print(line);
+    for (const violation of result.violations) print(`seed ${seed}: ${violation}`);
+    if (isOne) print(`digest ${result.digest}`);
+  }
+  report(results);
+  return results.some(({ violations }) => violations.length > 0) ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,148 @@
+import type { ManagerOptions } from "@millwright/runtime";
+import { seededRandom } from "@millwright/core";
+import { workLeft } from "./check/convergence.ts";
+import { watchInvariants } from "./check/invariants.ts";
+import type { ScheduledFault } from "./faults/fault.ts";
+import { faultKinds, profiles, type Schedule } from "./faults/profiles.ts";
+import { createChoices } from "./world/streams.ts";
+import { truthOf } from "./world/truth.ts";
+import { createWorld, type World } from "./world/world.ts";
+
+/** The outcome of a run. */
+export interface SimulationResult {
+  readonly schedule: Schedule;
+  /** Empty when all is well. */
+  readonly violations: readonly string[];
+  /** What mattered, in order. */
+  readonly timeline: readonly string[];
+  /** Equal for two runs that did exactly the same. */
+  readonly digest: string;
+  /** Virtual time, milliseconds. */
+  readonly virtualMs: number;
+  /** Faults that began, by kind. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Machines that changed from one phase to another, by `Pending > Running`. */
+  readonly transitions: Readonly<Record<string, number>>;
+}
+
+/** Options of {@link simulate}. */
+export interface SimulateOptions {
+  /** Wraps what the controllers are made with, such as to plant a mistake. */
+  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+const MINUTE = 60_000;
+const checkpointMs = 30_000;
+/** After the last fault everything must be in order within this time; deletions that wait for approval take an hour. */
+const settleMs = 6 * 60 * MINUTE;
+/** For so long it must stay in order. */
+const quietMs = 20 * MINUTE;
+/** Writes of all processes in the second half of that time, leases and events apart, beyond which the controllers are not at rest. */
+const mostQuietWrites = 5;
+
+const count = (counts: Record<string, number>, key: string): void => void (counts[key] = (counts[key] ?? 0) + 1);
+
+/** Lets the faults of a schedule happen at their times. */
+function plan(world: World, faults: readonly ScheduledFault[], met: Record<string, number>): void {
+  for (const { atMs, kind, durationMs, seed } of faults) {
+    const definition = faultKinds[kind];
+    if (definition === undefined) throw new Error(`there is no fault "${kind}"`);
+    const begin = async (): Promise<void> => {
+      const stage = { world, durationMs, choices: createChoices(seededRandom(seed)) };
+      const outcome = await definition.begin(stage);
+      count(met, kind);
+      const text = typeof outcome === "string" ? outcome : outcome.what;
+      world.transcript.add("note", "FAULT", `${kind}: ${text}`);
+      if (typeof outcome === "string") return;
+      world.outside.clock.setTimer(durationMs, () => {
+        outcome.end();
+        world.transcript.add("note", "FAULT", `${kind} ends`);
+      });
+    };
+    world.outside.clock.setTimer(atMs - world.scheduler.nowMs(), () => void begin());
+  }
+}
+
+/** Counts the changes of phases of machines. */
+function watchTransitions(world: World, transitions: Record<string, number>): void {
+  const phaseOf = (object: unknown): string => {
+    const text = /"currentStatus":\{[^}]*"phase":"(\w*)"/.exec(JSON.stringify(object));
+    return text?.[1] ?? "none";
+  };
+  world.server.objects.subscribe(undefined, ({ collection, type, object, previous }) => {
+    if (!collection.startsWith("machines.")) return;
+    const [from, to] = [
+      previous === undefined ? "none" : phaseOf(previous),
+      type === "DELETED" ? "gone" : phaseOf(object),
+    ];
+    if (from === to) return;
+    count(transitions, `${from} > ${to}`);
+    world.transcript.add("note", "phase", `${object.metadata.name}: ${from} > ${to}`);
+  });
+}
+
+/** The writes of the controllers after a time. */
+function watchWrites(world: World): (sinceMs: number) => readonly string[] {
+  const writes: { readonly atMs: number; readonly text: string }[] = [];
+  world.listen({
+    onRequest({ method, path, atMs }) {
+      if (method !== "GET" && !/\/(?:leases|events)\b/.test(path)) writes.push({ atMs, text: `${method} ${path}` });
+    },
+  });
+  return (sinceMs) => writes.filter(({ atMs }) => atMs > sinceMs).map(({ text }) => text);
+}
+
+/** Runs a schedule to its end, and checks everything on the way. */
+export async function simulate(schedule: Schedule, options: SimulateOptions = {}): Promise<SimulationResult> {
+  const profile = profiles[schedule.profile];
+  if (profile === undefined) throw new Error(`there is no profile "${schedule.profile}"`);
+  const { seed, replicas } = schedule;
+  const world = await createWorld({ seed, replicas, processes: profile.processes, ...options });
+  const truth = truthOf(world);
+  const { scheduler } = world;
+  const faults: Record<string, number> = {};
+  const transitions: Record<string, number> = {};
+  // Two processes that act at once may each create a machine that the other one does not see yet.
+  const invariants = watchInvariants(world, truth, { margin: 2 });
+  watchTransitions(world, transitions);
+  const writesSince = watchWrites(world);
+  plan(world, schedule.faults, faults);
+
+  const violations: string[] = [];
+  const advance = async (untilMs: number, isDone: () => boolean): Promise<boolean> => {
+    while (scheduler.nowMs() < untilMs) {
+      await scheduler.runUntil(Math.min(untilMs, scheduler.nowMs() + checkpointMs));
+      invariants.checkpoint();
+      if (isDone()) return true;
+    }
+    return false;
+  };
+  const isBroken = (): boolean => invariants.violations.length > 0;
+  const lastMs = Math.max(0, ...schedule.faults.map(({ atMs, durationMs }) => atMs + durationMs));
+  const faultsEndMs = schedule.faults.length === 0 ? profile.faultsMs : lastMs;
+  if (!(await advance(faultsEndMs, isBroken))) {
+    let quietSinceMs = scheduler.nowMs();
+    const isAtRest = (): boolean => {
+      if (workLeft(truth).length > 0) quietSinceMs = scheduler.nowMs();
+      return isBroken() || scheduler.nowMs() - quietSinceMs >= quietMs;
+    };
+    const isQuiet = await advance(faultsEndMs + settleMs, isAtRest);
+    const restless = writesSince(scheduler.nowMs() - quietMs / 2);
+    if (!isQuiet) for (const left of workLeft(truth)) violations.push(`not converged: ${left}`);
+    else if (!isBroken() && restless.length > mostQuietWrites)
+      violations.push(`${restless.length} writes while nothing was left to do: ${restless[0]}`);
+  }
+  for (const text of violations) world.transcript.add("note", "INVARIANT", text);
+  const { transcript } = world;
+  await world.close();
+  return {
+    schedule,
+    violations: [...invariants.violations, ...violations],
+    timeline: transcript.notes,
+    digest: transcript.digest(),
+    virtualMs: scheduler.nowMs(),
+    faults,
+    transitions,
+  };
+}

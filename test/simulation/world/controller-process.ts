@@ -1,0 +1,202 @@
+import { leaseNames } from "@millwright/core";
+import { type ApiClient, createApiClient, LeadershipLostError, type Log } from "@millwright/kube";
+import { createElector, readElectionTimes } from "@millwright/kube/testing";
+import { createMockDriver } from "@millwright/provider-mock";
+import { createManager, type ManagerOptions } from "@millwright/runtime";
+import type { CloudWire } from "../network/cloud-wire.ts";
+import type { Network } from "../network/network.ts";
+import type { Scheduler, Scope } from "./scheduler.ts";
+import { streamOf } from "./streams.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** The namespace of all machines. */
+export const namespace = "default";
+
+/** Long leases: a renewal every half minute keeps a simulated day short. */
+const electionTimes = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 30_000 };
+
+/** Shorter than by default, so that machines that fail are replaced within a simulation. */
+export const machineSettings = {
+  creationTimeoutMs: 10 * 60_000,
+  healthTimeoutMs: 5 * 60_000,
+  drainTimeoutMs: 10 * 60_000,
+};
+
+/** How long a container takes to start again. */
+const restartMs = 8_000;
+
+/** What a process is made of. */
+export interface ProcessOptions {
+  readonly name: string;
+  readonly seed: number;
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly cloud: CloudWire;
+  readonly transcript: Transcript;
+  /** Whether it takes part in the leader election. Without it, it acts at once. */
+  readonly elects: boolean;
+  /** Wraps what the process is made with, such as to plant a mistake. */
+  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+}
+
+/** A process that runs the controllers, and is started again when it ends. */
+export interface ControllerProcess {
+  readonly name: string;
+  start(): void;
+  /** It ends without a trace, between two steps: nothing that it waits for ever arrives. It starts again. */
+  crash(): void;
+  /** SIGTERM: it ends in order, and starts again. */
+  terminate(): void;
+  /** It ends for good. */
+  remove(): void;
+  stall(ms: number): void;
+  skew(ms: number): void;
+  isLeader(): boolean;
+  readonly starts: () => number;
+}
+
+/** One life of a process. */
+interface Life {
+  readonly scope: Scope;
+  readonly stop: AbortController;
+  readonly isLeader: () => boolean;
+}
+
+/** The leadership of a process, by an elector that runs in the scope of the process. */
+function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log) {
+  const acquired = Promise.withResolvers<void>();
+  acquired.promise.catch(() => undefined);
+  const [lost, stop] = [new AbortController(), new AbortController()];
+  const { clock } = scope;
+  let untilMs = Number.NEGATIVE_INFINITY;
+  const isLeader = (): boolean => !scope.isDead() && clock.monotonicMs() < untilMs;
+  const elector = createElector({
+    api,
+    leases: leaseNames.map((name) => ({ namespace, name })),
+    identity: scope.name,
+    settings: readElectionTimes(electionTimes),
+    clock,
+    random: streamOf(seed, `${scope.name}/election`),
+    log,
+    report: {
+      leading(ms) {
+        untilMs = ms;
+        acquired.resolve();
+      },
+      holder: () => undefined,
+      rewound: () => undefined,
+      ended(because) {
+        untilMs = Number.NEGATIVE_INFINITY;
+        const error = new LeadershipLostError(`${scope.name} is not the leader: ${because}`);
+        acquired.reject(error);
+        lost.abort(error);
+      },
+    },
+  });
+  let running: Promise<void> | undefined;
+  return {
+    isLeader,
+    leadership: {
+      async acquired(signal?: AbortSignal) {
+        running ??= elector.run(stop.signal);
+        signal?.addEventListener("abort", () => acquired.reject(signal.reason), { once: true });
+        await acquired.promise;
+      },
+      fence() {
+        if (!isLeader()) throw new LeadershipLostError(`${scope.name} does not lead`);
+      },
+      lost: lost.signal,
+    },
+    async stop() {
+      stop.abort(new Error("stopped"));
+      await running;
+    },
+  };
+}
+
+/** A text of fields that does not differ between two equal runs. */
+const textOf = (fields: object): string =>
+  JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
+
+/** Makes a process; it does nothing before it is started. */
+export function createControllerProcess(options: ProcessOptions): ControllerProcess {
+  const { name, seed, scheduler, network, cloud, transcript } = options;
+  const outside = scheduler.scope(`init-${name}`);
+  let starts = 0;
+  let life: Life | undefined;
+  let isRemoved = false;
+
+  function end(of: Life, because: string): void {
+    if (life !== of) return;
+    life = undefined;
+    of.scope.kill();
+    transcript.add("note", name, `process ends: ${because}`);
+    if (!isRemoved) outside.clock.setTimer(restartMs, start);
+  }
+
+  function start(): void {
+    if (life !== undefined || isRemoved) return;
+    starts++;
+    const scope = scheduler.scope(`${name}${starts}`);
+    const { clock } = scope;
+    const log: Log = (level, message, fields = {}) =>
+      transcript.add(level === "debug" ? "detail" : "note", scope.name, `${level} ${message} ${textOf(fields)}`);
+    const clientOf = (user: string, maxRetries?: number): ApiClient =>
+      createApiClient(
+        { server: "http://127.0.0.1" },
+        {
+          clock,
+          random: streamOf(seed, `${scope.name}/${user}`),
+          connections: network.connect(scope),
+          userAgent: `${user}-${name}`,
+          ...(maxRetries === undefined ? {} : { maxRetries }),
+        },
+      );
+    const control = clientOf("millwright");
+    const election = options.elects ? joinElection(clientOf("election", 0), scope, seed, log) : undefined;
+    const stop = new AbortController();
+    const made: ManagerOptions = {
+      control,
+      target: control,
+      namespace,
+      drivers: [createMockDriver({ cloud: cloud.connect(scope) })],
+      settings: machineSettings,
+      clock,
+      random: streamOf(seed, `${scope.name}/manager`),
+      log,
+      ...(election === undefined ? {} : { leadership: election.leadership }),
+    };
+    const manager = createManager(options.alter?.(made) ?? made);
+    const own: Life = { scope, stop, isLeader: election?.isLeader ?? (() => true) };
+    life = own;
+    transcript.add("note", name, "process starts");
+    const run = async (): Promise<string> => {
+      try {
+        await manager.start(stop.signal);
+        return "stopped";
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      } finally {
+        await election?.stop();
+      }
+    };
+    void run().then((because) => end(own, because));
+  }
+
+  return {
+    name,
+    start,
+    crash() {
+      if (life !== undefined) end(life, "crash");
+    },
+    terminate: () => life?.stop.abort(new Error("SIGTERM")),
+    remove() {
+      isRemoved = true;
+      if (life !== undefined) end(life, "removed");
+    },
+    stall: (ms) => life?.scope.stall(ms),
+    skew: (ms) => life?.scope.skew(ms),
+    isLeader: () => life?.isLeader() ?? false,
+    starts: () => starts,
+  };
+}

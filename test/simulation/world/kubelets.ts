@@ -1,0 +1,158 @@
+import type { Choices } from "./streams.ts";
+import { type ApiClient, type KubeObject, nodeResource } from "@millwright/kube";
+import type { Clock } from "@millwright/core";
+import type { SimulatedCloud, Vm } from "@millwright/provider-mock";
+import type { Scope } from "./scheduler.ts";
+
+/** Nodes of the VMs of a cloud: kubelets, the node lifecycle controller and the cloud controller manager. */
+export interface Kubelets {
+  start(): void;
+  /** The kubelet of a node reports that it is not ready until this time of the scope's clock. */
+  makeUnready(nodeName: string, ms: number): void;
+  /** The kubelet sends nothing for so long: its node becomes Unknown. */
+  silence(nodeName: string, ms: number): void;
+  /** Kubelets that start within this time never join. */
+  preventJoins(ms: number): void;
+  /** Nodes that were lost with the state of the API server register again. */
+  registerAgain(): void;
+}
+
+/** The life of one kubelet. */
+interface Kubelet {
+  readonly vm: Vm;
+  readonly joinsAtMs: number;
+  hasJoined: boolean;
+  readiness: "" | "True" | "False" | "Unknown";
+  postedAtMs: number;
+  silentSinceMs: number | undefined;
+}
+
+const ignore = (): undefined => undefined;
+
+const tickMs = 5_000;
+const heartbeatMs = 300_000;
+/** After so long without a heartbeat a node is Unknown. */
+const graceMs = 40_000;
+/** After so long the cloud controller manager deletes the Node of a VM that is gone. */
+const removalMs = 120_000;
+
+const reasons = { True: "KubeletReady", False: "KubeletNotReady", Unknown: "NodeStatusUnknown" } as const;
+
+/** The requests of kubelets. What fails is tried again with the next heartbeat. */
+function createCalls(clock: Clock, api: ApiClient) {
+  async function post(kubelet: Kubelet, readiness: "True" | "False" | "Unknown"): Promise<void> {
+    const time = clock
+      .now()
+      .toISOString()
+      .replace(/\.\d+Z/, "Z");
+    const isNew = kubelet.readiness !== readiness;
+    kubelet.readiness = readiness;
+    kubelet.postedAtMs = clock.monotonicMs();
+    const condition = {
+      type: "Ready",
+      status: readiness,
+      reason: reasons[readiness],
+      message: "",
+      lastHeartbeatTime: time,
+      ...(isNew ? { lastTransitionTime: time } : {}),
+    };
+    const patch = { status: { conditions: [condition] } };
+    await api
+      .patch(nodeResource, { name: kubelet.vm.nodeName }, patch, { kind: "strategic", subresource: "status" })
+      .catch(ignore);
+  }
+
+  async function register(kubelet: Kubelet): Promise<void> {
+    const { vm } = kubelet;
+    const node: KubeObject = {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: vm.nodeName, labels: { ...vm.labels, "kubernetes.io/hostname": vm.nodeName } },
+      spec: { providerID: vm.providerId },
+      status: { capacity: { cpu: "4", memory: "16Gi", pods: "110" } },
+    };
+    await api.create(nodeResource, node).catch(ignore);
+    kubelet.hasJoined = true;
+    kubelet.readiness = "";
+    await post(kubelet, "True");
+  }
+
+  const remove = async ({ vm }: Kubelet): Promise<void> => {
+    await api.delete(nodeResource, { name: vm.nodeName }).catch(ignore);
+  };
+  return { post, register, remove };
+}
+
+/** Makes the kubelets of a cloud. Their calls are never disturbed: faults are for the controllers. */
+export function createKubelets(
+  scope: Scope,
+  api: ApiClient,
+  cloud: Pick<SimulatedCloud, "vms">,
+  choices: Choices,
+): Kubelets {
+  const { clock } = scope;
+  const calls = createCalls(clock, api);
+  const kubelets = new Map<string, Kubelet>();
+  const unreadyUntil = new Map<string, number>();
+  const silentUntil = new Map<string, number>();
+  let noJoinsUntilMs = 0;
+  const isFuture = (ms: number | undefined): boolean => ms !== undefined && ms > clock.monotonicMs();
+
+  async function live(kubelet: Kubelet): Promise<void> {
+    const { vm } = kubelet;
+    kubelet.silentSinceMs = undefined;
+    if (!kubelet.hasJoined) {
+      if (clock.monotonicMs() >= kubelet.joinsAtMs) await calls.register(kubelet);
+      return;
+    }
+    if (isFuture(silentUntil.get(vm.nodeName))) {
+      if (clock.monotonicMs() - kubelet.postedAtMs > graceMs && kubelet.readiness !== "Unknown")
+        await calls.post(kubelet, "Unknown");
+      return;
+    }
+    const readiness = isFuture(unreadyUntil.get(vm.nodeName)) ? "False" : "True";
+    if (readiness !== kubelet.readiness || clock.monotonicMs() - kubelet.postedAtMs >= heartbeatMs)
+      await calls.post(kubelet, readiness);
+  }
+
+  async function die(kubelet: Kubelet): Promise<void> {
+    kubelet.silentSinceMs ??= clock.monotonicMs();
+    const silentMs = clock.monotonicMs() - kubelet.silentSinceMs;
+    if (!kubelet.hasJoined) kubelets.delete(kubelet.vm.id);
+    else if (silentMs >= removalMs) {
+      kubelets.delete(kubelet.vm.id);
+      await calls.remove(kubelet);
+    } else if (silentMs >= graceMs && kubelet.readiness !== "Unknown") await calls.post(kubelet, "Unknown");
+  }
+
+  async function tick(): Promise<void> {
+    const running = cloud.vms().filter(({ state }) => state === "running" || state === "stopping");
+    for (const vm of running) {
+      if (kubelets.has(vm.id)) continue;
+      const delayMs = isFuture(noJoinsUntilMs) ? Number.POSITIVE_INFINITY : choices.between(10_000, 60_000);
+      kubelets.set(vm.id, {
+        vm,
+        joinsAtMs: clock.monotonicMs() + delayMs,
+        hasJoined: false,
+        readiness: "",
+        postedAtMs: clock.monotonicMs(),
+        silentSinceMs: undefined,
+      });
+    }
+    const ids = new Set(running.map(({ id }) => id));
+    for (const kubelet of kubelets.values()) await (ids.has(kubelet.vm.id) ? live(kubelet) : die(kubelet));
+    clock.setTimer(tickMs, () => void tick());
+  }
+
+  return {
+    start: () => void tick(),
+    makeUnready: (nodeName, ms) => void unreadyUntil.set(nodeName, clock.monotonicMs() + ms),
+    silence: (nodeName, ms) => void silentUntil.set(nodeName, clock.monotonicMs() + ms),
+    preventJoins: (ms) => void (noJoinsUntilMs = clock.monotonicMs() + ms),
+    registerAgain() {
+      for (const kubelet of kubelets.values()) {
+        kubelet.hasJoined = false;
+      }
+    },
+  };
+}

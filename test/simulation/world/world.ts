@@ -1,0 +1,263 @@
+import {
+  crds,
+  machineApiVersion,
+  machineClassResource,
+  type MachineDeployment,
+  machineDeploymentResource,
+} from "@millwright/core";
+import { type ApiServer, createApiServer } from "@millwright/devcluster";
+import {
+  type ApiClient,
+  createApiClient,
+  customResourceDefinitionResource,
+  type KubeObject,
+  secretResource,
+} from "@millwright/kube";
+import { createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
+import type { ManagerOptions } from "@millwright/runtime";
+import { type CloudCall, type CloudWire, createCloudWire } from "../network/cloud-wire.ts";
+import { createNetworkFaults, type NetworkFaults } from "../network/fates.ts";
+import { createNetwork, type ServedRequest } from "../network/network.ts";
+import { type ControllerProcess, createControllerProcess, namespace } from "./controller-process.ts";
+import { createKubelets, type Kubelets } from "./kubelets.ts";
+import { createScheduler, type Scheduler, type Scope } from "./scheduler.ts";
+import { createChoices, streamOf } from "./streams.ts";
+import { createTranscript, type Transcript } from "./transcript.ts";
+
+/** How large a world is, and what its controllers are. */
+export interface WorldOptions {
+  readonly seed: number;
+  readonly replicas: number;
+  readonly processes: number;
+  /** Wraps what the controllers are made with, such as to plant a mistake. */
+  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+/** A request of a controller process, with when it was served. */
+export interface TimedRequest extends ServedRequest {
+  readonly atMs: number;
+}
+
+/** A backup, and when it was taken. */
+export interface WorldBackup {
+  readonly atMs: number;
+  readonly content: ReturnType<ApiServer["backup"]>;
+}
+
+/** What happens, for who watches. */
+export interface WorldListener {
+  onRequest?(request: TimedRequest): void;
+  /** Right before the cloud carries it out. */
+  onCloudCall?(call: CloudCall): void;
+}
+
+/** Everything that there is. */
+export interface World {
+  readonly seed: number;
+  readonly scheduler: Scheduler;
+  readonly transcript: Transcript;
+  readonly server: ApiServer;
+  readonly cloud: SimulatedCloud;
+  readonly cloudWire: CloudWire;
+  readonly networkFaults: NetworkFaults;
+  readonly kubelets: Kubelets;
+  readonly processes: readonly ControllerProcess[];
+  /** People, whose requests nothing disturbs. */
+  readonly people: ApiClient;
+  /** Timers of the faults. */
+  readonly outside: Scope;
+  listen(listener: WorldListener): void;
+  /** Backups of the API server, one every ten minutes; the last six. */
+  backups(): readonly WorldBackup[];
+  /** Restores the API server from a backup. Resolves when it is back. */
+  restore(backup: WorldBackup, options: { readonly downMs: number; readonly addedRevisions: number }): Promise<void>;
+  /** How often the API server was restored. */
+  restores(): number;
+  /** Nothing happens any more. */
+  close(): Promise<void>;
+  /** A process beside the others that takes no part in the election. */
+  startRogue(): ControllerProcess;
+}
+
+/** The deployment of all simulations. */
+export const poolName = "pool";
+
+/** Names of the processes of the controllers begin with this. */
+const processNames = ["a", "b", "c"] as const;
+
+const backupEveryMs = 600_000;
+const keptBackups = 6;
+
+const encode = (text: string): string => Buffer.from(text).toString("base64");
+
+/** A class of the simulated cloud. */
+export const classNamed = (name: string, image: string): KubeObject => ({
+  apiVersion: machineApiVersion,
+  kind: "MachineClass",
+  metadata: { name, namespace },
+  provider: "mock",
+  providerSpec: { machineType: "small", image },
+  secretRef: { name: "cloud", namespace },
+});
+
+/** The deployment, with one more machine during a rollout, and one fewer available. */
+export const poolOf = (replicas: number): MachineDeployment => ({
+  apiVersion: machineApiVersion,
+  kind: "MachineDeployment",
+  metadata: { name: poolName, namespace },
+  spec: {
+    replicas,
+    selector: { matchLabels: { name: poolName } },
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } },
+    template: {
+      metadata: { labels: { name: poolName } },
+      spec: { class: { kind: "MachineClass", name: "small" } },
+    },
+  },
+});
+
+async function declare(people: ApiClient, replicas: number): Promise<void> {
+  for (const crd of crds())
+    await people.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+  const metadata = { name: "cloud", namespace };
+  await people.create(secretResource, { metadata, data: { userData: encode("boot <<MACHINE_NAME>>") } });
+  await people.create(machineClassResource, classNamed("small", "image-1"));
+  await people.create(machineDeploymentResource, poolOf(replicas));
+}
+
+/** Takes backups of the API server, and restores them. */
+function keepBackups(server: ApiServer, { clock }: Scope, onRestored: () => void) {
+  const backups: WorldBackup[] = [];
+  let restores = 0;
+  const take = (): void => {
+    backups.push({ atMs: clock.monotonicMs(), content: server.backup() });
+    if (backups.length > keptBackups) backups.shift();
+    clock.setTimer(backupEveryMs, take);
+  };
+  const restore: World["restore"] = async ({ content, atMs }, { downMs, addedRevisions }) => {
+    restores++;
+    // What was taken after it is of a history that never was.
+    backups.splice(backups.findIndex((backup) => backup.atMs === atMs) + 1);
+    await server.restart({ restore: content, downMs, addedRevisions });
+    onRestored();
+  };
+  return { start: take, backups: (): readonly WorldBackup[] => backups, restore, restores: () => restores };
+}
+
+/** Writes what crosses the wires into the transcript, and passes it on to the listeners. */
+function recordCalls(transcript: Transcript, nowMs: () => number) {
+  const listeners: WorldListener[] = [];
+  return {
+    listen: (listener: WorldListener): void => void listeners.push(listener),
+    onServed(request: ServedRequest): void {
+      const { sender, method, path, status } = request;
+      const isOfController = /^(?:[abc]|rogue)\d/.test(sender);
+      const isNote = method !== "GET" && isOfController && !/\/(?:leases|events)\b/.test(path);
+      transcript.add(isNote ? "note" : "detail", sender, `${method} ${path} ${status}`);
+      if (!isOfController) return;
+      for (const listener of listeners) listener.onRequest?.({ ...request, atMs: nowMs() });
+    },
+    onCall(call: CloudCall): void {
+      const isNote = call.operation === "createVm" || call.operation === "deleteVm";
+      transcript.add(isNote ? "note" : "detail", call.sender, `cloud ${call.operation} ${call.subject}`);
+      for (const listener of listeners) listener.onCloudCall?.(call);
+    },
+  };
+}
+
+/** The cloud, with the times of a real one. */
+const cloudOf = ({ clock }: Scope, seed: number): SimulatedCloud =>
+  createSimulatedCloud({ clock, random: streamOf(seed, "cloud"), bootDelayMs: 20_000, deleteDelayMs: 8_000 });
+
+/** Runs the world until a promise is settled. */
+async function runUntilSettled(scheduler: Scheduler, work: Promise<void>): Promise<void> {
+  let isSettled = false;
+  const settle = (): void => void (isSettled = true);
+  work.then(settle, settle);
+  await scheduler.runUntil(60_000, () => isSettled);
+  await work;
+}
+
+/** Makes a world: an API server, a cloud, nodes, people, and processes of the controllers, all in virtual time. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { seed } = options;
+  const scheduler = createScheduler(streamOf(seed, "scheduler"));
+  const transcript = createTranscript(scheduler.nowMs, options.onLine);
+  const calls = recordCalls(transcript, scheduler.nowMs);
+  const scopeOf = (name: string): Scope => scheduler.scope(name);
+  const server = createApiServer({
+    clock: scopeOf("api-server").clock,
+    random: streamOf(seed, "api-server"),
+    requestLogLimit: 1,
+  });
+  const cloud = cloudOf(scopeOf("cloud"), seed);
+  const networkFaults = createNetworkFaults();
+  const network = createNetwork({
+    scheduler,
+    random: streamOf(seed, "network"),
+    faults: networkFaults,
+    serve: server.serveInProcess(),
+    onServed: calls.onServed,
+  });
+  const cloudWire = createCloudWire({
+    scheduler,
+    random: streamOf(seed, "cloud-wire"),
+    cloud,
+    onCall: calls.onCall,
+  });
+  const clientOf = (name: string): ApiClient => {
+    const scope = scopeOf(name);
+    const random = streamOf(seed, name);
+    const connections = network.connect(scope);
+    return createApiClient(
+      { server: "http://127.0.0.1" },
+      { clock: scope.clock, random, connections, userAgent: name },
+    );
+  };
+  const people = clientOf("people");
+  const nodeScope = scopeOf("kubelets");
+  const kubelets = createKubelets(nodeScope, clientOf("kubelets"), cloud, createChoices(streamOf(seed, "kubelets")));
+  cloud.subscribe(({ id, name, state, stateReason }) =>
+    transcript.add("note", "cloud", `VM ${id} of ${name}: ${state} (${stateReason})`),
+  );
+  const processOf = (name: string, elects: boolean): ControllerProcess => {
+    const parts = { seed, scheduler, network, cloud: cloudWire, transcript };
+    return createControllerProcess({ ...parts, name, elects, alter: options.alter });
+  };
+  const processes = processNames.slice(0, options.processes).map((name) => processOf(name, true));
+  let rogues = 0;
+
+  const outside = scopeOf("outside");
+  const history = keepBackups(server, outside, kubelets.registerAgain);
+
+  await runUntilSettled(scheduler, declare(people, options.replicas));
+  kubelets.start();
+  history.start();
+  for (const process of processes) process.start();
+  return {
+    seed,
+    scheduler,
+    transcript,
+    server,
+    cloud,
+    cloudWire,
+    networkFaults,
+    kubelets,
+    processes,
+    people,
+    outside,
+    listen: calls.listen,
+    ...history,
+    async close() {
+      for (const process of processes) process.remove();
+      cloud.close();
+      await server.close();
+    },
+    startRogue() {
+      const rogue = processOf(`rogue${++rogues}-`, false);
+      rogue.start();
+      return rogue;
+    },
+  };
+}
