@@ -1,11 +1,13 @@
-import { type Machine, machineResource, systemClock, systemRandom } from "@millwright/core";
-import { type ApiClient, createApiClient, createInformer, loadKubeConfig } from "@millwright/kube";
-import { createMachineTimeline, type MachineTimes } from "./measure/machine-times.ts";
+import { systemClock } from "@millwright/core";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { MachineTimes } from "./measure/machine-times.ts";
 import { beginMeasurement, type Measured, type Measurement } from "./measure/measurement.ts";
 import { quantileOf } from "./measure/quantile.ts";
+import { watchMachines, type WatchedMachines } from "./measure/watch-machines.ts";
 import type { RunResult } from "./report/run-result.ts";
 import type { Scenario, Size, Stage } from "./scenarios/scenario.ts";
-import type { Subject, SubjectProgram } from "./subjects/subject.ts";
+import { createReplicas, type Replicas } from "./subjects/replicas.ts";
+import type { Subject } from "./subjects/subject.ts";
 import type { BenchCluster } from "./world/cluster.ts";
 import { startWorld } from "./world/world.ts";
 
@@ -78,7 +80,7 @@ async function runStages(run: ScenarioRun, onEnd: (end: () => Promise<unknown>) 
     },
     until: (what, check) => untilTrue({ what, check, watched, replicas, signal, onProgress }),
     list: watched.list,
-    sleep: (ms) => sleep(ms, signal),
+    sleep: (ms) => systemClock.sleep(ms, signal),
   };
   onProgress("starting the controllers");
   for (let count = 0; count < (scenario.replicas ?? 1); count++) await stage.startReplica();
@@ -110,57 +112,6 @@ function creationOf(times: readonly MachineTimes[]): Pick<RunResult, "creation">
   return { creation: { count: durations.length, p50Ms, p99Ms, maxMs } };
 }
 
-/** A watch of the machines. */
-async function watchMachines(api: ApiClient) {
-  const stop = new AbortController();
-  const informer = createInformer<Machine>({ api, type: machineResource, clock: systemClock, random: systemRandom });
-  const timeline = createMachineTimeline(() => performance.now());
-  informer.store.subscribe((old, current) => timeline.observe(old, current));
-  const running = informer.run(stop.signal);
-  await informer.synced(stop.signal);
-  return {
-    timeline,
-    list: () => informer.store.list(),
-    async stop() {
-      stop.abort(new Error("the measurement ends"));
-      await running;
-    },
-  };
-}
-
-/** The processes of the controllers. */
-function createReplicas(subject: Subject, kubeconfig: string, api: ApiClient) {
-  const programs: SubjectProgram[] = [];
-  const remove = (program: SubjectProgram): void => void programs.splice(programs.indexOf(program), 1);
-  return {
-    programs: programs as readonly SubjectProgram[],
-    async start() {
-      const started = await subject.start(kubeconfig);
-      programs.push(...started);
-      return started;
-    },
-    async untilLeading(signal: AbortSignal) {
-      while (!(await subject.leads(api, programs))) {
-        this.requireRunning();
-        await sleep(CHECK_MS, signal);
-      }
-    },
-    /** Throws with the output of a process that ended by itself. */
-    requireRunning() {
-      const ended = programs.find(({ program: { child } }) => child.exitCode !== null || child.signalCode !== null);
-      if (ended !== undefined) throw new Error(`${ended.name} ended:\n${ended.program.output().slice(-2000)}`);
-    },
-    leader: () => programs.find(({ program }) => program.output().includes('"Leading"')),
-    async kill(program: SubjectProgram) {
-      remove(program);
-      await program.program.stop("SIGKILL");
-    },
-    async end(signal: NodeJS.Signals) {
-      await Promise.all(programs.splice(0).map(({ program }) => program.stop(signal)));
-    },
-  };
-}
-
 /** Waits for a condition; fails when nothing changes any more, a process ends, or the run is interrupted. */
 async function untilTrue({
   what,
@@ -172,8 +123,8 @@ async function untilTrue({
 }: {
   readonly what: string;
   readonly check: () => boolean;
-  readonly watched: Awaited<ReturnType<typeof watchMachines>>;
-  readonly replicas: ReturnType<typeof createReplicas>;
+  readonly watched: WatchedMachines;
+  readonly replicas: Replicas;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }): Promise<void> {
@@ -185,7 +136,7 @@ async function untilTrue({
       .map(([phase, count]) => `${count} ${phase === "" ? "new" : phase}`)
       .toSorted();
     onProgress(`waiting until ${what}: ${phases.join(", ") || "no machines"}`);
-    await sleep(CHECK_MS, signal);
+    await systemClock.sleep(CHECK_MS, signal);
     if (timeline.events !== lastEvents) changedMs = performance.now();
     lastEvents = timeline.events;
     if (performance.now() - changedMs > STALL_MS) {
@@ -193,20 +144,4 @@ async function untilTrue({
       throw new Error(`no machine changed for ${STALL_MS / 1000} s while waiting until ${what}\n${outputs.join("\n")}`);
     }
   }
-}
-
-/** Rejects when the signal aborts. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
 }
