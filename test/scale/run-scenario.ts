@@ -86,11 +86,14 @@ async function runStages(run: ScenarioRun, onEnd: (end: () => Promise<unknown>) 
   for (let count = 0; count < (scenario.replicas ?? 1); count++) await stage.startReplica();
   await stage.untilLeading();
   await scenario.prepare?.(stage);
+  replicas.requireRunning();
   const others = [...(await cluster.processes()), { name: "cloud and nodes", pid: world.pid }];
   const options = { api, cluster, subject, others, programs: [...replicas.programs] };
   // Waits for what the preparation causes.
   await (await beginMeasurement(options)).untilQuiet();
 
+  // Its output explains more than a missing process.
+  replicas.requireRunning();
   measurement = await beginMeasurement({ ...options, programs: [...replicas.programs] });
   const startedMs = performance.now();
   await scenario.measure(stage);

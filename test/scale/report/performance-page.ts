@@ -25,6 +25,10 @@ const pairs = (results: readonly RunResult[]): readonly (readonly [RunResult, Ru
 const transferred = ({ processes }: RunResult): number =>
   processes.reduce((sum, { readMiB, writtenMiB }) => sum + readMiB + writtenMiB, 0);
 
+/** Absent for scenarios of a fixed duration, whose cost is one of time. */
+const perMachine = ({ machines, minutes }: RunResult, value: number): number | undefined =>
+  minutes === undefined ? value / machines : undefined;
+
 /** On which computers, with what, and when. */
 function conditionsList(results: readonly RunResult[]): string {
   const lines = results.map(
@@ -63,9 +67,9 @@ const summaryTable = (results: readonly RunResult[]): string =>
     results.map((result) => [
       titleOf(result),
       shown(result.requestCount),
-      shown(result.requestCount / result.machines),
+      shown(perMachine(result, result.requestCount)),
       shown(result.cpuSeconds),
-      shown((1000 * result.cpuSeconds) / result.machines),
+      shown(perMachine(result, 1000 * result.cpuSeconds)),
       shown(result.peakMiB),
       shown(transferred(result)),
       shown(result.wallSeconds),
@@ -168,22 +172,20 @@ export function performanceBlocks(results: readonly RunResult[]): ReadonlyMap<st
 const chart = (
   title: string,
   results: readonly RunResult[],
-  of: (result: RunResult) => number,
+  of: (result: RunResult) => number | undefined,
   unit: string,
 ): string => {
   const theirs = new Map(pairs(results));
   return drawBarChart({
     title,
-    groups: ofMillwright(results).map((result) => {
-      const bars = [result, ...(theirs.has(result) ? [theirs.get(result) ?? result] : [])];
-      return {
-        name: titleOf(result),
-        bars: bars.map((each) => ({
-          series: each.subject === "millwright" ? "Millwright" : "MCM",
-          value: of(each),
-          text: `${shown(of(each))} ${unit}`,
-        })),
-      };
+    groups: ofMillwright(results).flatMap((result) => {
+      const both = [result, ...(theirs.has(result) ? [theirs.get(result) ?? result] : [])];
+      const bars = both.flatMap((each) => {
+        const value = of(each);
+        const series = each.subject === "millwright" ? "Millwright" : "MCM";
+        return value === undefined ? [] : [{ series, value, text: `${shown(value)} ${unit}` }];
+      });
+      return bars.length === 0 ? [] : [{ name: titleOf(result), bars }];
     }),
   });
 };
@@ -193,7 +195,7 @@ export const performanceCharts = (results: readonly RunResult[]): ReadonlyMap<st
   new Map([
     [
       "docs/reference/performance-requests.svg",
-      chart("Requests per machine", results, ({ requestCount, machines }) => requestCount / machines, ""),
+      chart("Requests per machine", results, (result) => perMachine(result, result.requestCount), ""),
     ],
     ["docs/reference/performance-cpu.svg", chart("CPU", results, ({ cpuSeconds }) => cpuSeconds, "s")],
     ["docs/reference/performance-memory.svg", chart("Peak memory", results, ({ peakMiB }) => peakMiB, "MiB")],
