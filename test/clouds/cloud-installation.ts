@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -10,13 +10,11 @@ import {
   machineResource,
   systemClock,
 } from "@millwright/core";
-import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
+import type { ApiServer } from "@millwright/devcluster";
 import {
   type ApiClient,
-  createApiClient,
   customResourceDefinitionResource,
   type KubeObject,
-  loadKubeConfig,
   nodeResource,
   secretResource,
 } from "@millwright/kube";
@@ -24,6 +22,7 @@ import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { startRestrictedServer } from "../harness/restricted-server.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { type CloudNodesOptions, followInstances, type NodeTimes } from "./cloud-controller-manager/cloud-nodes.ts";
 
@@ -91,11 +90,8 @@ const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string
 /** Starts the cluster; no controllers yet. */
 export async function startCloudInstallation(cloud: CloudUnderTest): Promise<CloudInstallation> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-clouds-"));
-  const server = createApiServer();
-  const { url } = await server.listen();
-  const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubeconfigFor(url));
-  const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "test" });
+  const restricted = await startRestrictedServer({ folder });
+  const { api, url, server, kubeconfig, controllersKubeconfig } = restricted;
   for (const crd of crds()) {
     await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
   }
@@ -131,7 +127,7 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
         "run",
         `${cloud.driver?.startsWith("/") === true ? "--provider-in-process" : "--provider"}=${cloud.driver ?? cloud.provider}`,
         "--no-leader-elect",
-        `--control-kubeconfig=${kubeconfig}`,
+        `--control-kubeconfig=${controllersKubeconfig}`,
         ...flags,
       ];
       const process = startMillwright(args, cloud.env);
@@ -171,9 +167,8 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
       await Promise.all(started.map((process) => process.stop("SIGKILL")));
       stop.abort(new Error("the test ends"));
       await ended;
-      await api.close();
-      await server.close();
       await rm(folder, { recursive: true, force: true });
+      await restricted.close();
     },
   };
 }

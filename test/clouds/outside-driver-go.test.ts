@@ -65,9 +65,14 @@ describe.skipIf(forSuite === undefined)("a driver of MCM in Go", () => {
     if (command === undefined) throw new Error("the driver was removed from the cache");
     const outside = await startOutsideDriver(command);
     onTestFinished(() => outside.close());
-    const { api, cloud, kubeconfig, machines, close } = await startInstallation();
+    const { api, cloud, controllersKubeconfig, machines, close } = await startInstallation();
     onTestFinished(close);
-    const args = ["run", `--provider=${outside.address}`, "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`];
+    const args = [
+      "run",
+      `--provider=${outside.address}`,
+      "--no-leader-elect",
+      `--control-kubeconfig=${controllersKubeconfig}`,
+    ];
     const millwright = startMillwright(args);
     onTestFinished(async () => void (await millwright.stop("SIGKILL")));
     const untilRunning = (count: number): Promise<void> =>

@@ -100,7 +100,7 @@ describe("restore of etcd from a backup on a real kube-apiserver", () => {
       const folder = await mkdtemp(join(tmpdir(), "millwright-restore-"));
       ends.push(() => rm(folder, { recursive: true, force: true }));
       const kubeconfig = join(folder, "kubeconfig");
-      await writeFile(kubeconfig, kubeconfigFor(proxy.url, { token: fleet.plane.token }), { mode: 0o600 });
+      await writeFile(kubeconfig, kubeconfigFor(proxy.url, { token: fleet.controllersToken }), { mode: 0o600 });
       const millwright = startControllers(kubeconfig);
       ends.push(() => millwright.stop("SIGKILL"));
       await restoreWithout(fleet, async (restore) => {

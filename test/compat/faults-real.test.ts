@@ -59,7 +59,7 @@ describe("faults on a real kube-apiserver", () => {
     proxy = await startFaultyProxy(fleet.plane);
     folder = await mkdtemp(join(tmpdir(), "millwright-faults-"));
     const kubeconfig = join(folder, "kubeconfig");
-    await writeFile(kubeconfig, kubeconfigFor(proxy.url, { token: fleet.plane.token }), { mode: 0o600 });
+    await writeFile(kubeconfig, kubeconfigFor(proxy.url, { token: fleet.controllersToken }), { mode: 0o600 });
     millwright = startControllers(
       kubeconfig,
       `--machine-health-timeout=${HEALTH_TIMEOUT_MS}ms`,

@@ -39,7 +39,7 @@ describe("one half of millwright run beside the other half of a Go MCM", () => {
     async (ofGo, ofMillwright) => {
       await Promise.all(running.splice(0).map((program) => program.stop("SIGKILL")));
       running.push(await startGoProgram(ofGo, fleet.kubeconfig, ["--leader-elect=true", ...shortLeases]));
-      const cluster = `--control-kubeconfig=${fleet.kubeconfig}`;
+      const cluster = `--control-kubeconfig=${fleet.controllersKubeconfig}`;
       const driver = ofMillwright === "machine-controller" ? ["--provider=mock"] : [];
       running.push(startMillwright(["run", `--controllers=${ofMillwright}`, cluster, ...driver, ...shortLeases]));
       const expected = goPrograms.map((name) => (name === ofGo ? "Go" : "Millwright"));

@@ -44,13 +44,13 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
   let replicas = 2;
 
   const start = async (name: ProcessName): Promise<void> => {
-    const { kubeconfig } = fleet;
+    const { kubeconfig, controllersKubeconfig } = fleet;
     // Orphan VMs are looked for all the time: a VM that one of the two does not know would be deleted.
     const controllerFlags = [...leaseFlags, "--machine-safety-orphan-vms-period=5s"];
     running.set(
       name,
       name === "millwright"
-        ? startControllers(kubeconfig, ...controllerFlags)
+        ? startControllers(controllersKubeconfig, ...controllerFlags)
         : await startGoProgram(name, kubeconfig, name === "machine-controller" ? controllerFlags : leaseFlags),
     );
   };

@@ -32,7 +32,7 @@ describe("millwright run on a real kube-apiserver", () => {
       "--provider=mock",
       "--machine-health-timeout=4s",
       "--control-kubeconfig",
-      fleet.kubeconfig,
+      fleet.controllersKubeconfig,
     ]);
     await millwright.waitFor(/"Leading"/);
   }, REAL_FLEET_MS);

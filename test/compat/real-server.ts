@@ -5,10 +5,16 @@ import { type ControlPlane, startControlPlane } from "../../tools/control-plane/
  * controller that removes the taint is not part of either server here.
  *
  * @param apiServerFlags more flags of kube-apiserver
+ * @param tokens bearer tokens of users without groups, by the name of the user
  */
-export function startRealServer(signal?: AbortSignal, apiServerFlags: readonly string[] = []): Promise<ControlPlane> {
+export function startRealServer(
+  signal?: AbortSignal,
+  apiServerFlags: readonly string[] = [],
+  tokens: Readonly<Record<string, string>> = {},
+): Promise<ControlPlane> {
   return startControlPlane({
     controllers: ["garbage-collector-controller", "disruption-controller", "namespace-controller"],
+    tokens,
     apiServerFlags: ["--disable-admission-plugins=TaintNodesByCondition", ...apiServerFlags],
     onBuild: (program, version) => console.log(`building ${program} ${version} with Go: takes some minutes, once`),
     ...(signal === undefined ? {} : { signal }),

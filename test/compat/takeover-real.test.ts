@@ -8,8 +8,7 @@ describe("a leader that fails during a rollout and a scale-up on a real kube-api
 
   beforeAll(async () => {
     const installation = await startRealFleet({}, { latencyMs: 200 });
-    const { kubeconfig, plane } = installation;
-    fleet = await createStandbyFleet({ installation, kubeconfig, server: plane });
+    fleet = await createStandbyFleet({ installation, server: installation.plane });
   }, REAL_FLEET_MS);
   afterAll(() => fleet.close(), 60_000);
 

@@ -38,7 +38,7 @@ export const controllersAgent = "millwright";
 /** Starts the cluster and the cloud; no controllers yet. */
 export async function startControlledFleet(
   cloud: Partial<SimulatedCloudOptions> = {},
-  server: ApiServerOptions & { readonly token?: string } = {},
+  server: Omit<ApiServerOptions, "authorization"> = {},
   nodeLife: NodeLife = {},
 ): Promise<ControlledFleet> {
   const installation = await startInstallation(cloud, server, nodeLife);
@@ -51,7 +51,7 @@ export async function startControlledFleet(
     run(...args) {
       const kubeconfig = args.some((arg) => arg.startsWith("--control-kubeconfig"))
         ? []
-        : ["--control-kubeconfig", installation.kubeconfig];
+        : ["--control-kubeconfig", installation.controllersKubeconfig];
       const process = startMillwright(["run", "--provider=mock", ...kubeconfig, ...shortLeases, ...args]);
       started.push(process);
       return process;

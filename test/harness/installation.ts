@@ -1,23 +1,14 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crds, type Machine, machineApiVersion, machineResource, systemClock } from "@millwright/core";
 import {
   type ApiServer,
   type ApiServerOptions,
-  createApiServer,
   createSimulatedNodes,
-  kubeconfigFor,
   type SimulatedNodesOptions,
 } from "@millwright/devcluster";
-import {
-  type ApiClient,
-  createApiClient,
-  customResourceDefinitionResource,
-  type KubeObject,
-  loadKubeConfig,
-  secretResource,
-} from "@millwright/kube";
+import { type ApiClient, customResourceDefinitionResource, type KubeObject, secretResource } from "@millwright/kube";
 import {
   createCloudServer,
   createSimulatedCloud,
@@ -26,6 +17,7 @@ import {
 } from "@millwright/provider-mock";
 import { eventually } from "./eventually.ts";
 import { type MillwrightProcess, startControllers } from "./millwright.ts";
+import { type ControllersAccess, startRestrictedServer } from "./restricted-server.ts";
 
 /** A cloud, and a cluster whose nodes follow its VMs, beside which controllers can be killed and started. */
 export interface Fleet {
@@ -39,11 +31,11 @@ export interface Fleet {
 }
 
 /** A fleet on a devcluster API server in the test's process. */
-export interface Installation extends Fleet {
+export interface Installation extends Fleet, ControllersAccess {
   readonly url: string;
   /** For fault injection. */
   readonly server: ApiServer;
-  /** Path of a kubeconfig for the cluster. */
+  /** Path of an administrator's kubeconfig for the cluster: not for controllers, see {@link ControllersAccess}. */
   readonly kubeconfig: string;
   /** Starts controllers without leader election. They are killed with the installation, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
@@ -131,37 +123,34 @@ export async function startFleet(
   };
 }
 
-/** Starts a fleet on an API server of its own; with authentication, `token` is the administrator's. */
+/** Starts a fleet on an API server of its own; `serverOptions.tokens` are those of more users. */
 export async function startInstallation(
   options: Partial<SimulatedCloudOptions> = {},
-  { token, ...serverOptions }: ApiServerOptions & { readonly token?: string } = {},
+  serverOptions: Omit<ApiServerOptions, "authorization"> = {},
   nodeLife: NodeLife = {},
 ): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
-  const server = createApiServer(serverOptions);
-  const { url } = await server.listen();
-  const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubeconfigFor(url, { token }));
-  // A separate user agent: faults and request counts are for the controllers under test.
-  const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
+  const restricted = await startRestrictedServer({ folder, ...serverOptions });
+  const { api, server, controllersKubeconfig } = restricted;
   const fleet = await startFleet(api, options, { clusterFaults: server.clusterFaults, ...nodeLife });
   const started: MillwrightProcess[] = [];
   return {
+    ...restricted,
     ...fleet,
-    url,
-    server,
-    kubeconfig,
+    async declareKinds() {
+      await restricted.grant();
+      await fleet.declareKinds();
+    },
     runAlone(...flags) {
-      const process = startControllers(kubeconfig, ...flags);
+      const process = startControllers(controllersKubeconfig, ...flags);
       started.push(process);
       return process;
     },
     async close() {
       await Promise.all(started.map((process) => process.stop("SIGKILL")));
       await fleet.close();
-      await api.close();
-      await server.close();
       await rm(folder, { recursive: true, force: true });
+      await restricted.close();
     },
   };
 }

@@ -29,7 +29,7 @@ export async function startManagedFleet(replicas: number): Promise<ManagedFleet>
   return {
     ...installation,
     async manage(change = {}) {
-      const control = createApiClient(await loadKubeConfig({ file: installation.kubeconfig }));
+      const control = createApiClient(await loadKubeConfig({ file: installation.controllersKubeconfig }));
       const manager = createManager({
         control,
         target: control,

@@ -10,6 +10,7 @@ import { eventually } from "./eventually.ts";
 import { type Fleet, type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
 import { type InvariantWatch, watchInvariants } from "./invariants.ts";
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+import type { ControllersAccess } from "./restricted-server.ts";
 import { shortLeases } from "./short-leases.ts";
 
 const namespace = "default";
@@ -23,11 +24,10 @@ export const POOL = { before: 2, after: 6 } as const;
 export type StartControllers = (args: readonly string[]) => MillwrightProcess;
 
 /** The cluster that processes take over from each other. */
-export interface StandbyStage<Installed extends Fleet> {
+export interface StandbyStage<Installed extends Fleet & ControllersAccess> {
   readonly installation: Installed;
-  readonly kubeconfig: string;
-  /** The API server; `ca` and `token` are absent where it has none. */
-  readonly server: { readonly url: string; readonly ca?: string; readonly token?: string };
+  /** The API server; `ca` is absent where it has none. */
+  readonly server: { readonly url: string; readonly ca?: string };
 }
 
 /** Two deployments, processes that lead and stand by, and the invariants, watched from the start. */
@@ -70,20 +70,19 @@ export async function startStandbyFleet(
   options: Partial<SimulatedCloudOptions> = {},
 ): Promise<StandbyFleet<Installation>> {
   const installation = await startInstallation({ latencyMs: 200, ...options });
-  const { kubeconfig, url } = installation;
-  return createStandbyFleet({ installation, kubeconfig, server: { url } });
+  const { url } = installation;
+  return createStandbyFleet({ installation, server: { url } });
 }
 
 /** Creates the deployments, with the classes `small` and `big`. No controller runs yet. The fleet closes what it is on. */
-export async function createStandbyFleet<Installed extends Fleet>({
+export async function createStandbyFleet<Installed extends Fleet & ControllersAccess>({
   installation,
-  kubeconfig: directFile,
-  server: { token, ...server },
+  server,
 }: StandbyStage<Installed>): Promise<StandbyFleet<Installed>> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-standby-"));
   const proxy = await startFaultyProxy(server);
   const viaProxyFile = join(folder, "kubeconfig");
-  await writeFile(viaProxyFile, kubeconfigFor(proxy.url, { token }), { mode: 0o600 });
+  await writeFile(viaProxyFile, kubeconfigFor(proxy.url, { token: installation.controllersToken }), { mode: 0o600 });
   const started: MillwrightProcess[] = [];
   const ended = new Set<MillwrightProcess>();
   const invariants = watchInvariants({
@@ -102,7 +101,7 @@ export async function createStandbyFleet<Installed extends Fleet>({
     invariants,
     proxy,
     start({ viaProxy = false, controllers = startMillwright } = {}) {
-      const kubeconfig = viaProxy ? viaProxyFile : directFile;
+      const kubeconfig = viaProxy ? viaProxyFile : installation.controllersKubeconfig;
       const process = controllers(["run", "--provider=mock", `--control-kubeconfig=${kubeconfig}`, ...shortLeases]);
       started.push(process);
       return process;

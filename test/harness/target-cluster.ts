@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { systemClock } from "@millwright/core";
-import { type ApiServer, createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
-import { createApiClient } from "@millwright/kube";
+import { type ApiServer, createSimulatedNodes } from "@millwright/devcluster";
+import { withdrawTarget } from "./grant-roles.ts";
 import type { Installation, NodeLife } from "./installation.ts";
+import { startRestrictedServer } from "./restricted-server.ts";
 
 /** A cluster of its own that the VMs of an installation join. */
 export interface TargetCluster {
@@ -13,17 +13,20 @@ export interface TargetCluster {
   close(): Promise<void>;
 }
 
-/** Starts a target cluster; `through` gives controllers another address of the server, such as that of a proxy. */
+/** Starts a target cluster, so that controllers have the permissions of each cluster only there; `through` gives controllers another address of the server, such as that of a proxy. */
 export async function startTargetCluster(
-  { cloud, kubeconfig }: Installation,
+  { api: control, cloud, kubeconfig }: Installation,
   nodeLife: NodeLife = {},
-  through: (url: string) => Promise<string> = (url) => Promise.resolve(url),
+  through?: (url: string) => Promise<string>,
 ): Promise<TargetCluster> {
-  const server = createApiServer();
-  const { url } = await server.listen();
-  const file = join(dirname(kubeconfig), "target.kubeconfig");
-  await writeFile(file, kubeconfigFor(await through(url)));
-  const api = createApiClient({ server: url }, { userAgent: "fleet" });
+  const target = await startRestrictedServer({
+    folder: dirname(kubeconfig),
+    prefix: "target.",
+    clusters: ["target"],
+    ...(through === undefined ? {} : { through }),
+  });
+  const { server, api, controllersKubeconfig } = target;
+  await withdrawTarget(control, "default");
   const stop = new AbortController();
   const { clusterFaults } = server;
   const nodes = createSimulatedNodes({
@@ -40,13 +43,12 @@ export async function startTargetCluster(
   );
   return {
     server,
-    flag: `--target-kubeconfig=${file}`,
+    flag: `--target-kubeconfig=${controllersKubeconfig}`,
     async close() {
       unfollow();
       stop.abort(new Error("the test ends"));
       await ended;
-      await api.close();
-      await server.close();
+      await target.close();
     },
   };
 }

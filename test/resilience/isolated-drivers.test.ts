@@ -36,7 +36,7 @@ const start = (fault: string, ...flags: readonly string[]): Promise<Machine> => 
 
 /** The same with another flag for the faulty driver. */
 async function startWith(provider: string, fault: string, flags: readonly string[]): Promise<Machine> {
-  const { api, kubeconfig } = installation;
+  const { api, controllersKubeconfig: kubeconfig } = installation;
   const data = { token: base64(canary), userData: base64(`#!/bin/sh\npasswd ${canary}-user-data\n`) };
   await api.create(secretResource, { metadata: { name: "faulty", namespace }, data });
   const providerSpec = { folder, fault };

@@ -81,11 +81,11 @@ async function bootstrapTokens(): Promise<readonly string[]> {
 }
 
 test("a driver that prints secrets everywhere shows none of them, and its stray errors end no process", async () => {
-  const { api, kubeconfig } = installation;
+  const { api, kubeconfig, controllersKubeconfig } = installation;
   await declare();
   const [port = 0] = await freePorts(1);
   const recording = join(folder, "cloud.jsonl");
-  const flags = [`--control-kubeconfig=${kubeconfig}`];
+  const flags = [`--control-kubeconfig=${controllersKubeconfig}`];
   const controllers = start([
     "run",
     ...flags,
@@ -151,8 +151,8 @@ test("a driver that prints secrets everywhere shows none of them, and its stray 
 const bug = "process.on('SIGUSR2',()=>setImmediate(()=>{throw new Error('a bug')}))";
 
 test("an exception of our own ends the process in order: controllers stop, and the leases are released", async () => {
-  const { api, kubeconfig } = installation;
-  const controllers = start(["run", "--provider=mock", `--control-kubeconfig=${kubeconfig}`], {
+  const { api, controllersKubeconfig } = installation;
+  const controllers = start(["run", "--provider=mock", `--control-kubeconfig=${controllersKubeconfig}`], {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}`,
   });
   await controllers.waitFor(/"msg":"Leading"/);

@@ -30,7 +30,7 @@ describe("several processes over the namespaces of one cluster and one cloud", (
       "run",
       "--provider=mock",
       `--namespace=${namespaces.join(",")}`,
-      `--control-kubeconfig=${installation.kubeconfig}`,
+      `--control-kubeconfig=${installation.controllersKubeconfig}`,
       ...shortLeases,
     ]);
     started.push(process);
@@ -83,6 +83,7 @@ describe("several processes over the namespaces of one cluster and one cloud", (
     const { data } = await api.get(secretResource, { namespace: "default", name: "cloud" });
     for (const namespace of teams) {
       await api.create(namespaceResource, { metadata: { name: namespace } });
+      await installation.grantNamespace(namespace);
       await api.create(secretResource, { metadata: { namespace, name: "cloud" }, data });
       const secretRef = { namespace, name: "cloud" };
       await api.create(machineClassResource, {

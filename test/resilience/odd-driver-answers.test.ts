@@ -6,7 +6,7 @@ import {
   machineResource,
   phaseOf,
 } from "@millwright/core";
-import { eventResource } from "@millwright/kube";
+import { type ApiClient, createApiClient, eventResource, loadKubeConfig } from "@millwright/kube";
 import { createManager, loadDriver } from "@millwright/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -86,6 +86,7 @@ const nameOf = (index: number): string => `odd-${index}`;
 
 let installation: Installation;
 const stop = new AbortController();
+let control: ApiClient;
 let managing: Promise<unknown>;
 
 /** The mock driver, all of whose answers about a VM that exists are odd. */
@@ -109,7 +110,8 @@ beforeAll(async () => {
   const { api } = installation;
   const mock = await loadDriver("mock");
   const drivers = cases.map((each, index) => oddDriver(mock, nameOf(index), each));
-  managing = createManager({ control: api, target: api, namespace, drivers }).start(stop.signal);
+  control = createApiClient(await loadKubeConfig({ file: installation.controllersKubeconfig }));
+  managing = createManager({ control, target: control, namespace, drivers }).start(stop.signal);
   for (const [index] of cases.entries()) {
     const name = nameOf(index);
     await api.create(machineClassResource, { ...machineClass(name), provider: name });
@@ -125,6 +127,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stop.abort(new Error("the test is over"));
   await managing.catch(() => undefined);
+  await control.close();
   await installation.close();
 });
 

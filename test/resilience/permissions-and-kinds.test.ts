@@ -1,11 +1,18 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import { crds, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  crds,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  requiredRoles,
+} from "@millwright/core";
 import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { freePorts } from "../../tools/control-plane/free-port.ts";
 import { eventually } from "../harness/eventually.ts";
+import { controllersUser, grantRoles } from "../harness/grant-roles.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -20,7 +27,6 @@ const clusterRoles = { ...rbac, kind: "ClusterRole", plural: "clusterroles" };
 const clusterRoleBindings = { ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings" };
 
 const tokens = {
-  root: { user: "root", groups: ["system:masters"] },
   first: { user: "millwright" },
   second: { user: "millwright" },
 };
@@ -48,7 +54,7 @@ describe("millwright run without its prerequisites", () => {
   };
 
   it("names the missing permission, and continues when it is granted", async () => {
-    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    fleet = await startControlledFleet({}, { tokens });
     const most = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "update", "patch"] };
     const leases = { apiGroups: ["coordination.k8s.io", ""], resources: ["leases", "events"], verbs: ["*"] };
     await grant(most, leases);
@@ -67,7 +73,7 @@ describe("millwright run without its prerequisites", () => {
   });
 
   it("reads a new token from its file when the old one expires, without an outage", async () => {
-    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    fleet = await startControlledFleet({}, { tokens });
     await grant(everything);
     const file = await kubeconfigOf((text, folder) =>
       text.replace("token: root", `tokenFile: ${join(folder, "token")}`),
@@ -116,7 +122,7 @@ describe("millwright run without its prerequisites", () => {
   });
 
   it("names permissions that are missing at start in log and readiness, goes on, and is ready when they are granted", async () => {
-    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    fleet = await startControlledFleet({}, { tokens });
     const [verbs, apiGroups] = [["get", "list", "watch", "create", "update", "patch"], ["*"]];
     await grant({ apiGroups, resources: ["*"], verbs }, { apiGroups, resources: ["leases"], verbs: ["*"] });
     const file = await kubeconfigOf((text) => text.replace("token: root", "token: first"));
@@ -160,10 +166,11 @@ describe("millwright run without its prerequisites", () => {
     expect(fleet.callsOf("delete")).toBe(0);
   });
 
-  it("creates nothing in a terminating namespace, and completes its deletions", async () => {
+  it("creates nothing in a terminating namespace, which loses its Role, and completes its deletions with a ClusterRole", async () => {
     fleet = await startControlledFleet();
     const name = "ending";
     await fleet.api.create(namespaceResource, { metadata: { name } });
+    await fleet.grantNamespace(name);
     const secret = await fleet.api.get(secretResource, { namespace, name: "cloud" });
     await fleet.api.create(secretResource, { metadata: { name: "cloud", namespace: name }, data: secret["data"] });
     const small = machineClass("small");
@@ -177,6 +184,16 @@ describe("millwright run without its prerequisites", () => {
     await fleet.api.create(machineDeploymentResource, { ...deployment, metadata: { name: "fleet", namespace: name } });
     await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 40_000);
     await fleet.api.delete(namespaceResource, { name });
+    // The namespace controller deletes the Role of the controllers, too, and a terminating namespace gets no new one.
+    fleet.expectForbidden(/\/namespaces\/ending\//);
+    await eventually(async () => {
+      const { items } = await fleet.api.list(machineResource, { namespace: name });
+      expect(items.map(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([false, false, false]);
+    });
+    const rules = requiredRoles("control", name)[0]?.rules ?? [];
+    await grantRoles(fleet.api, controllersUser, [
+      { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "rescue" }, rules },
+    ]);
     await eventually(async () => {
       const gone = await fleet.api.get(namespaceResource, { name }).then(() => false, isNotFound);
       expect(gone).toBe(true);

@@ -25,6 +25,7 @@ describe("millwright run whose status patches are refused", () => {
       fleet = await startControlledFleet();
       await fleet.run().waitFor(/"Ready"/);
       const refusal = refuse(code);
+      if (code === 403) fleet.expectForbidden(/^patch .*\/machines\/[^/]+\/status$/);
       await fleet.deploy(4);
       await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(4));
       // A Node that joins causes a reconcile, whatever the backoff.

@@ -23,7 +23,7 @@ describe("millwright run with a part of the controllers", () => {
 
   /** Without a driver: sets and deployments need none. */
   const runOwners = (...flags: readonly string[]): MillwrightProcess => {
-    const cluster = ["--control-kubeconfig", fleet.kubeconfig];
+    const cluster = ["--control-kubeconfig", fleet.controllersKubeconfig];
     const process = startMillwright([
       "run",
       "--controllers=machine-controller-manager",

@@ -34,7 +34,7 @@ describe("a standby of a thousand machines", () => {
   const started: MillwrightProcess[] = [];
 
   const start = async (): Promise<MillwrightProcess> => {
-    const kubeconfig = `--control-kubeconfig=${installation.kubeconfig}`;
+    const kubeconfig = `--control-kubeconfig=${installation.controllersKubeconfig}`;
     const process = startMillwright(["run", "--provider=mock", kubeconfig, "--target-kubeconfig=none"]);
     started.push(process);
     await process.waitFor(/"Ready"/, 120_000);

@@ -23,7 +23,7 @@ describe("millwright run, killed and started again", () => {
       "run",
       "--provider=mock",
       "--control-kubeconfig",
-      installation.kubeconfig,
+      installation.controllersKubeconfig,
       ...shortLeases,
     ]);
     started.push(process);

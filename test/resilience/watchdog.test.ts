@@ -23,14 +23,14 @@ afterEach(async () => {
 
 /** Starts controllers whose driver gets the provider spec, and waits until they lead. */
 async function start(providerSpec: object, flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const { api, kubeconfig } = installation;
+  const { api, controllersKubeconfig } = installation;
   const [port = 0] = await freePorts(1);
   base = `http://127.0.0.1:${port}`;
   await api.create(machineClassResource, { ...machineClass("stuck"), provider: "stuck", providerSpec });
   const args = [
     "run",
     `--provider-in-process=${driver}`,
-    `--control-kubeconfig=${kubeconfig}`,
+    `--control-kubeconfig=${controllersKubeconfig}`,
     `--port=${port}`,
     ...shortLeases,
   ];

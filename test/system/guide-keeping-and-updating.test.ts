@@ -35,7 +35,7 @@ describe("the commands of the guides", () => {
     kubectl = await createKubectl(installation.kubeconfig);
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
-    const flags = ["--provider=mock", "--no-leader-elect", "--control-kubeconfig", installation.kubeconfig];
+    const flags = ["--provider=mock", "--no-leader-elect", "--control-kubeconfig", installation.controllersKubeconfig];
     controllers = startMillwright(["run", ...flags]);
     await runs();
   });

@@ -24,7 +24,7 @@ describe("the guide to troubleshooting", { timeout: 300_000 }, () => {
 
   beforeAll(async () => {
     installation = await startInstallation();
-    const { api, cloud, kubeconfig } = installation;
+    const { api, cloud, kubeconfig, controllersKubeconfig } = installation;
     page = await readFile(new URL("../../docs/operations/troubleshoot.md", import.meta.url), "utf8");
     guide = await readGuide("troubleshoot", { kubeconfig, names });
     const message = "image ami-1 does not exist";
@@ -38,7 +38,9 @@ describe("the guide to troubleshooting", { timeout: 300_000 }, () => {
       ["foreign", "elsewhere"],
     ] as const)
       await api.create(machineDeploymentResource, machineDeployment(name, className, 1));
-    controllers = startMillwright(["run", "--provider=mock", `--namespace=${namespace}`], { KUBECONFIG: kubeconfig });
+    controllers = startMillwright(["run", "--provider=mock", `--namespace=${namespace}`], {
+      KUBECONFIG: controllersKubeconfig,
+    });
     for (const name of ["kept", "fleet"]) await untilPhase(name, "Running");
   });
   afterAll(async () => {

@@ -113,8 +113,8 @@ describe("the image", () => {
     "runs machines as a user without rights, with a root that cannot be written (where mounts are allowed)",
     async () => {
       const installation = await startInstallation();
-      const { kubeconfig, api } = installation;
-      await copyFile(kubeconfig, join(staged, "app/kubeconfig"));
+      const { controllersKubeconfig, api } = installation;
+      await copyFile(controllersKubeconfig, join(staged, "app/kubeconfig"));
       await chmod(join(staged, "app/kubeconfig"), 0o644);
       const flags = ["--provider=mock", "--control-kubeconfig=/app/kubeconfig", "--namespace=default"];
       const process = startContained(rootFolder, join(staged, "app"), ["run", ...flags]);

@@ -24,7 +24,7 @@ it("runs with the flags of MCM's programs, and answers their probe and their scr
     "run",
     "--provider=mock",
     // One kubeconfig: as for MCM, machines are declared in the target cluster when nothing else is named.
-    `--target-kubeconfig=${installation.kubeconfig}`,
+    `--target-kubeconfig=${installation.controllersKubeconfig}`,
     "--namespace=default",
     `--port=${port}`,
     "--machine-creation-timeout=20m",
@@ -64,7 +64,7 @@ it("names a port that is in use in one line", async () => {
     "run",
     "--provider=mock",
     "--leader-elect=false",
-    `--control-kubeconfig=${installation.kubeconfig}`,
+    `--control-kubeconfig=${installation.controllersKubeconfig}`,
     "--address=127.0.0.1",
     `--port=${port}`,
   ]);

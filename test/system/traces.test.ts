@@ -36,9 +36,9 @@ afterEach(async () => {
 const receive = async (): Promise<Program> => (collector = await startCollector(folder, port));
 
 const run = (env: NodeJS.ProcessEnv, ...flags: readonly string[]): MillwrightProcess => {
-  const { kubeconfig } = installation;
+  const { controllersKubeconfig } = installation;
   const process = startMillwright(
-    ["run", "--provider=mock", "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`, ...flags],
+    ["run", "--provider=mock", "--no-leader-elect", `--control-kubeconfig=${controllersKubeconfig}`, ...flags],
     env,
   );
   started.push(process);

@@ -23,11 +23,15 @@ export interface ClientCertificate {
 
 const secretFile = { mode: 0o600 };
 
-/** Makes new credentials in a folder that only we can read. */
-export async function createCredentials(folder: string): Promise<Credentials> {
+/** Makes new credentials in a folder that only we can read. `tokens` are those of more users, by their names. */
+export async function createCredentials(
+  folder: string,
+  tokens: Readonly<Record<string, string>> = {},
+): Promise<Credentials> {
   const adminToken = randomBytes(24).toString("hex");
   const tokenFile = join(folder, "tokens.csv");
-  await writeFile(tokenFile, `${adminToken},admin,admin,"system:masters"\n`, secretFile);
+  const others = Object.entries(tokens).map(([user, token]) => `${token},${user},${user}\n`);
+  await writeFile(tokenFile, `${adminToken},admin,admin,"system:masters"\n${others.join("")}`, secretFile);
   const { publicKey, privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },

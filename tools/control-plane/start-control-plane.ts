@@ -13,6 +13,8 @@ import { answersOk, waitUntilReady } from "./wait-until-ready.ts";
 export interface ControlPlaneOptions extends BuildOptions {
   /** The controllers that kube-controller-manager runs besides; without any it is not started. Default none. */
   readonly controllers?: readonly string[];
+  /** Bearer tokens of users without groups, by the name of the user. Default none. */
+  readonly tokens?: Readonly<Record<string, string>>;
   /** More flags of kube-apiserver. */
   readonly apiServerFlags?: readonly string[];
 }
@@ -69,7 +71,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     };
     await runEtcd();
 
-    const credentials = await createCredentials(folder);
+    const credentials = await createCredentials(folder, options.tokens);
     const certificates = join(folder, "certificates");
     await mkdir(certificates, { mode: 0o700 });
     const flags = apiServerFlags(credentials, certificates, etcdUrl, securePort);

@@ -19,6 +19,12 @@ describe("the permissions of the controllers", () => {
     );
   });
 
+  it("include to read single objects of all that is listed, by which incomplete lists are detected", () => {
+    const listed = requiredPermissions.filter(({ verbs }) => verbs.includes("list"));
+    expect(listed.map(({ resource }) => resource)).toEqual(expect.arrayContaining(["machines", "secrets", "nodes"]));
+    expect(listed.filter(({ verbs }) => !verbs.includes("get"))).toEqual([]);
+  });
+
   it("become one role for each scope of a cluster", () => {
     const names = (cluster: "control" | "target"): readonly string[] =>
       requiredRoles(cluster, "shop").map(

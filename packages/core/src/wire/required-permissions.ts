@@ -19,6 +19,7 @@ export interface RequiredPermission {
 
 const machines = { cluster: "control", scope: "machines", group: "machine.sapcloud.io" } as const;
 const target = { cluster: "target", scope: "cluster", group: "" } as const;
+// Objects that a list lacks are read one by one, before they count as deleted.
 const cached = ["get", "list", "watch"] as const;
 
 /**
@@ -94,20 +95,20 @@ export const requiredPermissions: readonly RequiredPermission[] = [
   {
     ...target,
     resource: "nodes",
-    verbs: ["list", "watch", "patch", "delete"],
+    verbs: [...cached, "patch", "delete"],
     purpose: "find, label, cordon, delete Nodes",
   },
   { ...target, resource: "nodes/status", verbs: ["patch"], purpose: "record conditions and virtual capacity" },
-  { ...target, resource: "pods", verbs: ["list", "watch", "delete"], purpose: "drain, and force a drain" },
+  { ...target, resource: "pods", verbs: [...cached, "delete"], purpose: "drain, and force a drain" },
   { ...target, resource: "pods/eviction", verbs: ["create"], purpose: "drain" },
-  { ...target, group: "policy", resource: "poddisruptionbudgets", verbs: ["list", "watch"], purpose: "drain" },
-  { ...target, resource: "persistentvolumeclaims", verbs: ["list", "watch"], purpose: "wait for volumes in a drain" },
-  { ...target, resource: "persistentvolumes", verbs: ["list", "watch"], purpose: "wait for volumes in a drain" },
+  { ...target, group: "policy", resource: "poddisruptionbudgets", verbs: cached, purpose: "drain" },
+  { ...target, resource: "persistentvolumeclaims", verbs: cached, purpose: "wait for volumes in a drain" },
+  { ...target, resource: "persistentvolumes", verbs: cached, purpose: "wait for volumes in a drain" },
   {
     ...target,
     group: "storage.k8s.io",
     resource: "volumeattachments",
-    verbs: ["list", "watch", "delete"],
+    verbs: [...cached, "delete"],
     purpose: "wait for volumes in a drain, detach those of a forced one",
   },
   {
