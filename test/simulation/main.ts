@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
+import { mutants } from "./mutants.ts";
+import { shrink } from "./shrink.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 
 const usage = `npm run simulate -- [flags]
@@ -9,6 +11,7 @@ The controllers in virtual time, with faults that a seed decides.
   --seeds N         how many seeds to run, from the one of --from on (default 20)
   --from N          the first seed (default 1)
   --seed N          one seed, with its timeline
+  --mutants         the first seed, of 200, that finds each deliberate mistake
   --profile NAME    the mix of faults (default mixed)
   --list            the profiles and the kinds of faults
   --help            this text
@@ -31,6 +34,7 @@ function readFlags() {
         seeds: { type: "string" },
         from: { type: "string" },
         seed: { type: "string" },
+        mutants: { type: "boolean", default: false },
         profile: { type: "string", default: "mixed" },
         list: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
@@ -77,10 +81,37 @@ function report(results: readonly SimulationResult[]): void {
     print(`failed: seed ${schedule.seed} of ${schedule.profile}: ${violations.join("; ")}`);
 }
 
+/** A failed schedule without what is not needed, as a file of test/simulation/regressions holds it. */
+async function printSmallest({ schedule, violations }: SimulationResult): Promise<void> {
+  const small = await shrink(schedule, async (tried) => (await simulate(tried)).violations.length > 0);
+  const result = await simulate(small);
+  for (const line of result.timeline) print(line);
+  print(`the smallest schedule that fails, for test/simulation/regressions:`);
+  print(JSON.stringify({ violation: result.violations[0] ?? violations[0], schedule: small }, undefined, 2));
+}
+
+const mostSeeds = 200;
+
+/** Returns the status of the process: 1 when a mistake is not found. */
+async function findMutants(): Promise<number> {
+  let isMissed = false;
+  for (const [name, { profile, alteration }] of Object.entries(mutants)) {
+    let found: string | undefined;
+    for (let seed = 1; seed <= mostSeeds && found === undefined; seed++) {
+      const { violations } = await simulate(scheduleOf(seed, profile), { alteration });
+      if (violations.length > 0) found = `seed ${seed} of ${profile}: ${violations[0]}`;
+    }
+    isMissed ||= found === undefined;
+    print(`${name.padEnd(24)} ${found ?? `not found by ${mostSeeds} seeds of ${profile}`}`);
+  }
+  return isMissed ? 1 : 0;
+}
+
 async function main(): Promise<number> {
   const flags = readFlags();
   if (flags.help) return (print(usage), 0);
   if (flags.list) return (list(), 0);
+  if (flags.mutants) return findMutants();
   if (profiles[flags.profile] === undefined)
     throw new UsageError(`--profile ${flags.profile}: must be one of ${Object.keys(profiles).join(", ")}`);
   const isOne = flags.seed !== undefined;
@@ -90,7 +121,8 @@ async function main(): Promise<number> {
   for (let seed = first; seed < first + seeds; seed++) {
     const result = await simulate(scheduleOf(seed, flags.profile));
     results.push({ ...result, timeline: [] });
-    if (isOne || result.violations.length > 0) for (const line of result.timeline) print(line);
+    if (isOne) for (const line of result.timeline) print(line);
+    else if (result.violations.length > 0) await printSmallest(result);
     for (const violation of result.violations) print(`seed ${seed}: ${violation}`);
     if (isOne) print(`digest ${result.digest}`);
   }

@@ -1,4 +1,4 @@
-import type { ManagerOptions } from "@millwright/runtime";
+import type { Alteration } from "./world/controller-process.ts";
 import { seededRandom } from "@millwright/core";
 import { workLeft } from "./check/convergence.ts";
 import { watchInvariants } from "./check/invariants.ts";
@@ -27,8 +27,8 @@ export interface SimulationResult {
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions {
-  /** Wraps what the controllers are made with, such as to plant a mistake. */
-  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+  /** A mistake of the controllers. */
+  readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { ownerOf, type Truth } from "../world/truth.ts";
+import { simulationStart } from "../world/scheduler.ts";
 import type { World } from "../world/world.ts";
 
 /** What must hold at every moment, whatever fails. */
@@ -22,7 +23,25 @@ const mostWritesPerMinute = 40;
 /** Caches may lag behind a change of the desired replicas for so long. */
 const scaleGraceMs = 10 * 60_000;
 
+const youngVmMs = 2 * 60_000;
+/** A process may learn so late that it lost its leases, where someone deleted them. */
+const leaseGraceMs = 100_000;
+
 const isBeingDeleted = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
+
+/** Follows the largest number of machines that was desired lately. */
+function followDesired(truth: Truth, elapsedMs: () => number): () => number {
+  const desired: { readonly replicas: number; untilMs: number }[] = [];
+  return () => {
+    const replicas = truth.pool()?.spec.replicas ?? 0;
+    const untilMs = elapsedMs();
+    const last = desired.at(-1);
+    if (last?.replicas === replicas) last.untilMs = untilMs;
+    else desired.push({ replicas, untilMs });
+    while ((desired[0]?.untilMs ?? untilMs) < untilMs - scaleGraceMs) desired.shift();
+    return Math.max(...desired.map((each) => each.replicas));
+  };
+}
 
 /** Watches a world from now on. */
 export function watchInvariants(world: World, truth: Truth, { margin }: Allowance): InvariantWatch {
@@ -33,20 +52,9 @@ export function watchInvariants(world: World, truth: Truth, { margin }: Allowanc
     violations.add(text);
     transcript.add("note", "INVARIANT", text);
   };
-  /** Desired replicas at each change. */
-  const desired: { readonly replicas: number; untilMs: number }[] = [];
+  const mostDesired = followDesired(truth, scheduler.nowMs);
   const foreign = new Set<string>();
-
-  /** The largest number of machines that was desired lately. */
-  const mostDesired = (): number => {
-    const replicas = truth.pool()?.spec.replicas ?? 0;
-    const nowMs = scheduler.nowMs();
-    const last = desired.at(-1);
-    if (last?.replicas === replicas) last.untilMs = nowMs;
-    else desired.push({ replicas, untilMs: nowMs });
-    while ((desired[0]?.untilMs ?? nowMs) < nowMs - scaleGraceMs) desired.shift();
-    return Math.max(...desired.map((each) => each.replicas));
-  };
+  const nowMs = (): number => simulationStart.getTime() + scheduler.nowMs();
 
   const checkOneVm = (live: readonly Vm[]): void => {
     const byUid = Map.groupBy(live, (vm) => ownerOf(vm).uid);
@@ -71,10 +79,17 @@ export function watchInvariants(world: World, truth: Truth, { margin }: Allowanc
   });
   for (const vm of truth.liveVms()) if (ownerOf(vm).uid === "") foreign.add(vm.id);
 
+  /** Whether another process has held the leases for long. */
+  const isUsurper = (sender: string): boolean => {
+    const { holder, sinceMs } = truth.leader();
+    return holder !== "" && holder !== sender && nowMs() - sinceMs > leaseGraceMs;
+  };
   const writes = new Map<string, number[]>();
   world.listen({
     onRequest({ sender, method, path, atMs }) {
       if (method === "GET" || path.includes("/events")) return;
+      if (!path.includes("/leases") && !sender.startsWith("rogue") && isUsurper(sender))
+        report(`${sender} writes while ${truth.leader().holder} holds the leases: ${method} ${path}`);
       const key = `${sender} ${method} ${path.replace(/\?.*/, "")}`;
       const times = writes.get(key) ?? [];
       if (times.length === 0) writes.set(key, times);
@@ -91,6 +106,15 @@ export function watchInvariants(world: World, truth: Truth, { margin }: Allowanc
       if (machine !== undefined && !isBeingDeleted(machine))
         report(`${sender} deletes VM ${subject} of machine ${machine.metadata.name}, which is not being deleted`);
     },
+  });
+
+  world.server.objects.subscribe("machines.machine.sapcloud.io", ({ type, object }) => {
+    if (type !== "DELETED" || world.restores() > 0) return;
+    const { uid, name } = object.metadata;
+    // Lists of the cloud may lack a younger one: then it is left to the collection of VMs without machine.
+    const isOld = (vm: Vm): boolean => nowMs() - Date.parse(vm.createdAt) > youngVmMs;
+    for (const vm of truth.liveVms())
+      if (ownerOf(vm).uid === uid && isOld(vm)) report(`machine ${name} is gone while its VM ${vm.id} lives`);
   });
 
   return {

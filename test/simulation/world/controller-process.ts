@@ -1,7 +1,7 @@
 import { leaseNames } from "@millwright/core";
 import { type ApiClient, createApiClient, LeadershipLostError, type Log } from "@millwright/kube";
 import { createElector, readElectionTimes } from "@millwright/kube/testing";
-import { createMockDriver } from "@millwright/provider-mock";
+import { createMockDriver, type MockCloud } from "@millwright/provider-mock";
 import { createManager, type ManagerOptions } from "@millwright/runtime";
 import type { CloudWire } from "../network/cloud-wire.ts";
 import type { Network } from "../network/network.ts";
@@ -35,8 +35,14 @@ export interface ProcessOptions {
   readonly transcript: Transcript;
   /** Whether it takes part in the leader election. Without it, it acts at once. */
   readonly elects: boolean;
-  /** Wraps what the process is made with, such as to plant a mistake. */
-  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+  /** A mistake of this process. */
+  readonly alteration?: (() => Alteration) | undefined;
+}
+
+/** What a process is made with, wrapped, such as to plant a mistake. One for each life of a process. */
+export interface Alteration {
+  readonly manager?: (options: ManagerOptions) => ManagerOptions;
+  readonly cloud?: (cloud: MockCloud) => MockCloud;
 }
 
 /** A process that runs the controllers, and is started again when it ends. */
@@ -155,18 +161,20 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     const control = clientOf("millwright");
     const election = options.elects ? joinElection(clientOf("election", 0), scope, seed, log) : undefined;
     const stop = new AbortController();
+    const alteration = options.alteration?.() ?? {};
+    const ownCloud = cloud.connect(scope);
     const made: ManagerOptions = {
       control,
       target: control,
       namespace,
-      drivers: [createMockDriver({ cloud: cloud.connect(scope) })],
+      drivers: [createMockDriver({ cloud: alteration.cloud?.(ownCloud) ?? ownCloud })],
       settings: machineSettings,
       clock,
       random: streamOf(seed, `${scope.name}/manager`),
       log,
       ...(election === undefined ? {} : { leadership: election.leadership }),
     };
-    const manager = createManager(options.alter?.(made) ?? made);
+    const manager = createManager(alteration.manager?.(made) ?? made);
     const own: Life = { scope, stop, isLeader: election?.isLeader ?? (() => true) };
     life = own;
     transcript.add("note", name, "process starts");

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import { leaseNames, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { namespace } from "./controller-process.ts";
 import { poolName, type World } from "./world.ts";
@@ -12,6 +12,8 @@ export interface Truth {
   pool(): MachineDeployment | undefined;
   nodeNames(): readonly string[];
   isReady(nodeName: string): boolean;
+  /** Who holds the first lease, and since when, milliseconds of wall time. */
+  leader(): { readonly holder: string; readonly sinceMs: number };
   /** VMs that are neither terminating nor gone. */
   liveVms(): readonly Vm[];
 }
@@ -47,6 +49,15 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
       nodes()
         .find(({ metadata }) => metadata.name === nodeName)
         ?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
+    leader() {
+      type Lease = { readonly metadata: { readonly name: string }; readonly spec?: Readonly<Record<string, unknown>> };
+      const lease = all<Lease>("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseNames[0]);
+      const { holderIdentity, acquireTime } = lease?.spec ?? {};
+      return {
+        holder: typeof holderIdentity === "string" ? holderIdentity : "",
+        sinceMs: typeof acquireTime === "string" ? Date.parse(acquireTime) : Number.NaN,
+      };
+    },
     liveVms: () => cloud.vms().filter(isLive),
   };
 }

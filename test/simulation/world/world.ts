@@ -14,11 +14,10 @@ import {
   secretResource,
 } from "@millwright/kube";
 import { createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
-import type { ManagerOptions } from "@millwright/runtime";
 import { type CloudCall, type CloudWire, createCloudWire } from "../network/cloud-wire.ts";
 import { createNetworkFaults, type NetworkFaults } from "../network/fates.ts";
 import { createNetwork, type ServedRequest } from "../network/network.ts";
-import { type ControllerProcess, createControllerProcess, namespace } from "./controller-process.ts";
+import { type Alteration, type ControllerProcess, createControllerProcess, namespace } from "./controller-process.ts";
 import { createKubelets, type Kubelets } from "./kubelets.ts";
 import { createScheduler, type Scheduler, type Scope } from "./scheduler.ts";
 import { createChoices, streamOf } from "./streams.ts";
@@ -29,8 +28,8 @@ export interface WorldOptions {
   readonly seed: number;
   readonly replicas: number;
   readonly processes: number;
-  /** Wraps what the controllers are made with, such as to plant a mistake. */
-  readonly alter?: ((options: ManagerOptions) => ManagerOptions) | undefined;
+  /** A mistake of the controllers. */
+  readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
@@ -223,7 +222,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   );
   const processOf = (name: string, elects: boolean): ControllerProcess => {
     const parts = { seed, scheduler, network, cloud: cloudWire, transcript };
-    return createControllerProcess({ ...parts, name, elects, alter: options.alter });
+    return createControllerProcess({ ...parts, name, elects, alteration: options.alteration });
   };
   const processes = processNames.slice(0, options.processes).map((name) => processOf(name, true));
   let rogues = 0;
