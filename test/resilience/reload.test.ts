@@ -64,24 +64,26 @@ describe("millwright run --config", () => {
     await start();
     await configure(flags(1, "50%"));
     const controllers = fleet.run(`--config=${file()}`);
-    // The first creation of the class hangs.
-    await fleet.cloud.addFault({ operation: "create", delayMs: 3_600_000, times: 1 });
+    // Creations hang until their call times out: one after another they would need minutes.
+    await fleet.cloud.addFault({ operation: "create", delayMs: 3_600_000, times: 1e6 });
     await fleet.deploy(21);
     await eventually(async () => expect(await fleet.machines()).toHaveLength(21), 60_000);
     await eventually(async () => expect(fleet.callsOf("create")).toBe(1), 60_000);
-    await configure(flags(20, "50%"));
-    await controllers.waitFor(/"concurrent-machine-creations-per-class: 1 -> 20".*Configuration is reloaded/, 60_000);
+    await configure(flags(12, "50%"));
+    await controllers.waitFor(/"concurrent-machine-creations-per-class: 1 -> 12".*Configuration is reloaded/, 60_000);
+    await eventually(async () => expect(fleet.callsOf("create")).toBeGreaterThanOrEqual(12), 60_000);
+    await fleet.cloud.clearFaults();
     const running = async (): Promise<number> =>
       (await fleet.machines()).filter((machine) => phaseOf(machine) === "Running").length;
-    await eventually(async () => expect(await running()).toBe(20), 90_000);
+    await eventually(async () => expect(await running()).toBe(21), 120_000);
 
     await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });
     const held = async (): Promise<number> =>
       (await fleet.machines()).filter(({ status }) =>
         /held for approval/.test(status?.lastOperation?.description ?? ""),
       ).length;
-    await eventually(async () => expect(await held()).toBe(20), 60_000);
-    await configure(flags(20, "100%"));
+    await eventually(async () => expect(await held()).toBe(21), 60_000);
+    await configure(flags(12, "100%"));
     await eventually(async () => expect(await running()).toBe(0), 60_000);
     await eventually(async () => expect(fleet.cloud.vms()).toEqual([]), 60_000);
   });
