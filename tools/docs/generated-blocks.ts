@@ -51,6 +51,18 @@ import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
 import { schemaTable } from "./schema-table.ts";
 
+/** Names of the transcripts in `test/system/testdata/transcripts`. */
+const transcripts = [
+  "quota-exhausted",
+  "stuck-drain",
+  "missing-class",
+  "wrong-credentials",
+  "node-never-joins",
+  "paused-rollout",
+  "frozen-set",
+  "over-the-deletion-budget",
+] as const;
+
 /** Reads a source file by its path from the root of the repository. */
 export type ReadSource = (file: string) => string;
 
@@ -132,8 +144,16 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         .map((reason) => `- ${code(reason)}`)
         .join("\n"),
     ],
+    ...transcriptBlocks(read),
   ]);
 }
+
+/** Transcripts of staged situations, which `test/system/why-staged.test.ts` compares with the output of the command. */
+const transcriptBlocks = (read: ReadSource): readonly (readonly [string, string])[] =>
+  transcripts.map((name) => [
+    `transcript-${name}`,
+    `\`\`\`text\n${read(`test/system/testdata/transcripts/${name}.txt`).trimEnd()}\n\`\`\``,
+  ]);
 
 /** The keys of log lines. */
 const logKeyTable = (): string =>

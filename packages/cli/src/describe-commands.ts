@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { DescribeFlags } from "./commands/describe.ts";
+import type { WhyFlags } from "./commands/why.ts";
 import {
   addControlCluster,
   addNamespace,
@@ -11,34 +12,46 @@ import {
 /** Why one description has one namespace; kubectl refuses it, too. */
 const oneObject = "a name is unique in its namespace only; use --namespace";
 
-/** Adds `millwright describe` and what it describes. */
-export function addDescribeCommands(program: Command): void {
+/** Formats of reports. */
+const formats = ["text", "json", "yaml"];
+
+/** Gives a command the flags that select where objects are read: clusters, or a file. */
+const addObjects = (command: Command, of?: string): Command =>
+  addOutput(
+    rejectAllNamespaces(addNamespace(addTargetCluster(addControlCluster(command)), of), oneObject),
+    formats,
+  ).option(
+    "--state <path>",
+    "read objects from a snapshot, or other manifests in a file or folder, instead of the clusters",
+  );
+
+const addWatch = (command: Command): Command =>
+  command.option("-w, --watch", "print it again whenever it changes, until Ctrl-C");
+
+/** Adds `millwright describe` and what it describes, and `millwright why`. */
+export function addDescribeCommands(program: Command, setStatus: (status: number) => void): void {
   const describe = program.command("describe").description("explain what an object is doing, why, and what comes next");
 
-  addOutput(
-    rejectAllNamespaces(
-      addNamespace(addControlCluster(describe.command("deployment <name>")), "the deployment"),
-      oneObject,
-    ),
-  )
+  addWatch(addObjects(describe.command("deployment <name>"), "the deployment"))
+    .aliases(["machinedeployment", "machinedeployments", "mcd", "md"])
     .description(
-      "show size, sets, machines by phase and conditions of a MachineDeployment; the conditions show what it waits for",
+      "show size, conditions, and the sets, machines and nodes of a MachineDeployment as a tree, with what each waits for",
     )
     .action(async (name: string, flags: DescribeFlags) => {
       const { describeDeploymentCommand } = await import("./commands/describe.ts");
       await describeDeploymentCommand(name, flags);
     });
 
-  addOutput(rejectAllNamespaces(addNamespace(addControlCluster(describe.command("set <name>")), "the set"), oneObject))
+  addWatch(addObjects(describe.command("set <name>"), "the set"))
+    .aliases(["machineset", "machinesets", "mcs"])
     .description("show size, machines by phase and conditions of a MachineSet")
     .action(async (name: string, flags: DescribeFlags) => {
       const { describeSetCommand } = await import("./commands/describe.ts");
       await describeSetCommand(name, flags);
     });
 
-  addOutput(
-    rejectAllNamespaces(addNamespace(addControlCluster(describe.command("class <name>")), "the class"), oneObject),
-  )
+  addWatch(addObjects(describe.command("class <name>"), "the class"))
+    .aliases(["machineclass", "machineclasses", "mcc"])
     .description(
       "show Secrets, machines by phase and failures of a MachineClass, and the VMs without machine that will be deleted",
     )
@@ -47,17 +60,22 @@ export function addDescribeCommands(program: Command): void {
       await describeClassCommand(name, flags);
     });
 
-  addOutput(
-    rejectAllNamespaces(
-      addNamespace(addTargetCluster(addControlCluster(describe.command("machine <name>"))), "the machine"),
-      oneObject,
-    ),
-  )
+  addWatch(addObjects(describe.command("machine <name>"), "the machine"))
+    .aliases(["machines", "mc"])
     .description(
       "show phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",
     )
     .action(async (name: string, flags: DescribeFlags) => {
       const { describeMachineCommand } = await import("./commands/describe.ts");
       await describeMachineCommand(name, flags);
+    });
+
+  addObjects(program.command("why <object>"))
+    .description(
+      "show why machine/NAME, md/NAME, machineset/NAME, machineclass/NAME or node/NAME is not as desired, since when, what was attempted, and what helps: status 0 when it is as desired, 3 when not",
+    )
+    .action(async (object: string, flags: WhyFlags) => {
+      const { whyCommand } = await import("./commands/why.ts");
+      setStatus(await whyCommand(object, flags));
     });
 }

@@ -66,6 +66,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   "describe set": ["a"],
   "describe class": ["a"],
   "describe machine": ["a"],
+  why: ["machine/a"],
   drain: ["node", "--dry-run"],
   approve: ["--all"],
   plan: ["--scale=a=1"],
@@ -78,7 +79,7 @@ describe("every command", () => {
   it.each(names)("prints its usage for --help, with status 0: %s", async (name) => {
     const { status, stdout, stderr } = await run(...name.split(" "), "--help");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(new RegExp(`^Usage: millwright ${name} `));
+    expect(stdout).toMatch(new RegExp(String.raw`^Usage: millwright ${name}(\|\w+)? `));
   });
 
   it.each(names)("rejects an unknown flag, and one argument too many, with status 2: %s", async (name) => {
@@ -104,6 +105,11 @@ describe("every command", () => {
   it.each([
     [["dve"], 2],
     [["describe"], 2],
+    [["why", "a"], 2],
+    [["why", "machin/a"], 2],
+    [["why", "machine/"], 2],
+    [["why", "machine/a/b"], 2],
+    [["describe", "machine", "a", "--state=x", "--watch"], 2],
     [["describe", "machin", "a"], 2],
     [["crds", "dif"], 2],
     [["driver", "server", "mock"], 2],
@@ -139,6 +145,7 @@ describe("a command that reads a cluster", () => {
       "plan",
       "run",
       "uninstall",
+      "why",
     ]);
     const shared = ["--control-kubeconfig", "--kubeconfig", "--context"];
     for (const [name, command] of reading)
@@ -184,6 +191,11 @@ describe("a command that reads a cluster", () => {
     ["describe", "deployment", "no-such"],
     ["describe", "set", "no-such"],
     ["describe", "class", "no-such"],
+    ["why", "machine/no-such"],
+    ["why", "md/no-such"],
+    ["why", "set/no-such"],
+    ["why", "mcc/no-such"],
+    ["why", "node/no-such"],
     ["drain", "no-such", "--dry-run"],
     ["drift", "no-such"],
     ["drift", "--deployment=no-such"],

@@ -74,7 +74,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
     setStatus(await run(flags, givenWithoutEffect(command), configuration));
   });
 
-  addDescribeCommands(program);
+  addDescribeCommands(program, setStatus);
 
   addOutput(addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>"))))))
     .description(

@@ -1,81 +1,90 @@
-import { systemClock } from "@millwright/core";
-import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { NamedObject } from "@millwright/runtime";
+import { machineClassResource, machineSetResource, systemClock } from "@millwright/core";
 import { renderClass } from "../describe/render-class.ts";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";
 import { renderSet } from "../describe/render-set.ts";
-import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { type Clusters, type ObjectFlags, objectsOfFile, withClusters } from "../explain/with-objects.ts";
+import { outputStyle } from "../terminal/output-style.ts";
+import { renderReport, type ReportFormat, watchText, type WatchedText } from "../terminal/print-report.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
-import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 
 /** Flags of `millwright describe`. */
-export interface DescribeFlags extends TargetFlags, NamespaceFlags {
-  readonly output: "text" | "json";
+export interface DescribeFlags extends ObjectFlags {
+  readonly watch?: boolean;
+  readonly output: ReportFormat;
+}
+
+/** How one kind is described. */
+interface Description<T> {
+  /** From a live cluster. */
+  readonly live: (clusters: Clusters, signal: AbortSignal) => Promise<T>;
+  /** From the objects of a file. */
+  readonly stored: (objects: Awaited<ReturnType<typeof objectsOfFile>>["objects"], now: Date) => Promise<T> | T;
+  readonly render: (report: T, now: Date) => string;
+}
+
+/** Prints a description once, or with `--watch` whenever it changes. Reads only. */
+async function print<T>(flags: DescribeFlags, { live, stored, render }: Description<T>): Promise<void> {
+  const { state, watch, output } = flags;
+  if (state !== undefined && watch === true) throw new UsageError("--watch: a file of --state does not change");
+  const textOf = async (report: T, now: Date): Promise<WatchedText> => ({
+    text: await renderReport(report, output, (each) => render(each, now)),
+    key: JSON.stringify(report),
+  });
+  if (state !== undefined) {
+    const { objects, now } = await objectsOfFile(state, flags);
+    process.stdout.write((await textOf(await stored(objects, now), now)).text);
+    return;
+  }
+  const signal = untilStopSignal();
+  await withClusters(flags, async (clusters) => {
+    const read = async (): Promise<WatchedText> =>
+      textOf(await live(clusters, signal), (clusters.control.serverTime ?? systemClock).now());
+    if (watch === true) await watchText(read, { clock: systemClock, signal });
+    else process.stdout.write((await read()).text);
+  });
 }
 
 /** Prints the report about one machine. Reads only. */
 export async function describeMachineCommand(name: string, flags: DescribeFlags): Promise<void> {
-  const { describeMachine } = await import("@millwright/runtime");
-  const config = await loadKubeConfig(controlKubeConfig(flags));
-  const control = createApiClient(config, { userAgent: "millwright" });
-  const separate = flags.targetKubeconfig !== undefined && flags.targetKubeconfig !== "none";
-  const target = separate
-    ? createApiClient(await loadTargetConfig(flags), {
-        userAgent: "millwright",
-      })
-    : control;
-  try {
-    const report = await describeMachine({
-      control,
-      ...(flags.targetKubeconfig === "none" ? {} : { target }),
-      namespace: flags.namespace ?? config.namespace ?? "default",
-      name,
-      clock: systemClock,
-      signal: untilStopSignal(),
-    });
-    const text =
-      flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderMachine(report, systemClock.now());
-    process.stdout.write(text);
-  } finally {
-    await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
-  }
+  const { describeMachine, machineReportFrom } = await import("@millwright/runtime");
+  await print(flags, {
+    live: (clusters, signal) => describeMachine({ ...clusters, name, clock: systemClock, signal }),
+    stored: (objects, now) => machineReportFrom(name, objects, now),
+    render: renderMachine,
+  });
 }
 
-type GroupFlags = NamespaceFlags & Pick<DescribeFlags, "output">;
-
-/** Reads about one object of the control cluster, and prints it. */
-async function printReport<T>(
-  name: string,
-  flags: GroupFlags,
-  describe: (what: NamedObject) => Promise<T>,
-  render: (report: T) => string,
-): Promise<void> {
-  const config = await loadKubeConfig(controlKubeConfig(flags));
-  const control = createApiClient(config, { userAgent: "millwright" });
-  try {
-    const namespace = flags.namespace ?? config.namespace ?? "default";
-    const report = await describe({ control, namespace, name, signal: untilStopSignal() });
-    process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
-  } finally {
-    await control.close();
-  }
-}
-
-/** Prints the report about one deployment. Reads only. */
-export async function describeDeploymentCommand(name: string, flags: GroupFlags): Promise<void> {
-  const { describeDeployment } = await import("@millwright/runtime");
-  await printReport(name, flags, describeDeployment, renderDeployment);
+/** Prints the report about one deployment, with its machines as a tree. Reads only. */
+export async function describeDeploymentCommand(name: string, flags: DescribeFlags): Promise<void> {
+  const { deploymentReport, describeDeployment } = await import("@millwright/runtime");
+  const style = outputStyle();
+  await print(flags, {
+    live: (clusters, signal) => describeDeployment({ ...clusters, name, clock: systemClock, signal }),
+    stored: (objects, now) => deploymentReport(name, objects, now),
+    render: (report, now) => renderDeployment(report, { now, ...style }),
+  });
 }
 
 /** Prints the report about one set. Reads only. */
-export async function describeSetCommand(name: string, flags: GroupFlags): Promise<void> {
-  const { describeSet } = await import("@millwright/runtime");
-  await printReport(name, flags, describeSet, renderSet);
+export async function describeSetCommand(name: string, flags: DescribeFlags): Promise<void> {
+  const { describeSet, findNamed, setReport } = await import("@millwright/runtime");
+  await print(flags, {
+    live: ({ control, namespace }, signal) => describeSet({ control, namespace, name, signal }),
+    stored: (objects) =>
+      setReport(findNamed(objects.sets, machineSetResource, name, objects), objects.machines, objects.namespace),
+    render: renderSet,
+  });
 }
 
 /** Prints the report about one class. Reads only. */
-export async function describeClassCommand(name: string, flags: GroupFlags): Promise<void> {
-  const { describeClass } = await import("@millwright/runtime");
-  await printReport(name, flags, describeClass, renderClass);
+export async function describeClassCommand(name: string, flags: DescribeFlags): Promise<void> {
+  const { classReport, describeClass, findNamed } = await import("@millwright/runtime");
+  await print(flags, {
+    live: ({ control, namespace }, signal) => describeClass({ control, namespace, name, signal }),
+    stored: (objects) =>
+      classReport(findNamed(objects.classes, machineClassResource, name, objects), objects.machines, objects.namespace),
+    render: renderClass,
+  });
 }

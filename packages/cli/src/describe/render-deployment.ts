@@ -1,10 +1,19 @@
 import type { DeploymentReport } from "@millwright/runtime";
-import { plain, section, table } from "../terminal/text.ts";
+import { renderTree, type TreeLayout } from "../explain/render-tree.ts";
+import { plain, table } from "../terminal/text.ts";
 import { endOf, phasesText, unobserved } from "./group-lines.ts";
 
-/** A deployment as `kubectl describe` would show it, its sets with their machines by phase. */
-export function renderDeployment(report: DeploymentReport): string {
-  const { sets, desired, ready, available, updated } = report;
+/** Machines of all sets by phase. */
+function phasesOf({ sets }: DeploymentReport): string {
+  const counts = new Map<string, number>();
+  for (const { phases } of sets)
+    for (const [phase, count] of Object.entries(phases)) counts.set(phase, (counts.get(phase) ?? 0) + count);
+  return phasesText(Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** A deployment as `kubectl describe` would show it, its sets, machines and nodes as a tree. */
+export function renderDeployment(report: DeploymentReport, layout: TreeLayout): string {
+  const { desired, ready, available, updated, tree } = report;
   return [
     ...table([
       ["Name:", report.name],
@@ -12,24 +21,14 @@ export function renderDeployment(report: DeploymentReport): string {
       ["Strategy:", plain(report.strategy)],
       ["Class:", plain(report.className) || "-"],
       ["Machines:", `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`],
+      ["Phases:", phasesOf(report)],
     ]),
     ...unobserved(report),
-    ...section(
-      "Sets",
-      sets.length === 0
-        ? []
-        : table([
-            ["NAME", "REVISION", "CLASS", "DESIRED", "MACHINES"],
-            ...sets.map((set) => [
-              `${set.name}${set.isCurrent ? " (current)" : ""}`,
-              plain(set.revision) || "-",
-              plain(set.className) || "-",
-              String(set.desired),
-              phasesText(set.phases),
-            ]),
-          ]),
-    ),
-    ...endOf(report),
+    "",
+    ...renderTree(tree, layout),
+    "",
+    // The tree has the failed machines.
+    ...endOf({ ...report, failed: [] }),
     "",
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 import type { MachineReport } from "@millwright/runtime";
 import { describe, expect, it } from "vitest";
-import { ago, renderMachine } from "./render-machine.ts";
+import { ago, ahead } from "../terminal/relative-time.ts";
+import { renderMachine } from "./render-machine.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const report: MachineReport = {
@@ -114,4 +115,12 @@ describe("ago", () => {
   ])("of %s is %s", (time, expected) => {
     expect(ago(time, now)).toBe(expected);
   });
+});
+
+it.each([
+  ["2026-01-01T00:10:05Z", "in 5s"],
+  ["2026-01-01T00:25:00Z", "in 15m"],
+  ["2026-01-01T00:10:00Z", "now"],
+])("shows how far ahead %s is: %s", (time, expected) => {
+  expect(ahead(time, now)).toBe(expected);
 });

@@ -1,14 +1,6 @@
 import type { MachineReport } from "@millwright/runtime";
+import { ago } from "../terminal/relative-time.ts";
 import { plain, section, table } from "../terminal/text.ts";
-
-/** How long ago a time was, in a suitable unit. */
-export function ago(time: string | undefined, now: Date): string {
-  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(time ?? "")) / 1000));
-  if (Number.isNaN(seconds)) return "";
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
-}
 
 const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
   present: "",

@@ -4,7 +4,21 @@ import type { FailedOperation } from "./operation.ts";
 import { findSameFailure } from "./same-failure.ts";
 
 /** The end of a text about a failure that repeats, with its attempts. */
-const note = / \(attempt \d+ failed at [^ ;]+, the first at [^ ;]+; next attempt at [^ ;)]+\)/;
+const note = / \(attempt (\d+) failed at ([^ ;]+), the first at ([^ ;]+); next attempt at ([^ ;)]+)\)/;
+
+/** The attempts that a text of {@link withAttempts} has; times are RFC 3339. */
+export interface RecordedAttempts {
+  readonly count: number;
+  readonly lastAt: string;
+  readonly firstAt: string;
+  readonly nextAt: string;
+}
+
+/** Reads the attempts at the end of a text; `undefined` where it has none. */
+export function attemptsIn(text: string): RecordedAttempts | undefined {
+  const [, count, lastAt = "", firstAt = "", nextAt = ""] = note.exec(text) ?? [];
+  return count === undefined ? undefined : { count: Number(count), lastAt, firstAt, nextAt };
+}
 
 /** A text without its attempts: the same for every attempt. */
 export const withoutAttempts = (text: string): string => text.replace(note, "");

@@ -38,6 +38,8 @@ export interface ClusterState extends PreviewObjects {
   readonly drainLists: () => Promise<DrainLists>;
   /** Objects that cannot be read and are left out, a sentence each. */
   readonly notes: readonly string[];
+  /** When the objects were read, for those of a snapshot. */
+  readonly takenAt?: Date;
 }
 
 /** How a live cluster is read. */
@@ -151,6 +153,9 @@ export async function readClusterState(options: ReadStateOptions): Promise<Clust
   };
 }
 
+/** Kind of the object in a snapshot that has its time; no API server serves it. */
+export const snapshotKind = "MillwrightSnapshot";
+
 const noLists: DrainLists = { pods: [], budgets: [], claims: [], volumes: [], attachments: [] };
 
 /** The fields that an API server would add to a hand-written manifest. */
@@ -190,8 +195,10 @@ export function stateOfManifests(
   const foreign = <T extends ApiObject>(kind: string): readonly T[] =>
     ofKind(kind).filter((object): object is T => object.metadata.name !== undefined);
   const notes: string[] = [];
+  const takenAt = Date.parse(ofKind(snapshotKind)[0]?.metadata.creationTimestamp ?? "");
   return {
     namespace: wanted,
+    ...(Number.isNaN(takenAt) ? {} : { takenAt: new Date(takenAt) }),
     deployments: readAll(here("MachineDeployment"), "MachineDeployment", readMachineDeployment, notes),
     sets: readAll(here("MachineSet"), "MachineSet", readMachineSet, notes),
     machines: readAll(here("Machine"), "Machine", readMachine, notes),

@@ -7,6 +7,7 @@ import {
   readMachineClass,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
+import { secretsOf } from "../explain/machine-remedy.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { countPhases } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
@@ -91,8 +92,31 @@ const orphansOf = (machineClass: MachineClass): readonly OrphanReport[] =>
     .toSorted((a, b) => (a.providerId < b.providerId ? -1 : 1));
 
 /**
- * Reads a class and its machines, and reports their state and the VMs without machine that are recorded on the class. Whether calls are held back is known from the machines: the controllers keep it in
+ * Reports the state of a class and its machines, and the VMs without machine that are recorded on it. Whether calls are held back is known from the machines: the controllers keep it in
  * memory.
+ */
+export function classReport(
+  machineClass: MachineClass,
+  all: readonly Machine[],
+  namespace: string,
+): MachineClassReport {
+  const { metadata, provider = "" } = machineClass;
+  const machines = all.filter(({ spec }) => spec?.class?.name === metadata.name);
+  return {
+    name: metadata.name,
+    namespace,
+    provider,
+    secrets: secretsOf(machineClass),
+    phases: countPhases(machines),
+    isHeldBack: machines.some(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")),
+    failures: failuresOf(machines),
+    orphans: orphansOf(machineClass),
+    notes: unknownAnnotations("MachineClass", metadata),
+  };
+}
+
+/**
+ * Reads a class and its machines, and reports as {@link classReport}.
  *
  * @throws ConfigError when there is no such class, none that can be read, or something may not be read, and when the API server is unreachable
  */
@@ -102,20 +126,7 @@ export async function describeClass(options: NamedObject): Promise<MachineClassR
     const machineClass = await readNamed(options, machineClassResource, readMachineClass);
     const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
     const { items } = await control.list<Machine>(machineResource, asked);
-    const machines = items.filter(({ spec }) => spec?.class?.name === options.name);
-    const { metadata, provider = "", credentialsSecretRef, secretRef } = machineClass;
-    const secrets = [credentialsSecretRef?.name ?? "", secretRef?.name ?? ""].filter((name) => name !== "");
-    return {
-      name: metadata.name,
-      namespace,
-      provider,
-      secrets: [...new Set(secrets)],
-      phases: countPhases(machines),
-      isHeldBack: machines.some(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")),
-      failures: failuresOf(machines),
-      orphans: orphansOf(machineClass),
-      notes: unknownAnnotations("MachineClass", metadata),
-    };
+    return classReport(machineClass, items, namespace);
   } catch (error) {
     throw explainFailure(error, "a description needs to get machineclasses, and to list machines");
   }

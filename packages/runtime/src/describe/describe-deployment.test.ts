@@ -1,10 +1,12 @@
 import { isConfigError, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { describeDeployment } from "./describe-deployment.ts";
 
 const namespace = "default";
+const clock = createVirtualClock();
 const revision = (value: string) => ({ annotations: { "deployment.kubernetes.io/revision": value } });
 const owner = (kind: string, name: string) => ({
   ownerReferences: [{ apiVersion: "machine.sapcloud.io/v1alpha1", kind, name, uid: `uid-${name}`, controller: true }],
@@ -58,7 +60,7 @@ function aCluster() {
 }
 
 it("reports the deployment, its own sets from the newest on, and their machines by phase", async () => {
-  const report = await describeDeployment({ control: aCluster(), namespace, name: "pool" });
+  const report = await describeDeployment({ clock, control: aCluster(), namespace, name: "pool" });
   expect(report).toEqual({
     name: "pool",
     namespace,
@@ -97,23 +99,26 @@ it("reports the deployment, its own sets from the newest on, and their machines 
       },
     ],
     failed: [{ name: "pool-new-1", message: "no quota" }],
+    tree: expect.objectContaining({ kind: "MachineDeployment", name: "pool", state: "waiting" }),
     notes: [],
   });
 });
 
 it("writes nothing", async () => {
   const api = aCluster();
-  await describeDeployment({ control: api, namespace, name: "pool" });
+  await describeDeployment({ clock, control: api, namespace, name: "pool" });
   expect(api.writes()).toEqual([]);
 });
 
 it("reports an unknown deployment, missing permissions, and an unreachable API server", async () => {
   const api = aCluster();
-  const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
+  const missing = await describeDeployment({ clock, control: api, namespace, name: "none" }).catch(
+    (error: unknown) => error,
+  );
   expect(isConfigError(missing)).toBe(true);
   expect(String(missing)).toContain('there is no MachineDeployment "none" in namespace default');
   const described = () =>
-    describeDeployment({ control: api, namespace, name: "pool" }).catch((error: unknown) => error);
+    describeDeployment({ clock, control: api, namespace, name: "pool" }).catch((error: unknown) => error);
   api.inject({ verb: "list", type: machineSetResource, error: serverError() });
   const failed = await described();
   expect(isConfigError(failed)).toBe(true);
@@ -123,7 +128,7 @@ it("reports an unknown deployment, missing permissions, and an unreachable API s
     type: machineResource,
     error: new ApiError({ status: 403, reason: "Forbidden", message: "machines is forbidden" }),
   });
-  expect(String(await described())).toContain("machines is forbidden; a description needs to get machinedeployments");
+  expect(String(await described())).toContain("machines is forbidden; a description needs to list machinedeployments");
   api.inject({ verb: "list", type: machineResource, error: new TypeError("a fault of ours") });
   expect(isConfigError(await described())).toBe(false);
 });
@@ -131,6 +136,6 @@ it("reports an unknown deployment, missing permissions, and an unreachable API s
 it("names what cannot be read in a deployment", async () => {
   const api = createFakeApi();
   api.seed(machineDeploymentResource, { metadata: { name: "odd", namespace }, spec: { replicas: "many" } } as never);
-  const asked = describeDeployment({ control: api, namespace, name: "odd" });
+  const asked = describeDeployment({ clock, control: api, namespace, name: "odd" });
   await expect(asked).rejects.toThrow(/^MachineDeployment "odd" cannot be read: .*spec/s);
 });

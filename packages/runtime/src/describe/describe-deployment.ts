@@ -1,13 +1,8 @@
-import {
-  type Machine,
-  machineDeploymentResource,
-  machineResource,
-  type MachineDeployment,
-  type MachineSet,
-  machineSetResource,
-  readMachineDeployment,
-} from "@millwright/core";
-import { explainFailure } from "./explain-failure.ts";
+import { type Clock, machineDeploymentResource } from "@millwright/core";
+import type { ApiClient } from "@millwright/kube";
+import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
+import { explainDeployment } from "../explain/explain-group.ts";
+import type { Explanation } from "../explain/explanation.ts";
 import {
   countPhases,
   type FailedMachine,
@@ -17,7 +12,8 @@ import {
   reportedConditions,
   type ReportedCondition,
 } from "./group-report.ts";
-import { type NamedObject, readNamed } from "./read-named.ts";
+import { readClusterObjects } from "./read-cluster-objects.ts";
+import type { NamedObject } from "./read-named.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 
 /** A set of a deployment, with its machines by what they are doing. */
@@ -50,40 +46,27 @@ export interface DeploymentReport {
   readonly sets: readonly SetReport[];
   /** Machines whose last operation failed, with its message. */
   readonly failed: readonly FailedMachine[];
+  /** Its sets, their machines and nodes, and what the controllers recorded about each. */
+  readonly tree: Explanation;
   /** What else is to be known, a sentence each. */
   readonly notes: readonly string[];
 }
 
-/** What is read of a deployment. */
-interface Sources {
-  readonly deployment: MachineDeployment;
-  readonly allSets: readonly MachineSet[];
-  readonly allMachines: readonly Machine[];
-}
-
-async function readAll(options: NamedObject): Promise<Sources> {
-  const { control, namespace, signal } = options;
-  const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
-  try {
-    const deployment = await readNamed(options, machineDeploymentResource, readMachineDeployment);
-    const [sets, machines] = await Promise.all([
-      control.list<MachineSet>(machineSetResource, asked),
-      control.list<Machine>(machineResource, asked),
-    ]);
-    return { deployment, allSets: sets.items, allMachines: machines.items };
-  } catch (error) {
-    throw explainFailure(error, "a description needs to get machinedeployments, and to list machinesets and machines");
-  }
+/** Which deployment is described, and where its objects are read. */
+export interface DescribeDeploymentOptions extends NamedObject {
+  /** The cluster that machines join; absent where there is none. */
+  readonly target?: ApiClient | undefined;
+  readonly clock: Clock;
 }
 
 /**
- * Reads a deployment, its sets and their machines, and reports their progress. What it waits for is in the conditions, which the controllers write.
+ * Reports the progress of a deployment, with its sets, machines and nodes as a tree. What it waits for is in the conditions, which the controllers write.
  *
- * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server is unreachable
+ * @throws ConfigError when there is no such deployment
  */
-export async function describeDeployment(options: NamedObject): Promise<DeploymentReport> {
-  const { namespace } = options;
-  const { deployment, allSets, allMachines } = await readAll(options);
+export async function deploymentReport(name: string, objects: ClusterObjects, now: Date): Promise<DeploymentReport> {
+  const { namespace, sets: allSets, machines: allMachines, notes } = objects;
+  const deployment = findNamed(objects.deployments, machineDeploymentResource, name, objects);
   const { metadata, spec, status = {} } = deployment;
   const sets = allSets
     .filter((set) => isOwnedBy(set, deployment))
@@ -91,8 +74,8 @@ export async function describeDeployment(options: NamedObject): Promise<Deployme
       name: set.metadata.name,
       revision: revisionOf(set),
       isCurrent: revisionOf(set) !== "" && revisionOf(set) === revisionOf(deployment),
-      className: set.spec?.template?.spec?.class?.name ?? "",
-      desired: set.spec?.replicas ?? 0,
+      className: set.spec.template.spec?.class?.name ?? "",
+      desired: set.spec.replicas ?? 0,
       phases: countPhases(allMachines.filter((machine) => isOwnedBy(machine, set))),
     }));
   return {
@@ -108,6 +91,18 @@ export async function describeDeployment(options: NamedObject): Promise<Deployme
     conditions: reportedConditions(status.conditions),
     sets: sets.toSorted((a, b) => Number(b.revision) - Number(a.revision) || (a.name < b.name ? -1 : 1)),
     failed: failedMachines(status.failedMachines),
-    notes: unknownAnnotations("MachineDeployment", metadata),
+    tree: await explainDeployment(deployment, objects, now),
+    notes: [...unknownAnnotations("MachineDeployment", metadata), ...notes],
   };
+}
+
+/**
+ * Reads a deployment, its sets, their machines and nodes, and reports as {@link deploymentReport}.
+ *
+ * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server is unreachable
+ */
+export async function describeDeployment(options: DescribeDeploymentOptions): Promise<DeploymentReport> {
+  const { control, clock, name } = options;
+  const objects = await readClusterObjects(options);
+  return deploymentReport(name, objects, (control.serverTime ?? clock).now());
 }

@@ -36,6 +36,8 @@ import {
   isForbidden,
   type KubeObject,
 } from "@millwright/kube";
+import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
+import { factsOfMachine } from "../explain/explain-machine.ts";
 import { clockSkews } from "./clock-skews.ts";
 import { explainFailure } from "./explain-failure.ts";
 
@@ -129,6 +131,16 @@ export async function describeMachine(options: DescribeMachineOptions): Promise<
   } catch (error) {
     throw explainFailure(error, needs);
   }
+}
+
+/**
+ * Reports the state of a machine among objects that were read.
+ *
+ * @throws ConfigError when there is no such machine
+ */
+export function machineReportFrom(name: string, objects: ClusterObjects, now: Date): MachineReport {
+  const machine = findNamed(objects.machines, machineResource, name, objects);
+  return machineReport(factsOfMachine(machine, objects), validateMachine(machine), now);
 }
 
 async function reportOf(options: DescribeMachineOptions): Promise<MachineReport> {

@@ -44,10 +44,31 @@ async function readSources(
     const set = await readNamed(options, machineSetResource, readMachineSet);
     const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
     const { items } = await control.list<Machine>(machineResource, asked);
-    return { set, machines: items.filter((machine) => isOwnedBy(machine, set)) };
+    return { set, machines: items };
   } catch (error) {
     throw explainFailure(error, "a description needs to get machinesets, and to list machines");
   }
+}
+
+/** Reports the state of a set and its machines. */
+export function setReport(set: MachineSet, machines: readonly Machine[], namespace: string): MachineSetReport {
+  const { metadata, spec, status = {} } = set;
+  const owner = controllerRefOf(set);
+  return {
+    name: metadata.name,
+    namespace,
+    deployment: owner?.kind === "MachineDeployment" ? owner.name : "",
+    isObserved: (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    revision: revisionOf(set),
+    className: spec.template.spec?.class?.name ?? "",
+    desired: spec.replicas ?? 0,
+    ready: status.readyReplicas ?? 0,
+    available: status.availableReplicas ?? 0,
+    phases: countPhases(machines.filter((machine) => isOwnedBy(machine, set))),
+    conditions: reportedConditions(status.machineSetCondition),
+    failed: failedMachines(status.failedMachines),
+    notes: unknownAnnotations("MachineSet", metadata),
+  };
 }
 
 /**
@@ -57,21 +78,5 @@ async function readSources(
  */
 export async function describeSet(options: NamedObject): Promise<MachineSetReport> {
   const { set, machines } = await readSources(options);
-  const { metadata, spec, status = {} } = set;
-  const owner = controllerRefOf(set);
-  return {
-    name: metadata.name,
-    namespace: options.namespace,
-    deployment: owner?.kind === "MachineDeployment" ? owner.name : "",
-    isObserved: (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
-    revision: revisionOf(set),
-    className: spec.template.spec?.class?.name ?? "",
-    desired: spec.replicas ?? 0,
-    ready: status.readyReplicas ?? 0,
-    available: status.availableReplicas ?? 0,
-    phases: countPhases(machines),
-    conditions: reportedConditions(status.machineSetCondition),
-    failed: failedMachines(status.failedMachines),
-    notes: unknownAnnotations("MachineSet", metadata),
-  };
+  return setReport(set, machines, options.namespace);
 }

@@ -4,13 +4,11 @@ import {
   type Node,
   observeDrain,
   previewDeletionDrain,
-  matchByProviderId,
 } from "@millwright/controllers";
 import {
   type Clock,
   ConfigError,
   type DrainRule,
-  labelKeys,
   type Machine,
   type MachineClass,
   machineClassResource,
@@ -26,6 +24,7 @@ import {
   listAll,
   nodeResource,
 } from "@millwright/kube";
+import { machineOfNode } from "../explain/cluster-objects.ts";
 import { explainFailure, isUnservedKind } from "./explain-failure.ts";
 import { readDrainSources } from "./read-drain-sources.ts";
 
@@ -70,13 +69,7 @@ async function machineOf(
     const read = readMachine(raw);
     return read.ok ? [read.value] : [];
   });
-  const { name, labels } = node.metadata;
-  const byName = machines.filter((machine) => matchByProviderId(machine, node) === "unknown");
-  return (
-    machines.find((machine) => matchByProviderId(machine, node) === "same") ??
-    byName.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
-    byName.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
-  );
+  return machineOfNode(node, machines);
 }
 
 /** The class of a machine, if it is there and can be read. */

@@ -1,0 +1,94 @@
+import type { Node } from "@millwright/controllers";
+import {
+  formatProblems,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  readMachine,
+  readMachineClass,
+  readMachineDeployment,
+  readMachineSet,
+  type ReadResult,
+  type ResourceType,
+} from "@millwright/core";
+import { type ApiClient, type ApiObject, isForbidden, isTransient, listAll, nodeResource } from "@millwright/kube";
+import type { ClusterObjects } from "../explain/cluster-objects.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { readDrainSources } from "./read-drain-sources.ts";
+
+/** Where objects are read. */
+export interface ReadObjectsOptions {
+  /** The cluster in which machines are declared. */
+  readonly control: ApiClient;
+  /** The cluster that machines join; absent where there is none. */
+  readonly target?: ApiClient | undefined;
+  readonly namespace: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const needs =
+  "a description needs to list machinedeployments, machinesets, machines and machineclasses, and nodes in the cluster that machines join; --target-kubeconfig=none leaves nodes out";
+
+/** Nodes, as far as they can be read: what is known of machines is worth a report without them. */
+async function readNodes(
+  { target, signal }: ReadObjectsOptions,
+  notes: string[],
+): Promise<readonly Node[] | "unreachable" | "unread" | undefined> {
+  if (target === undefined) return undefined;
+  try {
+    return (await listAll<Node>(target, nodeResource, { omitManagedFields: true }, { signal })).items;
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    if (isForbidden(error)) notes.push(`Nodes cannot be read: ${error.message}`);
+    else if (isTransient(error)) notes.push("The API server of the nodes is unreachable");
+    else throw error;
+    return isForbidden(error) ? "unread" : "unreachable";
+  }
+}
+
+/**
+ * Reads the objects of a namespace that explanations are computed from. Objects that cannot be read are left out, with a note.
+ *
+ * @throws ConfigError when something may not be read, or the API server is unreachable
+ */
+export async function readClusterObjects(options: ReadObjectsOptions): Promise<ClusterObjects> {
+  const { control, target, namespace, signal } = options;
+  const notes: string[] = [];
+  const list = async <T>(type: ResourceType, read: (raw: unknown) => ReadResult<T>): Promise<readonly T[]> => {
+    const { items } = await listAll<ApiObject>(control, type, { namespace, omitManagedFields: true }, { signal });
+    return items.flatMap((raw) => {
+      const result = read(raw);
+      if (result.ok) return [result.value];
+      notes.push(`${type.kind} "${raw.metadata.name ?? ""}" cannot be read: ${formatProblems(result.problems)}`);
+      return [];
+    });
+  };
+  try {
+    const [deployments, sets, machines, classes, nodes] = await Promise.all([
+      list(machineDeploymentResource, readMachineDeployment),
+      list(machineSetResource, readMachineSet),
+      list(machineResource, readMachine),
+      list(machineClassResource, readMachineClass),
+      readNodes(options, notes),
+    ]);
+    return {
+      namespace,
+      deployments,
+      sets,
+      machines,
+      classes,
+      ...(nodes === undefined ? {} : { nodes }),
+      notes,
+      drainSources: async (nodeName) => {
+        try {
+          return await readDrainSources(target ?? control, nodeName, signal);
+        } catch (error) {
+          throw explainFailure(error, "what blocks a drain is read from pods, their budgets and their volumes");
+        }
+      },
+    };
+  } catch (error) {
+    throw explainFailure(error, needs);
+  }
+}

@@ -1,0 +1,63 @@
+import { type DrainSources, matchByProviderId, type Node, pickNode } from "@millwright/controllers";
+import {
+  ConfigError,
+  labelKeys,
+  type Machine,
+  type MachineClass,
+  type MachineDeployment,
+  type MachineSet,
+} from "@millwright/core";
+
+/** The objects of a namespace that explanations are computed from: of a live cluster, or of a file. */
+export interface ClusterObjects {
+  readonly namespace: string;
+  readonly deployments: readonly MachineDeployment[];
+  readonly sets: readonly MachineSet[];
+  readonly machines: readonly Machine[];
+  readonly classes: readonly MachineClass[];
+  /** Absent where machines join no cluster; `unreachable` where its API server does not answer; `unread` where nodes may not be read. */
+  readonly nodes?: readonly Node[] | "unreachable" | "unread";
+  /** Reads what a drain of a node depends on. */
+  readonly drainSources: (nodeName: string) => Promise<DrainSources>;
+  /** What could not be read, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The node of a machine, among all nodes. */
+export function nodeOfMachine(machine: Machine, nodes: readonly Node[]): Node | undefined {
+  const label = machine.metadata.labels?.[labelKeys.node] ?? "";
+  const named = label === "" ? undefined : nodes.find(({ metadata }) => metadata.name === label);
+  const labelled = nodes.filter(({ metadata }) => metadata.labels?.[labelKeys.machineName] === machine.metadata.name);
+  return pickNode(machine, { named, byId: [], labelled }, matchByProviderId).node;
+}
+
+/** The machine of a node: the one whose VM it is, then the one that the node names, then the one that names the node. */
+export function machineOfNode(node: Node, machines: readonly Machine[]): Machine | undefined {
+  const { name, labels } = node.metadata;
+  const byName = machines.filter((machine) => matchByProviderId(machine, node) === "unknown");
+  return (
+    machines.find((machine) => matchByProviderId(machine, node) === "same") ??
+    byName.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
+    byName.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
+  );
+}
+
+/**
+ * The object of that name.
+ *
+ * @throws ConfigError when there is none, or none that can be read
+ */
+export function findNamed<T extends { readonly metadata: { readonly name: string } }>(
+  objects: readonly T[],
+  { kind, plural }: { readonly kind: string; readonly plural: string },
+  name: string,
+  { namespace, notes }: Pick<ClusterObjects, "namespace" | "notes">,
+): T {
+  const found = objects.find(({ metadata }) => metadata.name === name);
+  if (found !== undefined) return found;
+  const unreadable = notes.find((note) => note.startsWith(`${kind} "${name}" cannot be read`));
+  throw new ConfigError(
+    unreadable ??
+      `there is no ${kind} "${name}" in namespace ${namespace}; "kubectl get ${plural} -A" lists all of them`,
+  );
+}

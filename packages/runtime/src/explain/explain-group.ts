@@ -1,0 +1,99 @@
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { type ApiObject, type Condition, controllerRefOf } from "@millwright/kube";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import { collapse } from "./collapse.ts";
+import { explainMachine } from "./explain-machine.ts";
+import { type Explanation, worstOf } from "./explanation.ts";
+import { groupCauses, type GroupIdentity, groupRemedy } from "./group-causes.ts";
+
+const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
+  owner.metadata.uid !== undefined && controllerRefOf(object)?.uid === owner.metadata.uid;
+
+const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
+
+/** The sizes of a set or deployment. */
+interface Sizes {
+  readonly desired: number;
+  readonly ready: number;
+  /** Whether its status is about its current spec, and has what the spec requires. */
+  readonly isComplete: boolean;
+}
+
+/** What sets and deployments have in common. */
+function explainGroup(
+  identity: GroupIdentity,
+  { isComplete }: Sizes,
+  conditions: readonly Condition[],
+  summary: string,
+  children: readonly Explanation[],
+): Explanation {
+  const { blocks, progress, isProgressing } = groupCauses(conditions, children);
+  const below = worstOf(children.map(({ state }) => state));
+  const isDone = isComplete && !isProgressing && below === "ok";
+  // A paused deployment that is complete waits for nothing.
+  const state = isDone ? "ok" : blocks.length > 0 ? "stuck" : worstOf([below, "waiting"]);
+  const remedy = isDone || blocks.length === 0 ? undefined : groupRemedy(conditions, identity);
+  return {
+    kind: identity.kind,
+    name: identity.name,
+    others: [],
+    state,
+    summary,
+    causes: [...blocks, ...progress],
+    ...(remedy === undefined ? {} : { remedy }),
+    children,
+  };
+}
+
+/** Explains a set and its machines. */
+export async function explainSet(set: MachineSet, objects: ClusterObjects, now: Date): Promise<Explanation> {
+  const owned = objects.machines.filter((machine) => isOwnedBy(machine, set));
+  const machines = await Promise.all(
+    owned
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+      .map((machine) => explainMachine(machine, objects, now)),
+  );
+  const { metadata, spec, status = {} } = set;
+  const desired = metadata.deletionTimestamp == null ? (spec.replicas ?? 0) : 0;
+  const ready = status.readyReplicas ?? 0;
+  const owner = controllerRefOf(set);
+  const deployment = owner?.kind === "MachineDeployment" ? owner.name : undefined;
+  const revision = revisionOf(set);
+  const summary = `${revision === "" ? "" : `revision ${revision}, `}${owned.length} of ${desired} machines, ${ready} ready`;
+  return explainGroup(
+    { kind: "MachineSet", name: metadata.name, namespace: objects.namespace, deployment },
+    { desired, ready, isComplete: owned.length === desired && ready >= desired },
+    status.machineSetCondition ?? [],
+    summary,
+    collapse(machines),
+  );
+}
+
+/** Explains a deployment, its sets and their machines; old sets without machines are left out. */
+export async function explainDeployment(
+  deployment: MachineDeployment,
+  objects: ClusterObjects,
+  now: Date,
+): Promise<Explanation> {
+  const { metadata, spec, status = {} } = deployment;
+  const own = objects.sets
+    .filter((set) => isOwnedBy(set, deployment))
+    .filter(
+      (set) =>
+        (set.spec.replicas ?? 0) > 0 ||
+        revisionOf(set) === revisionOf(deployment) ||
+        objects.machines.some((machine) => isOwnedBy(machine, set)),
+    )
+    .toSorted((a, b) => Number(revisionOf(b)) - Number(revisionOf(a)) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  const sets = await Promise.all(own.map((set) => explainSet(set, objects, now)));
+  const desired = metadata.deletionTimestamp == null ? (spec.replicas ?? 0) : 0;
+  const { readyReplicas: ready = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status;
+  const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return explainGroup(
+    { kind: "MachineDeployment", name: metadata.name, namespace: objects.namespace },
+    { desired, ready, isComplete: isObserved && ready >= desired && updated >= desired },
+    status.conditions ?? [],
+    `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`,
+    sets,
+  );
+}

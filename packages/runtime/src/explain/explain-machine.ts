@@ -1,0 +1,150 @@
+import {
+  approverOf,
+  attemptsIn,
+  defaultMachineSettings,
+  drainRulesOf,
+  isDeletionHeld,
+  type MachineFacts,
+  machineReport,
+  type MachineReport,
+  markedStage,
+  observeDrain,
+  previewDeletionDrain,
+} from "@millwright/controllers";
+import { controllerOf, type Machine, type MachineClass, validateMachine } from "@millwright/core";
+import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
+import { explainNode } from "./explain-node.ts";
+import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
+import { causeOf, notGood } from "./machine-cause.ts";
+import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
+
+/** All that is known of a machine, as the report of it needs it. */
+export function factsOfMachine(machine: Machine, objects: ClusterObjects): MachineFacts {
+  const setUid = controllerOf(machine)?.uid;
+  const set = objects.sets.find(({ metadata }) => metadata.uid !== undefined && metadata.uid === setUid);
+  const deploymentUid = set === undefined ? undefined : controllerOf(set)?.uid;
+  const deployment = objects.deployments.find(
+    ({ metadata }) => metadata.uid !== undefined && metadata.uid === deploymentUid,
+  );
+  const { nodes } = objects;
+  const found = typeof nodes === "object" ? nodeOfMachine(machine, nodes) : undefined;
+  return {
+    machine,
+    set,
+    deployment,
+    hasTarget: nodes !== undefined,
+    isTargetReachable: nodes !== "unreachable",
+    node: found ?? (typeof nodes === "string" ? "unread" : "missing"),
+    hasClass: objects.classes.some(({ metadata }) => metadata.name === machine.spec.class?.name),
+    settings: defaultMachineSettings,
+  };
+}
+
+/** What blocks the drain of the node of a terminating machine until a deadline. */
+interface BlockedDrain {
+  readonly lines: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+async function blockedDrain(
+  { machine, node }: MachineFacts,
+  machineClass: MachineClass | undefined,
+  objects: ClusterObjects,
+  now: Date,
+): Promise<BlockedDrain | undefined> {
+  if (typeof node === "string" || machine.metadata.deletionTimestamp == null || markedStage({ machine }) !== "Drain")
+    return undefined;
+  const { rules } = drainRulesOf(machine.metadata, machineClass?.metadata);
+  const sources = await objects.drainSources(node.metadata.name);
+  const { preview } = previewDeletionDrain(machine, observeDrain(node, machine, rules, sources), now);
+  if (preview.outcome !== "blocked") return undefined;
+  const namespaces = preview.blockedBy.map(({ pod }) => pod.split("/")[0] ?? "");
+  return { lines: preview.because, namespaces: [...new Set(namespaces)].toSorted() };
+}
+
+function attemptsOf({ lastOperation, history }: MachineReport): Attempts | undefined {
+  if (lastOperation?.state !== "Failed") return undefined;
+  const recorded = attemptsIn(lastOperation.description ?? "");
+  if (recorded !== undefined) return recorded;
+  const outcome = lastOperation.errorCode ?? "Failed";
+  const count = history.filter((entry) => entry.outcome === outcome && entry.operation === lastOperation.type).length;
+  const lastAt = lastOperation.lastUpdateTime ?? "";
+  return lastAt === "" ? undefined : { count: Math.max(1, count), lastAt };
+}
+
+const stuckPhases: ReadonlySet<string> = new Set(["CrashLoopBackOff", "Failed", "Unknown", "InPlaceUpdateFailed"]);
+
+function stateOf(report: MachineReport, blocked: BlockedDrain | undefined): ExplainedState {
+  const { phase, deletionPaused, problems, lastOperation } = report;
+  if (deletionPaused !== undefined || blocked !== undefined) return "stuck";
+  if (phase === "Terminating") return lastOperation?.state === "Failed" ? "stuck" : "waiting";
+  if (problems.length > 0 || stuckPhases.has(phase) || lastOperation?.state === "Failed") return "stuck";
+  return notGood(report, "Ready") === undefined ? "ok" : "waiting";
+}
+
+/** The class of a machine when it is missing, and the Secret when its credentials are not accepted. */
+function inputsOf(report: MachineReport, machineClass: MachineClass | undefined, errorCode: string): Explanation[] {
+  const common = { others: [], causes: [], children: [], state: "stuck" as const };
+  // A deletion may use a fallback class.
+  if (report.phase === "Terminating") return [];
+  if (!report.machineClass.exists && report.providerId === "")
+    return [{ ...common, kind: "MachineClass", name: report.machineClass.name, summary: "does not exist" }];
+  const [secret] = machineClass === undefined ? [] : secretsOf(machineClass);
+  if (secret === undefined || !["Unauthenticated", "PermissionDenied"].includes(errorCode)) return [];
+  return [
+    { ...common, kind: "Secret", name: secret, summary: `credentials of MachineClass ${report.machineClass.name}` },
+  ];
+}
+
+const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
+
+/** What was attempted, comes next and helps; nothing of a machine that is as desired. */
+function evidenceOf(
+  report: MachineReport,
+  state: ExplainedState,
+  inputs: Omit<RemedyInputs, "report">,
+): Partial<Explanation> {
+  if (state === "ok") return {};
+  const attempts = attemptsOf(report);
+  const { deadline, controller: next } = report.next;
+  return {
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(deadline === undefined ? {} : { deadline }),
+    next,
+    remedy: machineRemedy({ ...inputs, report }),
+  };
+}
+
+/** The report about a machine; a terminating one is Terminating, whatever phase it has. */
+function reportOf(facts: MachineFacts, now: Date): MachineReport {
+  const { machine } = facts;
+  const report = machineReport(facts, validateMachine(machine), now);
+  return machine.metadata.deletionTimestamp == null ? report : { ...report, phase: "Terminating" };
+}
+
+/** Explains one machine, from what the controllers recorded about it. */
+export async function explainMachine(machine: Machine, objects: ClusterObjects, now: Date): Promise<Explanation> {
+  const facts = factsOfMachine(machine, objects);
+  const machineClass = objects.classes.find(({ metadata }) => metadata.name === machine.spec.class?.name);
+  const report = reportOf(facts, now);
+  const blocked = await blockedDrain(facts, machineClass, objects, now);
+  const state = stateOf(report, blocked);
+  const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);
+  const errorCode = report.lastOperation?.state === "Failed" ? (report.lastOperation.errorCode ?? "") : "";
+  const approver = approverOf(machine, facts.deployment, facts.set);
+  const approve = isDeletionHeld(machine) ? `${nouns[approver.kind]} ${approver.name}` : undefined;
+  return {
+    kind: "Machine",
+    name: report.name,
+    others: [],
+    state,
+    summary: report.phase === "" ? "VM is being created" : report.phase,
+    ...(report.since === undefined ? {} : { since: report.since }),
+    causes: cause === undefined ? [] : [cause],
+    ...evidenceOf(report, state, { machineClass, errorCode, approve, blockedIn: blocked?.namespaces ?? [] }),
+    children: [
+      ...inputsOf(report, machineClass, errorCode),
+      ...(typeof facts.node === "string" ? [] : [explainNode(facts.node, blocked?.lines)]),
+    ],
+  };
+}

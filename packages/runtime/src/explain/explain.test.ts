@@ -1,0 +1,376 @@
+import { drainSourcesOf } from "../describe/drain-sources-of.ts";
+import {
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  readMachine,
+  readMachineClass,
+  readMachineDeployment,
+  readMachineSet,
+} from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import { explain, why } from "./explain.ts";
+import { flatten } from "./explanation.ts";
+
+const namespace = "default";
+const now = new Date("2026-01-01T00:10:00Z");
+const since = "2026-01-01T00:05:00Z";
+const owner = (kind: string, name: string) => ({
+  ownerReferences: [{ apiVersion: "machine.sapcloud.io/v1alpha1", kind, name, uid: `uid-${name}`, controller: true }],
+});
+const template = (className: string) => ({
+  metadata: { labels: { name: "pool" } },
+  spec: { class: { kind: "MachineClass", name: className } },
+});
+const selector = { matchLabels: { name: "pool" } };
+const condition = (type: string, status: string, message: string) => ({
+  type,
+  status,
+  reason: type,
+  message,
+  lastTransitionTime: since,
+});
+
+function must<T>(result: { readonly ok: true; readonly value: T } | { readonly ok: false }): T {
+  if (!result.ok) throw new Error("the object of the test cannot be read");
+  return result.value;
+}
+
+const aDeployment = (status: object = {}, spec: object = {}): MachineDeployment =>
+  must(
+    readMachineDeployment({
+      metadata: { name: "pool", namespace, uid: "uid-pool", annotations: { "deployment.kubernetes.io/revision": "1" } },
+      spec: { replicas: 2, selector, template: template("small"), ...spec },
+      status: { readyReplicas: 2, updatedReplicas: 2, availableReplicas: 2, ...status },
+    }),
+  );
+const aSet = (conditions: readonly object[] = [], ready = 2): MachineSet =>
+  must(
+    readMachineSet({
+      metadata: {
+        name: "pool-s",
+        namespace,
+        uid: "uid-pool-s",
+        annotations: { "deployment.kubernetes.io/revision": "1" },
+        ...owner("MachineDeployment", "pool"),
+      },
+      spec: { replicas: 2, selector, template: template("small") },
+      status: { readyReplicas: ready, machineSetCondition: conditions },
+    }),
+  );
+const aMachine = (name: string, phase: string, status: object = {}, metadata: object = {}): Machine =>
+  must(
+    readMachine({
+      metadata: {
+        name,
+        namespace,
+        uid: `uid-${name}`,
+        creationTimestamp: "2026-01-01T00:00:00Z",
+        labels: { node: name },
+        ...owner("MachineSet", "pool-s"),
+        ...metadata,
+      },
+      spec: { ...template("small").spec, ...(phase === "Running" ? { providerID: `mock:///${name}` } : {}) },
+      status: { currentStatus: { phase, lastUpdateTime: since }, ...status },
+    }),
+  );
+const good = ["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => ({ type, status: "False" }));
+const aNode = (name: string, ready = "True") => ({
+  metadata: { name },
+  spec: { providerID: `mock:///${name}` },
+  status: {
+    conditions: [
+      ...good,
+      {
+        type: "Ready",
+        status: ready,
+        reason: "Kubelet",
+        message: "container runtime is down",
+        lastTransitionTime: since,
+      },
+    ],
+  },
+});
+const failed = (errorCode: string, message: string, attempts = "") => ({
+  lastOperation: {
+    type: "Create",
+    state: "Failed",
+    errorCode,
+    description: `Cloud provider message - machine codes error: code = [${errorCode}] message = [${message}]${attempts}`,
+    lastUpdateTime: "2026-01-01T00:09:00Z",
+  },
+});
+const small = must(
+  readMachineClass({
+    metadata: { name: "small", namespace },
+    provider: "mock",
+    providerSpec: {},
+    secretRef: { name: "cloud", namespace },
+  }),
+);
+
+const objectsOf = (change: Partial<ClusterObjects> = {}): ClusterObjects => ({
+  namespace,
+  deployments: [aDeployment()],
+  sets: [aSet()],
+  machines: [aMachine("a", "Running"), aMachine("b", "Running")],
+  classes: [small],
+  nodes: [aNode("a"), aNode("b")],
+  notes: [],
+  drainSources: async () => drainSourcesOf({ pods: [], budgets: [], claims: [], volumes: [], attachments: [] }),
+  ...change,
+});
+const pool = { kind: "MachineDeployment", name: "pool" } as const;
+const textsOf = async (objects: ClusterObjects): Promise<readonly string[]> =>
+  flatten((await why(pool, objects, now)).explanation).map(
+    ({ kind, state, causes }) => `${kind} ${state}: ${causes.map(({ message }) => message).join(" | ")}`,
+  );
+
+describe("why", () => {
+  it("shows a deployment that is as desired, and nothing below it", async () => {
+    const report = await why(pool, objectsOf(), now);
+    expect(report.explanation).toMatchObject({ state: "ok", causes: [], children: [] });
+    expect(report.remedies).toEqual([]);
+  });
+
+  it("names a cause once, for siblings together, with attempts, deadline and command", async () => {
+    const attempts =
+      " (attempt 4 failed at 2026-01-01T00:09:00Z, the first at 2026-01-01T00:01:00Z; next attempt at 2026-01-01T00:12:00Z)";
+    const blocked = condition(
+      "ScalingUp",
+      "False",
+      "Scaling up would be blocked because last VM creation failed: ResourceExhausted: quota is used up",
+    );
+    const report = await why(
+      pool,
+      objectsOf({
+        deployments: [aDeployment({ readyReplicas: 0, conditions: [{ ...blocked, status: "True" }] })],
+        sets: [aSet([{ ...blocked, status: "True" }], 0)],
+        machines: ["a", "b"].map((name) =>
+          aMachine(name, "CrashLoopBackOff", failed("ResourceExhausted", "quota is used up", attempts)),
+        ),
+        nodes: [],
+      }),
+      now,
+    );
+    const all = flatten(report.explanation);
+    expect(all.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+      "MachineDeployment stuck",
+      "MachineSet stuck",
+      "Machine stuck",
+    ]);
+    expect(all.flatMap(({ causes }) => causes.filter(({ message }) => message.includes("quota")))).toHaveLength(1);
+    expect(all[2]).toMatchObject({
+      name: "a",
+      others: ["b"],
+      since,
+      causes: [{ reason: "ResourceExhausted", message: "quota is used up", since }],
+      attempts: { count: 4, lastAt: "2026-01-01T00:09:00Z", nextAt: "2026-01-01T00:12:00Z" },
+      deadline: { time: "2026-01-01T00:20:00Z", effect: "the machine becomes Failed" },
+    });
+    expect(report.remedies).toEqual([
+      expect.objectContaining({ commands: ["kubectl edit machineclass small -n default"] }),
+    ]);
+  });
+
+  it("counts failures in the history where the status has no attempts", async () => {
+    const entry = { operation: "Create", outcome: "Internal" };
+    const machine = aMachine("a", "CrashLoopBackOff", {
+      ...failed("Internal", "bug"),
+      history: [entry, { ...entry, outcome: "Unavailable" }, entry],
+    });
+    const { explanation } = await why(
+      { kind: "Machine", name: "a" },
+      objectsOf({ machines: [machine], nodes: [] }),
+      now,
+    );
+    expect(explanation.attempts).toEqual({ count: 2, lastAt: "2026-01-01T00:09:00Z" });
+  });
+
+  it.each([
+    ["Unauthenticated", "kubectl edit secret cloud -n default", "Secret"],
+    ["PermissionDenied", "millwright doctor small -n default", "Secret"],
+    ["InvalidArgument", "kubectl edit machineclass small -n default", undefined],
+    ["Internal", "millwright describe machine a -n default", undefined],
+  ])("names what helps against %s", async (code, command, child) => {
+    const machine = aMachine("a", "CrashLoopBackOff", failed(code, "no"));
+    const report = await why({ kind: "Machine", name: "a" }, objectsOf({ machines: [machine], nodes: [] }), now);
+    expect(report.remedies.flatMap(({ commands }) => commands)).toContain(command);
+    expect(report.explanation.children[0]?.kind).toBe(child);
+  });
+
+  it("names a missing class as the cause of its machines", async () => {
+    const line = "MachineClass small does not exist";
+    const objects = objectsOf({
+      classes: [],
+      deployments: [
+        aDeployment({
+          readyReplicas: 0,
+          conditions: [condition("ScalingUp", "True", `Scaling up from 1 to 2 replicas is blocked because ${line}`)],
+        }),
+      ],
+      machines: [aMachine("a", "CrashLoopBackOff", failed("InvalidArgument", "x"))],
+      nodes: [],
+    });
+    expect(await textsOf(objects)).toEqual([
+      "MachineDeployment stuck: Scaling up from 1 to 2 replicas",
+      "MachineSet stuck: ",
+      `Machine stuck: ${line}`,
+      "MachineClass stuck: ",
+    ]);
+  });
+
+  it("waits for a node that has not joined, with the deadline", async () => {
+    const machine = must(
+      readMachine({ ...aMachine("a", "Pending"), spec: { ...template("small").spec, providerID: "mock:///a" } }),
+    );
+    const report = await why({ kind: "Machine", name: "a" }, objectsOf({ machines: [machine], nodes: [] }), now);
+    expect(report.explanation).toMatchObject({ state: "waiting", deadline: { time: "2026-01-01T00:20:00Z" } });
+    expect(report.explanation.causes[0]?.message).toContain("Waiting for a Node with spec.providerID mock:///a");
+  });
+
+  it("names a pause once, and none of a deployment that is complete", async () => {
+    const paused = condition("Paused", "True", "MachineDeployment spec.paused is set to true");
+    const rolling = condition("RollingOut", "True", "Rolling out 2 not up-to-date replicas\n* Rollout is paused");
+    const held = objectsOf({ deployments: [aDeployment({ updatedReplicas: 0, conditions: [paused, rolling] })] });
+    expect(await textsOf(held)).toEqual([
+      "MachineDeployment stuck: MachineDeployment spec.paused is set to true | Rolling out 2 not up-to-date replicas",
+    ]);
+    const { remedies } = await why(pool, held, now);
+    expect(remedies[0]?.commands[0]).toBe(
+      `kubectl patch machinedeployment pool -n default --type=merge -p '{"spec":{"paused":false}}'`,
+    );
+    const complete = await why(pool, objectsOf({ deployments: [aDeployment({ conditions: [paused] })] }), now);
+    expect(complete.explanation.state).toBe("ok");
+  });
+
+  it.each([
+    ["Frozen", "True", "kubectl annotate machinedeployment pool safety.machine.sapcloud.io/unfreeze=True -n default"],
+    ["DeletionsHeld", "True", "millwright approve deployment pool -n default"],
+    ["SpecValid", "False", "kubectl edit machinedeployment pool -n default"],
+  ])("names what helps when a set is %s", async (type, status, command) => {
+    const sets = [aSet([condition(type, status, "because of something")], 1)];
+    const { explanation, remedies } = await why(pool, objectsOf({ sets }), now);
+    expect(explanation.state).toBe("stuck");
+    expect(remedies.flatMap(({ commands }) => commands)).toContain(command);
+  });
+
+  it("follows a node to its machine, and a class to its machines", async () => {
+    const machine = aMachine("a", "Unknown", {
+      lastOperation: { type: "HealthCheck", state: "Processing", description: "Node a is down" },
+    });
+    const objects = objectsOf({ machines: [machine], nodes: [aNode("a", "False"), aNode("other")] });
+    const node = await why({ kind: "Node", name: "a" }, objects, now);
+    expect(node.explanation).toMatchObject({
+      state: "stuck",
+      summary: "NotReady",
+      causes: [{ reason: "Kubelet", message: "container runtime is down" }],
+      children: [{ kind: "Machine", name: "a", causes: [{ message: "Node a is down" }] }],
+    });
+    const ofClass = await why({ kind: "MachineClass", name: "small" }, objects, now);
+    expect(ofClass.explanation).toMatchObject({ state: "stuck", children: [{ kind: "Machine", name: "a" }] });
+    await expect(why({ kind: "Node", name: "other" }, objects, now)).rejects.toThrow("no machine in namespace default");
+    await expect(why({ kind: "Node", name: "none" }, objects, now)).rejects.toThrow('there is no Node "none"');
+    await expect(why({ kind: "Node", name: "a" }, { ...objects, nodes: "unread" }, now)).rejects.toThrow(
+      "nodes cannot be read",
+    );
+  });
+
+  it("names the budget and the pods that block a drain", async () => {
+    const terminating = aMachine(
+      "a",
+      "Terminating",
+      { lastOperation: { type: "Delete", state: "Processing", description: "Initiate node drain" } },
+      { deletionTimestamp: since, finalizers: ["x"] },
+    );
+    const machine = { ...terminating, spec: { ...terminating.spec, providerID: "mock:///a" } };
+    const labels = { app: "web" };
+    const drainSources = async () =>
+      drainSourcesOf({
+        pods: [
+          {
+            metadata: {
+              name: "web-1",
+              namespace: "shop",
+              uid: "p",
+              labels,
+              ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "r", controller: true }],
+            },
+            spec: { nodeName: "a" },
+            status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+          },
+        ],
+        budgets: [
+          {
+            metadata: { name: "web", namespace: "shop" },
+            spec: { selector: { matchLabels: labels }, minAvailable: 1 },
+            status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+          },
+        ],
+        claims: [],
+        volumes: [],
+        attachments: [],
+      });
+    const { explanation, remedies } = await why(
+      { kind: "Machine", name: "a" },
+      objectsOf({ machines: [machine], drainSources }),
+      now,
+    );
+    expect(explanation).toMatchObject({ state: "stuck", children: [{ kind: "Node", state: "stuck" }] });
+    expect(explanation.children[0]?.causes[0]?.message).toMatch(
+      /^Pod shop\/web-1: .*PodDisruptionBudget shop\/web can never be met/,
+    );
+    expect(remedies[0]?.commands).toEqual([
+      "kubectl get poddisruptionbudgets,pods -n shop",
+      "kubectl label machine a force-deletion=True -n default",
+    ]);
+  });
+
+  it("names a deletion that is held, and who approves it", async () => {
+    const machine = aMachine(
+      "a",
+      "Running",
+      { lastOperation: { type: "Delete", state: "Processing", description: "Deletion held for approval: too many" } },
+      { deletionTimestamp: since, finalizers: ["x"] },
+    );
+    const { explanation, remedies } = await why(
+      { kind: "Machine", name: "a" },
+      objectsOf({ machines: [machine] }),
+      now,
+    );
+    expect(explanation).toMatchObject({ state: "stuck", causes: [{ reason: "DeletionPaused" }] });
+    expect(remedies[0]?.commands).toEqual(["millwright approve deployment pool -n default"]);
+  });
+});
+
+describe("explain", () => {
+  it("shows all sets with machines from the newest on, machines that are ok together, and their nodes", async () => {
+    const tree = await explain(pool, objectsOf(), now);
+    expect(tree.children).toHaveLength(1);
+    expect(tree.children[0]).toMatchObject({
+      summary: "revision 1, 2 of 2 machines, 2 ready",
+      children: [
+        { kind: "Machine", name: "a", others: ["b"], state: "ok", children: [{ kind: "Node", summary: "Ready" }] },
+      ],
+    });
+  });
+
+  it("waits for a status about the current spec", async () => {
+    const observed = must(
+      readMachineDeployment({
+        ...aDeployment({ observedGeneration: 1 }),
+        metadata: { ...aDeployment().metadata, generation: 2 },
+      }),
+    );
+    expect((await explain(pool, objectsOf({ deployments: [observed] }), now)).state).toBe("waiting");
+  });
+
+  it("reports what does not exist, and what cannot be read", async () => {
+    await expect(explain({ kind: "Machine", name: "c" }, objectsOf(), now)).rejects.toThrow(
+      'there is no Machine "c" in namespace default',
+    );
+    const notes = ['Machine "c" cannot be read: spec is wrong'];
+    await expect(explain({ kind: "Machine", name: "c" }, objectsOf({ notes }), now)).rejects.toThrow("spec is wrong");
+  });
+});

@@ -1,0 +1,62 @@
+import { type MachineReport, withoutAttempts } from "@millwright/controllers";
+import { decodeMachineError, drainResultIn } from "@millwright/core";
+import type { Cause } from "./explanation.ts";
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** A cause with a message on one line. */
+export const withSince = (reason: string, message: string, since: string | undefined): Cause => ({
+  reason,
+  message: oneLine(message),
+  ...(since === undefined ? {} : { since }),
+});
+
+/** The message of the driver in a text of the status, without its attempts and MCM's wrapping; else the text. */
+const messageIn = (text: string): string => {
+  const bare = withoutAttempts(text);
+  return decodeMachineError(bare, { tolerant: true })?.message ?? bare;
+};
+
+/** A condition of a machine that is there and not True. */
+export const notGood = ({ conditions }: MachineReport, type: string) =>
+  conditions.find((condition) => condition.type === type && condition.status !== "True");
+
+/** What a deletion waits for. */
+function causeOfDeletion({ conditions, lastOperation, since }: MachineReport): Cause {
+  const going = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
+  const description = lastOperation?.description ?? going?.message ?? "";
+  return withSince(going?.reason ?? "Deleting", drainResultIn(description) ?? messageIn(description), since);
+}
+
+/** What failed. */
+function causeOfFailure(report: MachineReport): Cause {
+  const { lastOperation: { errorCode = "", description = "" } = {}, phase, since } = report;
+  const reason = errorCode === "" ? (notGood(report, "NodeHealthy")?.reason ?? phase) : errorCode;
+  return withSince(reason, messageIn(description), since);
+}
+
+/** What is missing until the machine is ready. */
+function causeOfWait(report: MachineReport): Cause | undefined {
+  const ready = notGood(report, "Ready");
+  if (ready === undefined) return undefined;
+  // A node that is healthy may still have a startup taint, which only Ready names.
+  const missing = notGood(report, "InfrastructureReady") ?? notGood(report, "NodeHealthy") ?? ready;
+  return withSince(missing.reason, missing.message.replaceAll(/^\s*\* /gm, "").replaceAll("\n", "; "), report.since);
+}
+
+/** The one cause that the controllers record first: what was done by users, then what fails, then what is missing. */
+export function causeOf(report: MachineReport, isDrainBlocked: boolean): Cause | undefined {
+  const { deletionPaused, problems, lastOperation, since, phase, machineClass } = report;
+  if (deletionPaused !== undefined) return withSince("DeletionPaused", deletionPaused, since);
+  if (phase === "Terminating")
+    return isDrainBlocked
+      ? withSince("DrainingNode", "The drain of its node is blocked", since)
+      : causeOfDeletion(report);
+  const [problem] = problems;
+  if (problem !== undefined) return withSince("InvalidSpec", `${problem.path}: ${problem.message}`, since);
+  const infrastructure = notGood(report, "InfrastructureReady");
+  if (!machineClass.exists && infrastructure !== undefined)
+    return withSince(infrastructure.reason, `MachineClass ${machineClass.name} does not exist`, since);
+  const hasFailed = lastOperation?.state === "Failed" || phase === "Unknown" || phase === "Failed";
+  return hasFailed ? causeOfFailure(report) : causeOfWait(report);
+}

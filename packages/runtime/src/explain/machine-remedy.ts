@@ -1,0 +1,91 @@
+import { type MachineReport } from "@millwright/controllers";
+import { labelKeys, type MachineClass, trueLabel } from "@millwright/core";
+import type { Remedy } from "./explanation.ts";
+
+/** What a remedy depends on. */
+export interface RemedyInputs {
+  readonly report: MachineReport;
+  readonly machineClass: MachineClass | undefined;
+  /** Code of the failed call; empty where there is none. */
+  readonly errorCode: string;
+  /** The owner that approves held deletions of the machine: `deployment NAME`; absent where none is held. */
+  readonly approve?: string | undefined;
+  /** Namespaces of the pods that block the drain of its node. */
+  readonly blockedIn: readonly string[];
+}
+
+/** Names of the Secrets of a class, the one with the credentials first. */
+export const secretsOf = ({ credentialsSecretRef, secretRef }: MachineClass): readonly string[] => [
+  ...new Set([credentialsSecretRef?.name ?? "", secretRef?.name ?? ""].filter((name) => name !== "")),
+];
+
+function ofFailedCall({ report, machineClass, errorCode }: RemedyInputs): Remedy | undefined {
+  const { namespace, machineClass: reference } = report;
+  const [secret = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
+  const doctor = `millwright doctor ${reference.name} -n ${namespace}`;
+  const editClass = `kubectl edit machineclass ${reference.name} -n ${namespace}`;
+  switch (errorCode) {
+    case "Unauthenticated":
+      return {
+        text: `Write valid credentials into Secret ${secret}; the next attempt follows immediately.`,
+        commands: [`kubectl edit secret ${secret} -n ${namespace}`, doctor],
+      };
+    case "PermissionDenied":
+      return {
+        text: `Grant the missing permission to the identity in Secret ${secret}; doctor checks all of them.`,
+        commands: [doctor],
+      };
+    case "ResourceExhausted":
+      return {
+        text: "Raise the quota in the cloud, name fallback classes in the MachineClass, or scale down.",
+        commands: [editClass],
+      };
+    case "InvalidArgument":
+    case "FailedPrecondition":
+    case "OutOfRange":
+    case "Unimplemented":
+      return {
+        text: "Correct the MachineClass or its Secret; the next attempt follows immediately.",
+        commands: [editClass, doctor],
+      };
+    default:
+      return undefined;
+  }
+}
+
+function ofNode({ report }: RemedyInputs): Remedy {
+  const { node, next } = report;
+  const commands =
+    node.state === "present"
+      ? [`kubectl describe node ${node.name}`]
+      : ["kubectl get nodes,certificatesigningrequests"];
+  return { text: next.person, commands };
+}
+
+/** What a user can do about a machine, with the command that helps. */
+export function machineRemedy(inputs: RemedyInputs): Remedy {
+  const { report, approve, blockedIn, errorCode } = inputs;
+  const { name, namespace, machineClass, next } = report;
+  if (approve !== undefined)
+    return { text: "Approve the deletion, or undo it.", commands: [`millwright approve ${approve} -n ${namespace}`] };
+  if (report.deletionPaused !== undefined) return { text: next.person, commands: [] };
+  if (blockedIn.length > 0)
+    return {
+      text: "Change what blocks the pods, or drain by force: then they are deleted without eviction.",
+      commands: [
+        ...blockedIn.map((each) => `kubectl get poddisruptionbudgets,pods -n ${each}`),
+        `kubectl label machine ${name} ${labelKeys.forceDeletion}=${trueLabel} -n ${namespace}`,
+      ],
+    };
+  if (!machineClass.exists && report.providerId === "")
+    return {
+      text: `Create MachineClass ${machineClass.name}, or name an existing one in the template.`,
+      commands: [`kubectl get machineclasses -n ${namespace}`],
+    };
+  if (report.problems.length > 0)
+    return { text: next.person, commands: [`kubectl edit machine ${name} -n ${namespace}`] };
+  const ofCall = ofFailedCall(inputs);
+  if (ofCall !== undefined) return ofCall;
+  if (errorCode === "" && ["Pending", "Unknown"].includes(report.phase)) return ofNode(inputs);
+  return { text: next.person, commands: [`millwright describe machine ${name} -n ${namespace}`] };
+}
