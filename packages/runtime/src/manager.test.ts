@@ -53,6 +53,28 @@ describe("a manager", () => {
     await running;
   });
 
+  it("starts creations at once that wait when limits are raised", async () => {
+    let calls = 0;
+    const createMachine = () => {
+      calls++;
+      return new Promise<never>(() => undefined);
+    };
+    const { driver } = aCloud();
+    const settings = { maxConcurrentCreationsPerClass: 1 };
+    const { api, clock, manager, stop } = aManager({ ...driver, createMachine }, { settings });
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(5));
+    await clock.advance(5_000);
+    expect(calls).toBe(1);
+    manager.reconfigure({ settings: { maxConcurrentCreationsPerClass: 3 } });
+    await clock.advance(5_000);
+    expect(calls).toBe(3);
+    stop.abort(new Error("done"));
+    await clock.advance(20_000);
+    await running;
+  });
+
   it("runs the controllers of sets alone, without a driver, beside one that runs those of machines", async () => {
     const { vms, driver } = aCloud();
     const clock = createVirtualClock();
