@@ -1,5 +1,9 @@
+import { annotationKeys, machineSetResource } from "@millwright/core";
 import type { LineFate, NetworkFault, RequestFate, SentRequest } from "../network/fates.ts";
 import type { Choices } from "../world/streams.ts";
+import { namespace } from "../world/controller-process.ts";
+import { truthOf } from "../world/truth.ts";
+import type { World } from "../world/world.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";
 
 const MINUTE = 60_000;
@@ -63,11 +67,24 @@ const refusal = (choices: Choices, { method }: SentRequest): RequestFate => {
     : fate;
 };
 
+/** People let sets create machines that the backup lacked: docs/guides/restoring-etcd.md. */
+async function releaseSets(world: World): Promise<void> {
+  const patch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } };
+  for (const { metadata } of truthOf(world).sets()) {
+    if (metadata.annotations?.[annotationKeys.expectedReplicas] === undefined) continue;
+    world.transcript.add("note", "people", `machine set ${metadata.name} may create machines again`);
+    const ref = { namespace, name: metadata.name };
+    await world.people.patch(machineSetResource, ref, patch, { kind: "merge" }).catch(() => undefined);
+  }
+}
+
 async function restore({ world, choices, durationMs }: FaultStage): Promise<string> {
   const backup = choices.anyOf(world.backups());
   if (backup === undefined) return "nothing to restore";
   const ageMs = world.scheduler.nowMs() - backup.atMs;
   await world.restore(backup, { downMs: durationMs, addedRevisions: choices.oneOf([0, 0, 1_000_000]) });
+  for (const minutes of [15, 30, 60, 120])
+    world.outside.clock.setTimer(minutes * MINUTE, () => void releaseSets(world));
   return `the API server comes back from a backup that is ${Math.round(ageMs / 1000)} s old`;
 }
 
