@@ -45,6 +45,7 @@ export default defineConfig({
       project("controllers", "packages/controllers", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
       project("plan", "packages/plan", { ...repeatable, isolate: false, testTimeout: 120_000 }),
+      project("dashboard", "packages/dashboard", { isolate: false }),
       project("tracing", "packages/tracing", { isolate: false }),
       project("driver-rpc", "packages/driver-rpc", { ...repeatable, isolate: false }),
       // Isolated: the suite watches connections and output of the process.

@@ -96,6 +96,8 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   profiling: ["packages/cli/src/commands/open-profiles.test.ts", "profiles are not served unless the flag is set"],
   "profiling-address": ["packages/cli/src/commands/open-profiles.test.ts", "a port in use is logged"],
   "profiling-token-file": ["packages/cli/src/commands/open-profiles.test.ts", "refused without a token file"],
+  dashboard: ["packages/cli/src/dashboard/open-dashboard.test.ts", "is not served unless the flag is set"],
+  "dashboard-address": ["packages/cli/src/dashboard/open-dashboard.test.ts", "a port in use is logged"],
   "tracing-endpoint": ["packages/cli/src/commands/open-tracing.test.ts", "the flag goes before the environment"],
   config: [resilience("reload"), "reloads timeouts while it runs"],
   "print-config": [here, "prints the flags in effect"],

@@ -19,6 +19,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "packages/plan": {
     always: ["@millwright/core", "@millwright/kube", "@millwright/controllers", "@millwright/runtime"],
   },
+  "packages/dashboard": { always: ["@millwright/core", "@millwright/kube"] },
   "packages/tracing": { always: ["@millwright/core"] },
   "packages/driver-rpc": { always: ["@millwright/base", "@millwright/core"] },
   "packages/conformance": { always: ["@millwright/base", "@millwright/core"] },
@@ -33,6 +34,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "@millwright/driver-rpc",
       "@millwright/provider-mock",
       "@millwright/tracing",
+      "@millwright/dashboard",
     ],
   },
   "providers/mock": { always: ["@millwright/core"], inTests: ["@millwright/conformance"] },

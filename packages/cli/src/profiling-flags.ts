@@ -46,3 +46,22 @@ export const addProfilingFlags = (command: Command): Command =>
       "--profiling-token-file <file>",
       "file with the bearer token that requests must have; read for each request",
     );
+
+/** Gives a command the flags about the dashboard. */
+export const addDashboardFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Dashboard:")
+    .addOption(
+      new Option("--dashboard [true|false]", "serve a read-only page about the machines at --dashboard-address")
+        .argParser(readBoolean)
+        .preset("true")
+        .default(false),
+    )
+    .addOption(
+      new Option(
+        "--dashboard-address <address>",
+        "IP address and port; on one that is not loopback, users need a bearer token and permission to get machines",
+      )
+        .argParser(readHostPort)
+        .default({ address: "127.0.0.1", port: 8090 }, "127.0.0.1:8090"),
+    );

@@ -28,7 +28,7 @@ import {
   rejectAllNamespaces,
 } from "./target/cluster-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
-import { addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
+import { addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
@@ -44,6 +44,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
     .command("dev")
     .description("run everything on this machine: an API server, a simulated cloud, the controllers and an example")
     .option("--port <port>", "port of the API server on 127.0.0.1; 0 takes a free one", readPort, 0)
+    .option("--dashboard-port <port>", "port of the dashboard on 127.0.0.1; 0 takes a free one", readPort, 0)
     .option("--data <folder>", "keep the cluster and the cloud in this folder; without it they are removed at the end")
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: in the data folder)")
     .option(
@@ -174,7 +175,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
 /** Gives a command all flags of `millwright run`; returns those in effect, once its action runs. */
 function addAllRunFlags(command: Command): () => readonly EffectiveFlag[] {
   const effective = addConfiguration(
-    addProviderFlags(addTracingFlags(addProfilingFlags(addWatchdogFlags(addRunFlags(command))))),
+    addProviderFlags(addTracingFlags(addProfilingFlags(addDashboardFlags(addWatchdogFlags(addRunFlags(command)))))),
   );
   addIneffectiveFlags(command);
   rejectAllNamespaces(command, "controllers lead in each namespace that --namespace lists; name them there");

@@ -56,6 +56,7 @@ export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions, ManagerSettings, ReloadableSettings } from "./manager.ts";
 export { createManagerGroup } from "./manager-group.ts";
 export type { ManagerGroupOptions } from "./manager-group.ts";
+export type { FleetCall, FleetEvent, FleetReader } from "./fleet/fleet-reader.ts";
 export { openCloudRecorder } from "./recording/cloud-recorder.ts";
 export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-recorder.ts";
 export { planUninstall, uninstall } from "./uninstall/uninstall.ts";

@@ -60,6 +60,7 @@ export function createManagerGroup({ namespaces, leadershipOf, ...options }: Man
         managers.map(([namespace, manager]) => [namespace, manager.vitals()]),
         shared,
       ),
+    fleets: () => managers.flatMap(([, manager]) => manager.fleets()),
     addDriver(driver) {
       for (const [, manager] of managers) manager.addDriver(driver);
     },

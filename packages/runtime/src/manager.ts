@@ -41,6 +41,8 @@ import { createMatchVm } from "./drivers/match-vm.ts";
 import { createDriverHost, type DriverHost } from "./drivers/driver-host.ts";
 import { createRunningCalls } from "./drivers/running-calls.ts";
 import { strayErrorCounts } from "./drivers/stray-errors.ts";
+import { createEndedCalls, type EndedCalls } from "./fleet/ended-calls.ts";
+import { createFleetReader, type FleetReader } from "./fleet/fleet-reader.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import type { MachineTracer } from "./machine-tracer.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
@@ -123,6 +125,8 @@ export interface Manager {
   ready(signal: AbortSignal): Promise<void>;
   /** What runs, and how the caches are, for the watchdog. */
   vitals(): ManagerVitals;
+  /** The machines as the controllers know them, one reader for each namespace. */
+  fleets(): readonly FleetReader[];
   /** The metrics, in Prometheus' text format. Only the leader has metrics of objects. */
   metrics(): Promise<string>;
   /** The same in parts, between which the event loop runs: large fleets have many megabytes. */
@@ -210,6 +214,8 @@ export function createManager(options: ManagerOptions): Manager {
   const registry = new Registry();
   measureClockSkew(registry, serverTimes);
   const running = createRunningCalls(localClock, options.onDriverCall);
+  /** Kept from the first call of fleets() on. */
+  let ended: EndedCalls | undefined;
   const drivers = [...options.drivers];
   const driver = createDriverHost({
     drivers,
@@ -223,7 +229,10 @@ export function createManager(options: ManagerOptions): Manager {
     clock: localClock,
     log,
     fence,
-    onEnd: (call) => tracer?.called(call, clock.now().getTime()),
+    onEnd(call) {
+      ended?.add(call, clock.now());
+      tracer?.called(call, clock.now().getTime());
+    },
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
   const leases = leasesOf(selected);
@@ -331,6 +340,11 @@ export function createManager(options: ManagerOptions): Manager {
 
   return {
     vitals: readVitals,
+    fleets() {
+      ended ??= createEndedCalls();
+      const read = { namespace, caches, targetCaches, control, target, running, ended, clock: localClock };
+      return [createFleetReader(read)];
+    },
     addDriver(added) {
       if (drivers.some((each) => isDriverFor(each, added.name)))
         throw new ConfigError(`two drivers have the name "${added.name}": name one of them with --provider`);

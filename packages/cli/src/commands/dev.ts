@@ -21,6 +21,7 @@ import { untilStopSignal } from "../terminal/signals.ts";
 /** Flags of `millwright dev`. */
 export interface DevFlags {
   readonly port: number;
+  readonly dashboardPort: number;
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly example: boolean;
@@ -91,12 +92,13 @@ export async function dev(flags: DevFlags): Promise<number> {
     const cluster = await startCluster({
       workspace,
       port: flags.port,
+      dashboardPort: flags.dashboardPort,
       withExample: flags.example,
       providers: flags.provider ?? [],
       signal,
     });
     try {
-      process.stdout.write(startedMessage(cluster.url, workspace.kubeconfig));
+      process.stdout.write(startedMessage(cluster.url, cluster.dashboardUrl, workspace.kubeconfig));
       if (flags.exitWhenReady !== true)
         process.stdout.write(`${suggestedCommands(workspace.kubeconfig, flags.example)}\n`);
       return await show(cluster, flags, display, signal);

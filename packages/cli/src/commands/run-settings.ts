@@ -2,12 +2,14 @@ import type { ControllerName, IntOrPercent } from "@millwright/core";
 import type { ManagerSettings } from "@millwright/runtime";
 import type { ProviderFlags } from "../drivers/open-drivers.ts";
 import type { ControlFlags } from "../target/cluster-flags.ts";
+import type { DashboardFlags } from "../dashboard/open-dashboard.ts";
 import type { ProfilingFlags } from "./open-profiles.ts";
 import type { TracingFlags } from "./open-tracing.ts";
 import type { TargetFlags } from "../target/target-kubeconfig.ts";
 
 /** Flags of `millwright run`. */
-export interface RunFlags extends TargetFlags, ControlFlags, ProviderFlags, ProfilingFlags, TracingFlags {
+export interface RunFlags
+  extends TargetFlags, ControlFlags, ProviderFlags, ProfilingFlags, TracingFlags, DashboardFlags {
   /** Default: that of the kubeconfig. */
   readonly namespace?: readonly string[];
   readonly controllers: readonly ControllerName[];

@@ -21,6 +21,7 @@ import { needsDriver } from "../drivers/needs-driver.ts";
 import { loadTargetConfig, targetKubeConfig } from "../target/target-kubeconfig.ts";
 import { controlKubeConfig } from "../target/cluster-flags.ts";
 import { managerSettings, reloadedSettings, type RunFlags } from "./run-settings.ts";
+import { runDashboard } from "../dashboard/open-dashboard.ts";
 import { openProfiles } from "./open-profiles.ts";
 import { openTracing, type OpenedTracing } from "./open-tracing.ts";
 import { readVersion } from "./version.ts";
@@ -339,6 +340,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
       reload(manager, shareOf, whileRunning),
+      runDashboard(flags, { manager, control, log }, whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;

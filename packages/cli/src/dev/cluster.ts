@@ -14,7 +14,9 @@ import {
   createInformer,
   customResourceDefinitionResource,
   type KubeObject,
+  noLog,
 } from "@millwright/kube";
+import { startDashboard } from "../dashboard/open-dashboard.ts";
 import { createClosers } from "./closers.ts";
 import { applyExample } from "./example.ts";
 import { startCloud, type WantedNode } from "./cloud.ts";
@@ -55,6 +57,8 @@ async function installCrds(api: ApiClient, clock: Clock, signal: AbortSignal): P
 /** Everything that `millwright dev` runs. */
 export interface Cluster {
   readonly url: string;
+  /** Of the page that shows the machines. */
+  readonly dashboardUrl: string;
   readonly api: ApiClient;
   /** Aborts, with the error as its reason, when a part ends unexpectedly. */
   readonly failed: AbortSignal;
@@ -67,6 +71,8 @@ export interface ClusterOptions {
   readonly workspace: Workspace;
   /** Port of the API server; 0 takes a free one. */
   readonly port: number;
+  /** Port of the dashboard; 0 takes a free one. */
+  readonly dashboardPort: number;
   readonly withExample: boolean;
   /** Drivers besides that of the simulated cloud, as for `--provider`. The nodes of their machines are simulated. */
   readonly providers: readonly string[];
@@ -150,8 +156,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ...(log === undefined ? {} : { log: log.log }),
     });
     keepRunning((stop) => manager.start(stop));
+    const dashboard = await startDashboard(
+      { address: "127.0.0.1", port: options.dashboardPort },
+      { fleets: manager.fleets(), control: api },
+      log?.log ?? noLog,
+    );
+    closers.add(dashboard.close);
     if (withExample) await applyExample(api, cloud.url);
-    return { url, api, failed: failed.signal, close: closers.closeAll };
+    return { url, dashboardUrl: dashboard.url, api, failed: failed.signal, close: closers.closeAll };
   } catch (error) {
     await closers.closeAll();
     // What failed first is the reason why the start failed.

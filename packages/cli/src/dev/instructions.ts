@@ -2,8 +2,9 @@ import { exampleName } from "./example.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The lines above the table: where everything is. */
-export const startedMessage = (url: string, kubeconfig: string): string => `
+export const startedMessage = (url: string, dashboardUrl: string, kubeconfig: string): string => `
 Millwright runs on this machine: an API server at ${url}, a simulated cloud, and the controllers.
+Dashboard: ${dashboardUrl}
 kubeconfig: ${kubeconfig}
 `;
 

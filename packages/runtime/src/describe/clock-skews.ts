@@ -20,7 +20,7 @@ export async function clockSkews(
     control,
     namespace,
     signal,
-  }: { readonly control: ApiClient; readonly namespace: string; readonly signal?: AbortSignal },
+  }: { readonly control: Pick<ApiClient, "list">; readonly namespace: string; readonly signal?: AbortSignal },
   now: Date,
 ): Promise<readonly string[]> {
   const fieldSelector = "involvedObject.kind=Namespace";

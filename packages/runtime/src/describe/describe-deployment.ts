@@ -55,7 +55,7 @@ export interface DeploymentReport {
 /** Which deployment is described, and where its objects are read. */
 export interface DescribeDeploymentOptions extends NamedObject {
   /** The cluster that machines join; absent where there is none. */
-  readonly target?: ApiClient | undefined;
+  readonly target?: Pick<ApiClient, "get" | "list"> | undefined;
   readonly clock: Clock;
 }
 

@@ -63,9 +63,9 @@ async function pausingCrd(
 
 /** Which machine, and where to read about it. */
 export interface DescribeMachineOptions {
-  readonly control: ApiClient;
+  readonly control: Pick<ApiClient, "get" | "list" | "serverTime">;
   /** The cluster that machines join; absent where there is none. */
-  readonly target?: ApiClient | undefined;
+  readonly target?: Pick<ApiClient, "get" | "list"> | undefined;
   readonly namespace: string;
   readonly name: string;
   readonly clock: Clock;
@@ -100,7 +100,11 @@ async function ownerOf<T>(
 type NodeAnswer = { readonly node: Node | "missing" } | "unreachable";
 
 /** The node of a machine: by the label of the machine, else by the label of the node. */
-async function findNode(target: ApiClient, machine: Machine, signal: AbortSignal | undefined): Promise<NodeAnswer> {
+async function findNode(
+  target: Pick<ApiClient, "get" | "list">,
+  machine: Machine,
+  signal: AbortSignal | undefined,
+): Promise<NodeAnswer> {
   const options = signal === undefined ? {} : { signal };
   try {
     const name = machine.metadata.labels?.[labelKeys.node] ?? "";

@@ -20,9 +20,9 @@ import { readDrainSources } from "./read-drain-sources.ts";
 /** Where objects are read. */
 export interface ReadObjectsOptions {
   /** The cluster in which machines are declared. */
-  readonly control: ApiClient;
+  readonly control: Pick<ApiClient, "get" | "list" | "serverTime">;
   /** The cluster that machines join; absent where there is none. */
-  readonly target?: ApiClient | undefined;
+  readonly target?: Pick<ApiClient, "get" | "list"> | undefined;
   readonly namespace: string;
   readonly signal?: AbortSignal | undefined;
 }

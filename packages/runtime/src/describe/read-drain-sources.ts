@@ -27,7 +27,11 @@ const isPresent = <T>(value: T | undefined): value is T => value !== undefined;
  * Reads once what a drain of the node looks at: its pods, and of their namespaces the budgets, claims and, where claims are used, the pods elsewhere that may want them. No driver is asked: ids of
  * volumes are those of CSI. No evictions are assumed.
  */
-export async function readDrainSources(api: ApiClient, nodeName: string, signal?: AbortSignal): Promise<DrainSources> {
+export async function readDrainSources(
+  api: Pick<ApiClient, "get" | "list">,
+  nodeName: string,
+  signal?: AbortSignal,
+): Promise<DrainSources> {
   const call = signal === undefined ? {} : { signal };
   const onNode = { fieldSelector: `spec.nodeName=${nodeName}`, omitManagedFields: true };
   const { items: pods } = await listAll<Pod>(api, podResource, onNode, call);

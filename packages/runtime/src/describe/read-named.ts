@@ -4,7 +4,7 @@ import { type ApiClient, isNotFound } from "@millwright/kube";
 /** Which object is described, and where it is read. */
 export interface NamedObject {
   /** The cluster in which machines are declared. */
-  readonly control: ApiClient;
+  readonly control: Pick<ApiClient, "get" | "list" | "serverTime">;
   readonly namespace: string;
   readonly name: string;
   readonly signal?: AbortSignal;

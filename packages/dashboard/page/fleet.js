@@ -1,0 +1,212 @@
+/**
+ * @import { DeploymentRow, MachineRow, Row, SetRow } from "../src/rows/rows.ts"
+ * @import { ReportedCall } from "../src/fleet/fleet-reader.ts"
+ * @import { StreamEvent } from "./sse.js"
+ */
+
+/**
+ * What the stream has sent. Changed in place: thousands of rows are not copied for one.
+ *
+ * @typedef {object} Fleet
+ * @property {string[]} namespaces
+ * @property {readonly string[]} steps
+ * @property {Map<string, MachineRow>} machines by id
+ * @property {Map<string, SetRow>} sets
+ * @property {Map<string, DeploymentRow>} deployments
+ * @property {readonly ReportedCall[]} calls of drivers that run
+ * @property {boolean} hasAll whether all rows have arrived
+ * @property {number} lostForMs for how long the controllers have not reached the API server
+ * @property {number} version grows with each change of rows
+ */
+
+/** @returns {Fleet} */
+export const emptyFleet = () => ({
+  namespaces: [],
+  steps: [],
+  machines: new Map(),
+  sets: new Map(),
+  deployments: new Map(),
+  calls: [],
+  hasAll: false,
+  lostForMs: 0,
+  version: 0,
+});
+
+/**
+ * @param {Fleet} fleet
+ * @param {Row} row
+ */
+function put({ machines, sets, deployments }, row) {
+  if (row.kind === "machine") machines.set(row.id, row);
+  else if (row.kind === "set") sets.set(row.id, row);
+  else deployments.set(row.id, row);
+}
+
+/**
+ * Applies an event of the stream. A new stream begins with `hello` and all rows.
+ *
+ * @param {Fleet} fleet
+ * @param {StreamEvent} event
+ * @returns {readonly string[]} ids of rows that have changed
+ */
+export function applyEvent(fleet, { name, data }) {
+  switch (name) {
+    case "hello":
+      Object.assign(fleet, emptyFleet(), { version: fleet.version + 1 }, data);
+      return [];
+    case "rows":
+      for (const row of data.rows) put(fleet, row);
+      for (const id of data.gone) for (const rows of [fleet.machines, fleet.sets, fleet.deployments]) rows.delete(id);
+      fleet.version += 1;
+      return [...data.rows.map((/** @type {Row} */ { id }) => id), ...data.gone];
+    case "synced":
+      fleet.hasAll = true;
+      fleet.version += 1;
+      return [];
+    case "beat":
+      fleet.calls = data.calls;
+      fleet.lostForMs = data.lostForMs;
+      return [];
+    default:
+      return [];
+  }
+}
+
+/**
+ * The set of a machine.
+ *
+ * @param {Fleet} fleet
+ * @param {MachineRow} machine
+ */
+export const setOf = ({ sets }, { namespace, set }) => sets.get(`set/${namespace}/${set}`);
+
+/** @param {string} a @param {string} b */
+const byText = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
+const urgency = /** @type {const} */ ({ bad: 0, warn: 1, busy: 2, ok: 3 });
+
+/**
+ * The machines that match all words of a filter, in a stable order.
+ *
+ * @param {Fleet} fleet
+ * @param {string} filter words that are in the name, phase, step, node, set, deployment or last operation
+ * @param {"attention" | "name"} order `attention`: failing machines first
+ * @returns {readonly MachineRow[]}
+ */
+export function selectMachines(fleet, filter, order) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = [...fleet.machines.values()];
+  const found =
+    words.length === 0
+      ? all
+      : all.filter((machine) => {
+          const { name, namespace, phase, node, set, cause, step, vm, isHeld } = machine;
+          const deployment = setOf(fleet, machine)?.deployment ?? "";
+          const stepName = fleet.steps[step] ?? "";
+          const held = isHeld ? "held" : "";
+          const text = [name, namespace, phase, node, set, deployment, stepName, vm, held, cause]
+            .join(" ")
+            .toLowerCase();
+          return words.every((word) => text.includes(word));
+        });
+  return found.toSorted((a, b) => (order === "name" ? 0 : urgency[a.tone] - urgency[b.tone]) || byText(a.id, b.id));
+}
+
+/**
+ * @typedef {object} Strip number of machines
+ * @property {number} current of the current revision, in service
+ * @property {number} starting of the current revision, not in service yet
+ * @property {number} failing of any revision
+ * @property {number} old of former revisions, in service or starting
+ * @property {number} terminating
+ * @property {number} missing desired, and not created yet
+ */
+
+/**
+ * Machines of each deployment by what they are for its rollout, in one walk over all machines.
+ *
+ * @param {Fleet} fleet
+ * @returns {ReadonlyMap<string, Strip>} by id of the deployment
+ */
+export function stripsOf(fleet) {
+  /** @type {Map<string, Strip>} */
+  const strips = new Map();
+  for (const { id } of fleet.deployments.values())
+    strips.set(id, { current: 0, starting: 0, failing: 0, old: 0, terminating: 0, missing: 0 });
+  for (const machine of fleet.machines.values()) {
+    const set = setOf(fleet, machine);
+    const deployment = fleet.deployments.get(`deployment/${machine.namespace}/${set?.deployment ?? ""}`);
+    const strip = deployment && strips.get(deployment.id);
+    if (set === undefined || deployment === undefined || strip === undefined) continue;
+    strip[partOf(machine, set.revision === deployment.revision)] += 1;
+  }
+  for (const { id, desired } of fleet.deployments.values()) {
+    const strip = strips.get(id);
+    if (strip) strip.missing = Math.max(0, desired - strip.current - strip.starting - strip.failing - strip.old);
+  }
+  return strips;
+}
+
+/**
+ * @param {MachineRow} machine
+ * @param {boolean} isCurrent whether it has the revision of its deployment
+ * @returns {keyof Strip}
+ */
+function partOf({ isTerminating, tone, step }, isCurrent) {
+  if (isTerminating) return "terminating";
+  if (tone === "bad" || tone === "warn") return "failing";
+  if (!isCurrent) return "old";
+  return step === 2 ? "current" : "starting";
+}
+
+/**
+ * The sets of a deployment, the newest revision first, with their number of machines.
+ *
+ * @param {Fleet} fleet
+ * @param {DeploymentRow} deployment
+ */
+export function timelineOf(fleet, { namespace, name, revision }) {
+  const sets = [...fleet.sets.values()].filter((set) => set.namespace === namespace && set.deployment === name);
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const machine of fleet.machines.values()) {
+    const key = `${machine.namespace}/${machine.set}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return sets
+    .map((set) => ({
+      ...set,
+      machines: counts.get(`${namespace}/${set.name}`) ?? 0,
+      isCurrent: set.revision === revision,
+    }))
+    .toSorted((a, b) => Number(b.revision) - Number(a.revision) || byText(a.name, b.name));
+}
+
+/**
+ * Number of machines by phase, in the order of names.
+ *
+ * @param {Fleet} fleet
+ * @returns {readonly (readonly [phase: string, count: number])[]}
+ */
+export function countPhases({ machines }) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { phase } of machines.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  return [...counts].toSorted(([a], [b]) => byText(a, b));
+}
+
+/**
+ * Machines that are drained, and those whose deletion is held.
+ *
+ * @param {Fleet} fleet
+ */
+export function departures({ machines, steps }) {
+  const drain = steps.indexOf("Drain");
+  const leaving = [...machines.values()]
+    .filter(({ isTerminating }) => isTerminating)
+    .toSorted((a, b) => byText(a.since, b.since) || byText(a.id, b.id));
+  return {
+    held: leaving.filter(({ isHeld }) => isHeld),
+    drains: leaving.filter(({ isHeld, step }) => !isHeld && (step === drain || step === drain + 1)),
+  };
+}

@@ -1,0 +1,178 @@
+import {
+  annotationKeys,
+  deletionsHeldConditionType,
+  crdsEstablishedConditionType,
+  deletionProtectedConditionType,
+  labelKeys,
+  legacyConditionTypes as legacy,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  specValidConditionType,
+} from "@millwright/core";
+import { type ApiObject, controllerRefOf } from "@millwright/kube";
+import { cleanText, MAX_ROW_TEXT } from "./clean.ts";
+import { isTerminating, lifecycleOf, type Tone } from "./lifecycle.ts";
+
+/** What every row has. */
+interface RowBase {
+  /** Unique over all kinds. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** RFC 3339; empty when unknown. */
+  readonly created: string;
+}
+
+/** A machine, as a line of the page. */
+export interface MachineRow extends RowBase {
+  readonly kind: "machine";
+  readonly phase: string;
+  /** Index of the lifecycle step. */
+  readonly step: number;
+  readonly tone: Tone;
+  /** RFC 3339: when the step began, as far as is known. */
+  readonly since: string;
+  /** Name of the set that controls it. */
+  readonly set: string;
+  readonly node: string;
+  readonly vm: string;
+  /** Its last operation. */
+  readonly cause: string;
+  readonly isTerminating: boolean;
+  /** Whether the deletion budget holds its deletion. */
+  readonly isHeld: boolean;
+}
+
+/** A set, as a bar of the rollout timeline. */
+export interface SetRow extends RowBase {
+  readonly kind: "set";
+  readonly deployment: string;
+  readonly revision: string;
+  readonly className: string;
+  readonly desired: number;
+}
+
+/** A condition that needs attention. */
+export interface Attention {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A deployment, or a set without one, as a card of the page. */
+export interface DeploymentRow extends RowBase {
+  readonly kind: "deployment";
+  readonly revision: string;
+  readonly desired: number;
+  readonly ready: number;
+  readonly available: number;
+  readonly updated: number;
+  readonly isPaused: boolean;
+  /** Why the rollout is where it is: reason and message of Progressing. */
+  readonly progress: string;
+  readonly attention: readonly Attention[];
+}
+
+/** Any line of the page. */
+export type Row = MachineRow | SetRow | DeploymentRow;
+
+const text = (value: string | undefined | null): string => cleanText(value ?? "", MAX_ROW_TEXT);
+
+const base = (kind: Row["kind"], { metadata }: ApiObject): RowBase => ({
+  id: rowId(kind, metadata),
+  namespace: text(metadata.namespace),
+  name: text(metadata.name),
+  created: text(metadata.creationTimestamp),
+});
+
+/** The id of the row of an object. */
+export const rowId = (kind: Row["kind"], { namespace = "", name = "" }: ApiObject["metadata"]): string =>
+  `${kind}/${text(namespace)}/${text(name)}`;
+
+/** When the step of a machine began: a deletion stage is as old as its first record, and the phase names it otherwise. */
+function sinceOf(machine: Machine): string {
+  const { currentStatus, lastOperation } = machine.status ?? {};
+  const { creationTimestamp, deletionTimestamp } = machine.metadata;
+  return isTerminating(machine)
+    ? (lastOperation?.lastUpdateTime ?? deletionTimestamp ?? "")
+    : (currentStatus?.lastUpdateTime ?? creationTimestamp ?? "");
+}
+
+const phaseText = (machine: Machine): string => {
+  if (isTerminating(machine)) return "Terminating";
+  return machine.status?.currentStatus?.phase || "Creating";
+};
+
+/**
+ * The row of a machine.
+ *
+ * @param previous its last row: a machine that is still in the same deletion stage keeps the time at which that began
+ */
+export function machineRow(machine: Machine, isHeld: boolean, previous?: MachineRow): MachineRow {
+  const { step, tone } = lifecycleOf(machine, isHeld);
+  const terminating = isTerminating(machine);
+  const hasMoved = previous === undefined || previous.step !== step || !previous.isTerminating;
+  return {
+    ...base("machine", machine),
+    kind: "machine",
+    phase: text(phaseText(machine)),
+    step,
+    tone,
+    since: terminating && !hasMoved ? previous.since : text(sinceOf(machine)),
+    set: text(controllerRefOf(machine)?.name),
+    node: text(machine.metadata.labels?.[labelKeys.node]),
+    vm: text(machine.spec.providerID),
+    cause: text(machine.status?.lastOperation?.description),
+    isTerminating: terminating,
+    isHeld,
+  };
+}
+
+const revisionOf = ({ metadata }: ApiObject): string => text(metadata.annotations?.[annotationKeys.revision]);
+
+/** The row of a set. */
+export function setRow(set: MachineSet): SetRow {
+  const owner = controllerRefOf(set);
+  return {
+    ...base("set", set),
+    kind: "set",
+    deployment: owner?.kind === "MachineDeployment" ? text(owner.name) : "",
+    revision: revisionOf(set),
+    className: text(set.spec.template.spec?.class?.name),
+    desired: set.spec.replicas ?? 0,
+  };
+}
+
+/** Which status of a condition needs attention; others are for the details. */
+const needsAttention: Readonly<Record<string, string>> = {
+  [legacy.available]: "False",
+  [legacy.progressing]: "False",
+  [legacy.replicaFailure]: "True",
+  [legacy.frozen]: "True",
+  [specValidConditionType]: "False",
+  [crdsEstablishedConditionType]: "False",
+  [deletionsHeldConditionType]: "True",
+  [deletionProtectedConditionType]: "True",
+};
+
+/** The row of a deployment. */
+export function deploymentRow(deployment: MachineDeployment): DeploymentRow {
+  const { spec, status = {} } = deployment;
+  const conditions = status.conditions ?? [];
+  const progressing = conditions.find(({ type }) => type === legacy.progressing);
+  return {
+    ...base("deployment", deployment),
+    kind: "deployment",
+    revision: revisionOf(deployment),
+    desired: spec.replicas ?? 0,
+    ready: status.readyReplicas ?? 0,
+    available: status.availableReplicas ?? 0,
+    updated: status.updatedReplicas ?? 0,
+    isPaused: spec.paused === true,
+    progress: text([progressing?.reason, progressing?.message].filter(Boolean).join(": ")),
+    attention: conditions
+      .filter(({ type, status: value }) => needsAttention[type] === value)
+      .map(({ type, reason, message }) => ({ type: text(type), reason: text(reason), message: text(message) })),
+  };
+}
