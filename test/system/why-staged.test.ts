@@ -24,13 +24,13 @@ async function explains(
   object: string,
   texts: readonly string[],
 ): Promise<true> {
-  const { output } = await eventually(async () => {
-    const result = await millwright(installation.kubeconfig, ["why", object]);
-    expect(result.status, result.output).toBe(3);
-    for (const text of texts) expect(result.output.replaceAll(/[\s│]+/g, " ")).toContain(text);
-    return result;
+  // Conditions settle one after another, so the whole output is compared until it is that of the transcript.
+  await eventually(async () => {
+    const { status, output } = await millwright(installation.kubeconfig, ["why", object]);
+    expect(status, output).toBe(3);
+    for (const text of texts) expect(output.replaceAll(/[\s│]+/g, " ")).toContain(text);
+    await checkTranscript(name, `millwright why ${object}`, output);
   }, LONG);
-  await checkTranscript(name, `millwright why ${object}`, output);
   return true;
 }
 

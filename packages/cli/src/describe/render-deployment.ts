@@ -1,19 +1,11 @@
 import type { DeploymentReport } from "@millwright/runtime";
 import { renderTree, type TreeLayout } from "../explain/render-tree.ts";
-import { plain, table } from "../terminal/text.ts";
+import { plain, section, table } from "../terminal/text.ts";
 import { endOf, phasesText, unobserved } from "./group-lines.ts";
-
-/** Machines of all sets by phase. */
-function phasesOf({ sets }: DeploymentReport): string {
-  const counts = new Map<string, number>();
-  for (const { phases } of sets)
-    for (const [phase, count] of Object.entries(phases)) counts.set(phase, (counts.get(phase) ?? 0) + count);
-  return phasesText(Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))));
-}
 
 /** A deployment as `kubectl describe` would show it, its sets, machines and nodes as a tree. */
 export function renderDeployment(report: DeploymentReport, layout: TreeLayout): string {
-  const { desired, ready, available, updated, tree } = report;
+  const { desired, ready, available, updated, sets, tree } = report;
   return [
     ...table([
       ["Name:", report.name],
@@ -21,9 +13,23 @@ export function renderDeployment(report: DeploymentReport, layout: TreeLayout): 
       ["Strategy:", plain(report.strategy)],
       ["Class:", plain(report.className) || "-"],
       ["Machines:", `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`],
-      ["Phases:", phasesOf(report)],
     ]),
     ...unobserved(report),
+    ...section(
+      "Sets",
+      sets.length === 0
+        ? []
+        : table([
+            ["NAME", "REVISION", "CLASS", "DESIRED", "MACHINES"],
+            ...sets.map((set) => [
+              `${set.name}${set.isCurrent ? " (current)" : ""}`,
+              plain(set.revision) || "-",
+              plain(set.className) || "-",
+              String(set.desired),
+              phasesText(set.phases),
+            ]),
+          ]),
+    ),
     "",
     ...renderTree(tree, layout),
     "",
