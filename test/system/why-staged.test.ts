@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
@@ -70,6 +73,39 @@ describe("millwright why", () => {
         "Raise the quota in the cloud",
       ]),
     ).toBe(true);
+  });
+
+  it("gives the same answer from a snapshot, which has no secrets, and replays it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "millwright-snapshot-"));
+    try {
+      const file = join(folder, "state.json");
+      await start({ maxVms: 1 });
+      await deploy("pool", "small", 3);
+      await untilRunning(1);
+      await eventually(async () => {
+        const failing = (await installation.machines()).filter(
+          ({ status }) => status?.lastOperation?.errorCode === "ResourceExhausted",
+        );
+        expect(failing).toHaveLength(2);
+      }, LONG);
+      const { kubeconfig } = installation;
+      expect(await millwright(kubeconfig, ["snapshot", "--file", file])).toEqual({ status: 0, output: "" });
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const text = await readFile(file, "utf8");
+      expect(text).not.toContain("userData");
+      expect(text).not.toContain(Buffer.from("boot <<MACHINE_NAME>>").toString("base64"));
+      const stored = await millwright(kubeconfig, ["why", "md/pool", "--state", file]);
+      expect(stored.status).toBe(3);
+      expect(stored.output).toContain("ResourceExhausted: quota of 1 VMs is used up");
+      expect((await millwright(kubeconfig, ["describe", "md", "pool", "--state", file])).output).toContain(
+        "2 Machines",
+      );
+      // Nothing is left to decide: the machines exist, and their creation is repeated.
+      const replayed = startMillwright(["replay", file]);
+      expect([await replayed.ended, replayed.output()]).toEqual([0, expect.stringContaining("MachineDeployment pool")]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("names a missing class", async () => {

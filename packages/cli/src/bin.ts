@@ -1,16 +1,21 @@
 #!/usr/bin/env node
+import { basename } from "node:path";
 import { unsupportedNode } from "./supported-node.ts";
 import { stopWhenOutputCloses } from "./terminal/closed-output.ts";
 
 /** How long the process may take to end when its command has, milliseconds: handles that a driver has left open would keep it for ever. */
 const EXIT_TIMEOUT_MS = 2_000;
 
+/** As kubectl calls a plugin, its help names it so (kubectl's documentation, "Extend kubectl with plugins"). */
+const calledAs = (path: string): string =>
+  basename(path).startsWith("kubectl-") ? "kubectl millwright" : "millwright";
+
 const problem = unsupportedNode(process.versions.node);
 if (problem === undefined) {
   stopWhenOutputCloses();
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2), calledAs(process.argv[1] ?? ""));
   // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process
   setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 } else {

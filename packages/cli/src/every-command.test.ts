@@ -67,6 +67,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   "describe class": ["a"],
   "describe machine": ["a"],
   why: ["machine/a"],
+  replay: ["/no-such-snapshot"],
   drain: ["node", "--dry-run"],
   approve: ["--all"],
   plan: ["--scale=a=1"],
@@ -144,6 +145,7 @@ describe("a command that reads a cluster", () => {
       "drift",
       "plan",
       "run",
+      "snapshot",
       "uninstall",
       "why",
     ]);
@@ -160,7 +162,7 @@ describe("a command that reads a cluster", () => {
     const withoutFormat = commands
       .filter(([, command]) => !flagsOf(command).includes("--output"))
       .map(([name]) => name);
-    expect(withoutFormat).toEqual(["dev", "run", "driver digest", "driver serve", "version"]);
+    expect(withoutFormat).toEqual(["dev", "run", "snapshot", "driver digest", "driver serve", "version"]);
     const ofNamespace = reading
       .filter(([, command]) => !flagsOf(command).includes("--namespace"))
       .map(([name]) => name);

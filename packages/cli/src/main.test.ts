@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { main } from "./main.ts";
 
@@ -33,4 +35,13 @@ it("reports a failure in one line, without control characters", async () => {
   expect(await main(["plan", "-f", file, "--state", file, "-n", "c"])).toBe(1);
   expect(stderr).toContain('MachineSet "a [31m": metadata.namespace is "b"');
   expect(stderr).not.toContain("\u001b");
+});
+
+it("is a plugin of kubectl under the name kubectl-millwright, and its help shows that name", async () => {
+  const plugin = join(folder, "kubectl-millwright");
+  await symlink(fileURLToPath(new URL("bin.ts", import.meta.url)), plugin);
+  const runAs = (path: string): string =>
+    execFileSync(process.execPath, ["--conditions=@millwright/source", path, "why", "--help"], { encoding: "utf8" });
+  expect(runAs(plugin)).toMatch(/^Usage: kubectl millwright why /);
+  expect(runAs(fileURLToPath(new URL("bin.ts", import.meta.url)))).toMatch(/^Usage: millwright why /);
 });

@@ -7,12 +7,14 @@ import { plain } from "./terminal/text.ts";
 
 /**
  * Runs one command line and resolves with the {@link exitStatus}: for a failure with one line on stderr. An unexpected error is thrown and shown with its stack.
+ *
+ * @param name how help texts name the command
  */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[], name = "millwright"): Promise<number> {
   let status = 0;
   const program = createProgram((code) => {
     status = code;
-  }, args);
+  }, args).name(name);
   // Commander's own --version needs the text in advance.
   const words = args.length === 1 && args[0] === "--version" ? ["version"] : [...args];
   try {

@@ -29,6 +29,7 @@ import {
 } from "./target/cluster-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 import { addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
+import { addSnapshotCommands } from "./snapshot-commands.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
@@ -76,6 +77,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
   });
 
   addDescribeCommands(program, setStatus);
+  addSnapshotCommands(program, setStatus);
 
   addOutput(addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>"))))))
     .description(

@@ -66,5 +66,7 @@ export type { DrainSources } from "./drain/observe-drain.ts";
 export type { DrainPreview, DrainStep, PodPreview } from "./drain/simulate-drain.ts";
 export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain/drain-rules.ts";
+export { trimNode } from "./cluster/trim-node.ts";
+export { trimPod } from "./cluster/trim-pod.ts";
 export { claimNames } from "./model/pod-claims.ts";
 export type { Operations } from "./machine/operations/operations.ts";

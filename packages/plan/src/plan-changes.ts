@@ -1,7 +1,8 @@
 import { type DrainPreview, drainRulesOf, observeDrain, previewDeletionDrain } from "@millwright/controllers";
 import { labelKeys, type Machine, crdsEstablishedConditionType } from "@millwright/core";
+import { controllerRefOf } from "@millwright/kube";
 import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime";
-import { applyChanges, type PlannedChange } from "./changes/apply-changes.ts";
+import { applyChanges, type ChangedState, type PlannedChange } from "./changes/apply-changes.ts";
 import type { ClusterState } from "./state/cluster-state.ts";
 import { overlaps } from "./changes/overlaps.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./simulation/preview-change.ts";
@@ -125,7 +126,22 @@ export async function planChanges(
   planned: readonly PlannedChange[],
   options: PreviewOptions,
 ): Promise<Plan> {
-  const { state: after, roots, deletedMachines, notes } = applyChanges(state, planned, options.now);
+  return planRoots(state, applyChanges(state, planned, options.now), options);
+}
+
+/** Computes what the controllers do next with all deployments, and all sets without one, if nothing is changed. Writes nothing. */
+export async function planNext(state: ClusterState, options: PreviewOptions): Promise<Plan> {
+  const roots = [
+    ...state.deployments.map(({ metadata }) => ({ kind: "MachineDeployment" as const, name: metadata.name })),
+    ...state.sets
+      .filter((set) => controllerRefOf(set) === undefined)
+      .map(({ metadata }) => ({ kind: "MachineSet" as const, name: metadata.name })),
+  ];
+  return planRoots(state, { state, roots, deletedMachines: [], notes: [] }, options);
+}
+
+async function planRoots(state: ClusterState, changed: ChangedState, options: PreviewOptions): Promise<Plan> {
+  const { state: after, roots, deletedMachines, notes } = changed;
   const previews = roots.map((root) => previewChange(after, root, options));
   const missing = previews.map((change) => missingClass(after, change));
   const changes = previews.map((change, index) => {

@@ -143,8 +143,10 @@ export async function plan(flags: PlanFlags): Promise<number> {
   const source = await openState(flags);
   const plans: Plan[] = [];
   try {
-    for (const [namespace, group] of byNamespace(changes, flags, source.configured))
-      plans.push(await planChanges(await source.read(namespace), group, { now: systemClock.now(), durations }));
+    for (const [namespace, group] of byNamespace(changes, flags, source.configured)) {
+      const state = await source.read(namespace);
+      plans.push(await planChanges(state, group, { now: state.takenAt ?? systemClock.now(), durations }));
+    }
   } finally {
     await source.close();
   }

@@ -153,6 +153,10 @@ export async function readClusterState(options: ReadStateOptions): Promise<Clust
   };
 }
 
+/** Whether a snapshot was taken where machines join no cluster. */
+const isWithoutTarget = (head: object | undefined): boolean =>
+  head !== undefined && "hasTarget" in head && head.hasTarget === false;
+
 /** Kind of the object in a snapshot that has its time; no API server serves it. */
 export const snapshotKind = "MillwrightSnapshot";
 
@@ -195,7 +199,8 @@ export function stateOfManifests(
   const foreign = <T extends ApiObject>(kind: string): readonly T[] =>
     ofKind(kind).filter((object): object is T => object.metadata.name !== undefined);
   const notes: string[] = [];
-  const takenAt = Date.parse(ofKind(snapshotKind)[0]?.metadata.creationTimestamp ?? "");
+  const [head] = ofKind(snapshotKind);
+  const takenAt = Date.parse(head?.metadata.creationTimestamp ?? "");
   return {
     namespace: wanted,
     ...(Number.isNaN(takenAt) ? {} : { takenAt: new Date(takenAt) }),
@@ -203,7 +208,7 @@ export function stateOfManifests(
     sets: readAll(here("MachineSet"), "MachineSet", readMachineSet, notes),
     machines: readAll(here("Machine"), "Machine", readMachine, notes),
     classes: readAll(here("MachineClass"), "MachineClass", readMachineClass, notes),
-    ...(hasTarget ? { nodes: foreign<Node>("Node") } : {}),
+    ...(hasTarget && !isWithoutTarget(head) ? { nodes: foreign<Node>("Node") } : {}),
     events: here("Event"),
     notes,
     drainLists: () =>
