@@ -67,7 +67,8 @@ describe("millwright run without its prerequisites", () => {
     const before = refused();
     await pause(3_000);
     expect(refused() - before).toBeLessThan(30);
-    expect(fleet.cloud.calls).toEqual([]);
+    // The controllers may list the VMs of the class.
+    expect(fleet.cloud.calls.filter(({ operation }) => operation !== "list")).toEqual([]);
     await fleet.api.patch(clusterRoles, { name: "millwright" }, { rules: [everything] }, { kind: "merge" });
     await fleet.untilRunning(2, 90_000);
   });
@@ -108,8 +109,10 @@ describe("millwright run without its prerequisites", () => {
     );
     await controllers.waitFor(/"kinds":\["machines".*Waiting for the first list of some kinds/, 40_000);
     expect(fleet.cloud.calls).toEqual([]);
-    expect(await readiness(port)).toMatch(
-      /^503 .*control and target cluster: CRDs: .*does not serve.*"millwright crds apply"/s,
+    await eventually(async () =>
+      expect(await readiness(port)).toMatch(
+        /^503 .*control and target cluster: CRDs: .*does not serve.*"millwright crds apply"/s,
+      ),
     );
     await eventually(() => fleet.declareKinds());
     await eventually(async () => expect(await readiness(port)).toBe("200 OK"), 90_000);
@@ -133,7 +136,10 @@ describe("millwright run without its prerequisites", () => {
     );
     await fleet.deploy(1);
     await fleet.untilRunning(1);
-    expect(await readiness(port)).toMatch(/^503 .*Permission nodes: Not allowed in the whole cluster: delete; /s);
+    // Another thread answers, with a state that is up to a second old.
+    await eventually(async () =>
+      expect(await readiness(port)).toMatch(/^503 .*Permission nodes: Not allowed in the whole cluster: delete; /s),
+    );
     await fleet.api.patch(clusterRoles, { name: "millwright" }, { rules: [everything] }, { kind: "merge" });
     await controllers.waitFor(/The prerequisites of a cluster are met/, 90_000);
     await eventually(async () => expect(await readiness(port)).toBe("200 OK"));
