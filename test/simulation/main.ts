@@ -4,7 +4,7 @@ import { mutants } from "./mutants.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 
-const usage = `npm run simulate -- [flags]
+const usage = `usage: npm run simulate -- [flags]
 
 The controllers in virtual time, with faults that a seed decides.
 

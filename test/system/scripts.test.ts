@@ -9,7 +9,7 @@ const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import
 };
 
 /** Programs of others, which have a help of their own. */
-const foreign = ["vitest", "nx", "oxlint", "oxfmt", "tsc", "knip"];
+const foreign = ["npm", "vitest", "nx", "oxlint", "oxfmt", "tsc", "knip"];
 /** Run by npm before another script, without arguments. */
 const preludes = Object.keys(scripts).filter((name) => name.startsWith("pre"));
 
