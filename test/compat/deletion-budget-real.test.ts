@@ -10,6 +10,7 @@ import {
 import { eventResource, type KubeObject, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { grantByClusterRole } from "../harness/grant-roles.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
@@ -182,10 +183,13 @@ describe("the deletion budget on a real kube-apiserver", () => {
       metadata: { name: "small", namespace },
       secretRef,
     });
+    await grantByClusterRole(fleet.api, namespace);
     fleet.runAlone(`--namespace=${namespace}`);
     await deploy("pool", 12, namespace);
     await untilRunning(12, namespace);
     const deletedBefore = deletedVms();
+    // A terminating namespace gets no new objects, neither Events nor the next MachineSet.
+    fleet.expectForbidden(/^create .*\/namespaces\/shoot\//);
     await kubectl(["delete", "namespace", namespace, "--wait=false"]);
     await untilMachinesHeld(12, namespace);
     expect((await untilHeld("pool", namespace))?.message).toMatch(/^Deletion of 12 machines is held/);

@@ -61,6 +61,16 @@ export async function grantControllers(
   );
 }
 
+/**
+ * Grants the {@link controllersUser} the permissions for a namespace of machines in a ClusterRole, which stays when the namespace is deleted: see
+ * docs/permissions.md.
+ */
+export async function grantByClusterRole(api: ApiClient, namespace: string): Promise<void> {
+  const rules = requiredRoles("control", namespace).flatMap(({ rules: each }) => each);
+  const metadata = { name: `test-${namespace}` };
+  await grantRoles(api, controllersUser, [{ apiVersion: `${group}/v1`, kind: "ClusterRole", metadata, rules }]);
+}
+
 /** Waits until a server allows what {@link grantControllers} grants: a real one learns of roles after they are stored. */
 export async function untilGranted(api: ApiClient, namespace: string): Promise<void> {
   const spec = (role: PermissionsRole) =>

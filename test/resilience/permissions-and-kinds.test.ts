@@ -1,18 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import {
-  crds,
-  machineClassResource,
-  machineDeploymentResource,
-  machineResource,
-  requiredRoles,
-} from "@millwright/core";
+import { crds, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
 import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { freePorts } from "../../tools/control-plane/free-port.ts";
 import { eventually } from "../harness/eventually.ts";
-import { controllersUser, grantRoles } from "../harness/grant-roles.ts";
+import { grantByClusterRole } from "../harness/grant-roles.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -196,10 +190,7 @@ describe("millwright run without its prerequisites", () => {
       const { items } = await fleet.api.list(machineResource, { namespace: name });
       expect(items.map(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([false, false, false]);
     });
-    const rules = requiredRoles("control", name)[0]?.rules ?? [];
-    await grantRoles(fleet.api, controllersUser, [
-      { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "rescue" }, rules },
-    ]);
+    await grantByClusterRole(fleet.api, name);
     await eventually(async () => {
       const gone = await fleet.api.get(namespaceResource, { name }).then(() => false, isNotFound);
       expect(gone).toBe(true);
