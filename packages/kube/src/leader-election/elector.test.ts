@@ -19,7 +19,7 @@ const setUp = () => {
 };
 const spec = (api: FakeApi) => api.peek(leaseResource, lease)?.["spec"];
 
-test("makes the lease, leads, renews every two seconds and keeps what others wrote into it", async () => {
+test("makes the lease, leads, renews every four seconds and keeps what others wrote into it", async () => {
   const { clock, api } = setUp();
   const a = joinElection(api, clock, "a");
   await clock.advance(0);
@@ -34,7 +34,9 @@ test("makes the lease, leads, renews every two seconds and keeps what others wro
   api.change(leaseResource, lease, { metadata: { labels: { a: "b" } }, spec: { strategy: "x" } });
   await clock.advance(60_000);
   expect(a.state.untilMs).toBeGreaterThanOrEqual(68_000);
-  expect(spec(api)).toMatchObject({ strategy: "x", renewTime: "2026-01-01T00:01:00.000000Z" });
+  // The first renewal conflicts with the change and is repeated after two seconds.
+  expect(spec(api)).toMatchObject({ strategy: "x", renewTime: "2026-01-01T00:00:58.000000Z" });
+  expect(api.calls.filter(({ verb }) => verb === "replace")).toHaveLength(15);
   expect(api.peek(leaseResource, lease)?.metadata.labels).toEqual({ a: "b" });
   await a.stop();
   expect(clock.pending()).toBe(0);
@@ -118,6 +120,41 @@ test("leads on through failures that are shorter than the deadline, and renews w
   await a.stop();
 });
 
+test("leads on when a renewal gets no response: its timeout leaves time for another", async () => {
+  const { clock, api } = setUp();
+  let lost = 0;
+  const lossy = {
+    ...api,
+    replace: async (...args: Parameters<ApiClient["replace"]>) => {
+      if (lost++ > 0) return api.replace(...args);
+      await clock.sleep(args[2]?.timeoutMs ?? Infinity);
+      throw unanswered();
+    },
+  } as typeof api;
+  const a = joinElection(lossy, clock, "a");
+  await clock.advance(60_000);
+  expect([a.isLeader(), a.state.terms]).toEqual([true, 1]);
+  await a.stop();
+});
+
+test("renews each retry period while the server is slow", async () => {
+  const { clock, api } = setUp();
+  const late = {
+    ...api,
+    replace: async (...args: Parameters<ApiClient["replace"]>) => {
+      await clock.sleep(600);
+      return api.replace(...args);
+    },
+  } as typeof api;
+  const a = joinElection(late, clock, "a");
+  await clock.advance(60_000);
+  expect([a.isLeader(), a.state.terms]).toEqual([true, 1]);
+  expect(api.calls.filter(({ verb }) => verb === "replace").length).toBeGreaterThan(20);
+  const stopped = a.stop();
+  await clock.advance(10_000);
+  await stopped;
+});
+
 test("has lost ten seconds after its last renewal was sent, and does not come back", async () => {
   const { clock, api } = setUp();
   const a = joinElection(api, clock, "a");
@@ -143,7 +180,7 @@ test("has lost as soon as it sees another holder, or its own name in another ter
     const a = joinElection(api, clock, "a");
     await clock.advance(0);
     api.change(leaseResource, lease, { spec: change });
-    await clock.advance(2_000);
+    await clock.advance(4_000);
     expect(a.state.ended).toBe(because);
     await a.running;
   }

@@ -7,7 +7,7 @@ import type { ObjectRef } from "../objects/kube-object.ts";
 import { decideCandidacy } from "./decide.ts";
 import { createLeaseClaim } from "./lease-claim.ts";
 import type { LeaseClaim } from "./lease-claim.ts";
-import { followerJitter, followerPace } from "./settings.ts";
+import { followerJitter, followerPace, renewalPeriodMs } from "./settings.ts";
 import type { ElectionSettings } from "./settings.ts";
 
 /** Options of {@link createElector}. */
@@ -69,6 +69,8 @@ export function createElector(options: ElectorOptions): Elector {
     }),
   );
   let isLeading = false;
+  /** Leases whose last renewal took long: they are renewed each retry period, so that more attempts remain while the server is slow. */
+  const slow = new Set<LeaseClaim>();
   /** How often in a row some leases were acquired, and then not all. */
   let incomplete = 0;
   /** How long the leases of others are valid at least, when they were read last. */
@@ -107,13 +109,17 @@ export function createElector(options: ElectorOptions): Elector {
     log("debug", "A step of the leader election failed", { lease: claim.name, error: messageOf(error) });
   }
 
-  /** Renews one lease of the leader. Returns why it is lost, if it is. */
+  /** Renews one lease of the leader if it is due. Returns why it is lost, if it is. */
   async function renew(claim: LeaseClaim, signal: AbortSignal): Promise<string | undefined> {
+    if (!isDue(claim)) return undefined;
     try {
       // A leader need not read the lease: no other process writes it.
       const next = claim.decide();
       if (next?.kind === "lost") return next.because;
+      const startMs = clock.monotonicMs();
       await claim.renew(signal);
+      if (clock.monotonicMs() - startMs > settings.retryPeriodMs / 4) slow.add(claim);
+      else slow.delete(claim);
       reportTerm();
       return undefined;
     } catch (error) {
@@ -138,7 +144,15 @@ export function createElector(options: ElectorOptions): Elector {
     return `the lease could not be renewed for ${settings.renewDeadlineMs} ms`;
   }
 
-  /** Renews all leases. Returns why leadership is over, if it is. */
+  /** Whether a lease of the leader was renewed long enough ago. The loop looks once per retry period, and may do so a little early. */
+  function isDue(claim: LeaseClaim): boolean {
+    if (slow.has(claim)) return true;
+    const { renewDeadlineMs, retryPeriodMs } = settings;
+    const renewedMs = (claim.heldUntilMs() ?? -Infinity) - renewDeadlineMs;
+    return clock.monotonicMs() - renewedMs > renewalPeriodMs(settings) - retryPeriodMs / 2;
+  }
+
+  /** Renews the leases that are due. Returns why leadership is over, if it is. */
   async function lead(signal: AbortSignal): Promise<string | undefined> {
     const reasons = await Promise.all(claims.map((claim) => renew(claim, signal)));
     for (const [index, claim] of claims.entries()) {
@@ -186,7 +200,12 @@ export function createElector(options: ElectorOptions): Elector {
 
   function pauseMs(): number {
     const untilMs = leadsUntilMs();
-    if (untilMs !== undefined) return Math.max(0, Math.min(settings.retryPeriodMs, untilMs - clock.monotonicMs()));
+    if (untilMs !== undefined) {
+      const restMs = untilMs - clock.monotonicMs();
+      // The less time is left, the sooner is the next attempt.
+      const periodMs = restMs < 2 * settings.retryPeriodMs ? settings.retryPeriodMs / 4 : settings.retryPeriodMs;
+      return Math.max(0, Math.min(periodMs, restMs));
+    }
     const { retryPeriodMs, leaseDurationMs } = settings;
     const jitterMs = retryPeriodMs * random.next() * followerJitter;
     if (followMs !== undefined) return Math.min(retryPeriodMs * followerPace, followMs) + jitterMs;

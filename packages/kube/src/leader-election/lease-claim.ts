@@ -57,10 +57,10 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
 
   const untilMs = (of: Term): number => of.confirmedMs + settings.renewDeadlineMs;
 
-  /** No request may outlast the term, nor take more than half of the renew deadline. */
+  /** No request may outlast the term, nor take more than half of the renew deadline. One that gets no response leaves time for another. */
   const timeoutMs = (): number => {
     const most = settings.renewDeadlineMs / 2;
-    return term === undefined ? most : Math.max(1, Math.min(most, untilMs(term) - clock.monotonicMs()));
+    return term === undefined ? most : Math.max(1, Math.min(most, (untilMs(term) - clock.monotonicMs()) * 0.75));
   };
 
   function begin(begun: Term): void {

@@ -6,7 +6,10 @@ export interface ElectionTimes {
   readonly leaseDurationMs?: number | undefined;
   /** The leader stops leading when it could not renew for so long. Default 10 s. */
   readonly renewDeadlineMs?: number | undefined;
-  /** How often the leader renews. The other candidates read the lease after 0.6 to 0.8 of it. Default 2 s. */
+  /**
+   * How often the leader checks its leases: it renews each second time, and repeats a renewal that failed the next time. The other candidates
+   * read the lease after 0.6 to 0.8 of it. Default 2 s.
+   */
   readonly retryPeriodMs?: number | undefined;
 }
 
@@ -18,6 +21,19 @@ export type ElectionSettings = { readonly [Name in keyof ElectionTimes]-?: numbe
  * that a lease that was released is held again within two seconds by default; client-go needs up to 2.4 s.
  */
 export const followerPace = 0.6;
+
+/** After how many retry periods the leader renews: half of the writes of client-go, which renews after each of them. */
+const renewalPace = 2;
+
+/** How much of the renew deadline may pass until the next renewal, so that there is time to repeat it. */
+const renewalShare = 0.4;
+
+/**
+ * After how long the leader renews a lease, milliseconds: 4 s by default. Three attempts remain until the renew deadline. Never less than the retry period. When another
+ * process may acquire the lease does not depend on it: others wait for the whole lease after the last renewal.
+ */
+export const renewalPeriodMs = ({ retryPeriodMs, renewDeadlineMs }: ElectionSettings): number =>
+  Math.max(retryPeriodMs, Math.min(retryPeriodMs * renewalPace, renewDeadlineMs * renewalShare));
 
 /** Jitter of the other candidates, so that they do not send requests at once. Source: client-go, `JitterFactor`. */
 export const followerJitter = 0.2;
