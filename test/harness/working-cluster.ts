@@ -12,6 +12,7 @@ import {
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { eventually } from "./eventually.ts";
 import { createKubectl } from "./foreign-tools.ts";
+import { forbiddenRequests } from "./grant-roles.ts";
 
 /** A cluster with TLS, RBAC and nodes that run workloads. No machines. */
 export interface WorkingCluster {
@@ -22,16 +23,21 @@ export interface WorkingCluster {
   readonly kubeconfig: string;
   /** Path of a kubeconfig of another user. */
   kubeconfigOf(user: string, groups?: readonly string[]): Promise<string>;
+  /** Path of a kubeconfig of the controllers of a release of the chart, which have the permissions of its service account only. */
+  kubeconfigOfRelease(namespace: string, name: string): Promise<string>;
+  /** Rejects when the controllers of a release were forbidden anything. */
   close(): Promise<void>;
 }
 
 /** Starts a cluster with ready nodes of these names. */
 export async function startWorkingCluster(...nodeNames: readonly string[]): Promise<WorkingCluster> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
-  const server = createApiServer({ tls: true, tokens: {}, authorization: "RBAC" });
+  const server = createApiServer({ tls: true, tokens: {}, authorization: "RBAC", requestLogLimit: 100_000 });
+  const serviceAccounts = new Set<string>();
   const { url, certificateAuthority } = await server.listen();
   const kubeconfigOf = async (user: string, groups: readonly string[] = []): Promise<string> => {
-    const file = join(folder, `kubeconfig-${user}`);
+    // In KUBECONFIG a colon separates files.
+    const file = join(folder, `kubeconfig-${user.replaceAll(":", ".")}`);
     const clientCertificate = await server.issueClientCertificate({ user, groups });
     await writeFile(file, kubeconfigFor(url, { certificateAuthority, clientCertificate }));
     return file;
@@ -52,12 +58,22 @@ export async function startWorkingCluster(...nodeNames: readonly string[]): Prom
     folder,
     kubeconfig,
     kubeconfigOf,
+    kubeconfigOfRelease(namespace, name) {
+      const user = `system:serviceaccount:${namespace}:${name}`;
+      serviceAccounts.add(user);
+      return kubeconfigOf(user, ["system:serviceaccounts", `system:serviceaccounts:${namespace}`]);
+    },
     async close() {
       stop.abort(new Error("the test ends"));
       await ended;
       await api.close();
       await server.close();
       await rm(folder, { recursive: true, force: true });
+      forbiddenRequests().check(
+        server.requests
+          .filter(({ user, status }) => serviceAccounts.has(user) && status === 403)
+          .map(({ verb, path }) => `${verb} ${path}`),
+      );
     },
   };
 }

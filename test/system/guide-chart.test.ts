@@ -17,7 +17,7 @@ const LONG = 90_000;
 /** More than the ten machines that the deletion budget always allows to be deleted. */
 const COUNT = 12;
 
-/** The pods of the release are simulated; a process beside them does what its container would do. */
+/** The pods of the release are simulated; a process beside them does what its container would do, with the permissions of its service account. */
 describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_000 }, () => {
   let cluster: WorkingCluster;
   let api: ApiClient;
@@ -48,7 +48,9 @@ describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_
     const [port = 0] = await freePorts(1);
     pod = `127.0.0.1:${port}`;
     const flags = ["--provider=mock", `--namespace=${namespace}`, `--port=${port}`, "--address=127.0.0.1"];
-    controllers = startMillwright(["run", ...flags], { KUBECONFIG: cluster.kubeconfig });
+    controllers = startMillwright(["run", ...flags], {
+      KUBECONFIG: await cluster.kubeconfigOfRelease(namespace, "millwright"),
+    });
     await untilRunning();
   });
   afterAll(async () => {
@@ -117,9 +119,10 @@ describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_
     await uninstall.run("Delete the machines", 3);
     await eventually(async () => expect(fleet.cloud.vms()).toEqual([]), LONG);
 
+    // As its pod, which ends with the release.
+    expect(await controllers.stop("SIGTERM")).toBe(0);
     expect(await uninstall.run("Remove the chart")).toContain('release "millwright" uninstalled');
     expect((await kubectl(["get", "crds", "-o", "name"])).match(/machine\.sapcloud\.io/g)).toHaveLength(4);
-    expect(await controllers.stop("SIGTERM")).toBe(0);
 
     const finalizers = (): Promise<string> =>
       kubectl(["get", "secret", "cloud", "-o", "jsonpath={.metadata.finalizers}"]);

@@ -65,7 +65,7 @@ function createVms(
   const collects = has("machine-safety-orphan-vms");
   if (!collects && !has("machine")) return undefined;
   const mode = collects ? options : { ...options, orphanVms: "off" as const };
-  return followVms(context, driver, settings, mode, countFailedVmLists(registry));
+  return followVms(context, driver, settings, mode, countFailedVmLists(registry, context.namespace));
 }
 
 function createMachines(
@@ -76,7 +76,7 @@ function createMachines(
   if (vms === undefined || !has("machine")) return undefined;
   const { missingVms, vmOwners } = vms;
   const machine = createMachineController(context, { driver, missingVms, vmOwners, settings, workers });
-  measureOpenCircuits(registry, machine.operations);
+  measureOpenCircuits(registry, context.namespace, machine.operations);
   measureOperations(registry, machine.operations);
   return machine;
 }

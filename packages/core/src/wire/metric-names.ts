@@ -264,25 +264,25 @@ export const nodejsMetricNames = {
 export const ownMetricNames = {
   /** Histogram: all of what MCM's gauges of durations show the last of; labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
   stepSeconds: "millwright_machine_step_duration_seconds",
-  /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
+  /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; labels `namespace` and `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
-  /** Gauge: terminating objects that deletion protection keeps; label `kind`: `Machine` or `MachineDeployment`. */
+  /** Gauge: terminating objects that deletion protection keeps; labels `namespace` and `kind`: `Machine` or `MachineDeployment`. */
   protectedDeletions: "millwright_protected_deletions",
-  /** Gauge: machines whose deletion is held by the deletion budget; label `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
+  /** Gauge: machines whose deletion is held by the deletion budget; labels `namespace` and `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
   heldDeletions: "millwright_held_deletions",
   /** Gauge: how many more machines may be deleted within the hour without an approval; labels `rule` (`share` or `rate`), `kind` (`Namespace`, `MachineDeployment` or `MachineSet` of a share, `Namespace` or `MachineClass` of a rate) and `name`. A deletion must fit into all. Series of what has neither machines nor losses within the hour are removed. */
   deletionsRemaining: "millwright_deletion_budget_remaining",
   /** Gauge: how many may be deleted within an hour; labels as above. */
   deletionsLimit: "millwright_deletion_budget_limit",
-  /** Counter: deletions of machines that the deletion budget allowed, since the process started; label `cause` as of held deletions, or `orphan-vm`. */
+  /** Counter: deletions of machines that the deletion budget allowed, since the process started; labels `namespace` and `cause` as of held deletions, or `orphan-vm`. */
   deletions: "millwright_deletions_total",
   /** Gauge: Machines, MachineSets, MachineDeployments and MachineClasses with a field of the wrong type: their specs are not acted on until they are fixed; labels `kind`, `namespace`. Alert on any value above 0. */
   unreadableObjects: "millwright_unreadable_objects",
-  /** Gauge: VMs without Machine that are in quarantine; label `machine_class`. Alert on any value above 0. */
+  /** Gauge: VMs without Machine that are in quarantine; labels `namespace` and `machine_class`. Alert on any value above 0. */
   orphanVms: "millwright_orphan_vms",
-  /** Counter: lists of the VMs of a class that failed or proved nothing; labels `machine_class` and `reason`: the code of the error, `Internal` for one that cannot be read, or `VMsNotListed` for one that lacks most VMs. */
+  /** Counter: lists of the VMs of a class that failed or proved nothing; labels `namespace`, `machine_class` and `reason`: the code of the error, `Internal` for one that cannot be read, or `VMsNotListed` for one that lacks most VMs. */
   failedVmLists: "millwright_vm_list_failures_total",
-  /** Gauge: 1 while calls of a driver with a credential are held back because its cloud refuses them; labels `driver`, `secret`: name of the Secret. Alert on any value above 0. */
+  /** Gauge: 1 while calls of a driver with a credential are held back because its cloud refuses them; labels `namespace`, `driver`, `secret`: name of the Secret. Alert on any value above 0. */
   circuitOpen: "millwright_circuit_open",
   /** Gauge: operations of machines that call a driver; labels `operation` (`create`, `initialize`, `find`, `delete`) and `state`: `waiting` (throttled), `running`, `pending` (accepted by the cloud) or `failed` (until they are tried again). */
   operations: "millwright_machine_operations",

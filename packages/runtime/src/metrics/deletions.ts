@@ -16,29 +16,30 @@ const causes: readonly DeletionCause[] = [
 /** Adds the metrics of the deletion budget: what it holds and leaves, counted at each scrape, and what it allowed. */
 export function measureDeletions(
   registry: Registry,
+  namespace: string,
   budget: Pick<DeletionBudget, "heldByCause" | "begunByCause" | "rooms">,
 ): void {
   const held = new Gauge({
     name: ownMetricNames.heldDeletions,
     help: "Machines whose deletion is held by the deletion budget.",
-    labelNames: ["cause"],
+    labelNames: ["namespace", "cause"],
     registers: [registry],
     collect() {
       held.reset();
-      for (const cause of causes) if (cause !== "orphan-vm") held.set({ cause }, 0);
-      held.set({ cause: "creation" }, 0);
-      for (const [cause, count] of budget.heldByCause()) held.set({ cause }, count);
+      for (const cause of causes) if (cause !== "orphan-vm") held.set({ namespace, cause }, 0);
+      held.set({ namespace, cause: "creation" }, 0);
+      for (const [cause, count] of budget.heldByCause()) held.set({ namespace, cause }, count);
     },
   });
   const begun = new Counter({
     name: ownMetricNames.deletions,
     help: "Deletions of machines that began since the process started.",
-    labelNames: ["cause"],
+    labelNames: ["namespace", "cause"],
     registers: [registry],
     collect() {
       begun.reset();
-      for (const cause of causes) begun.inc({ cause }, 0);
-      for (const [cause, count] of budget.begunByCause()) begun.inc({ cause }, count);
+      for (const cause of causes) begun.inc({ namespace, cause }, 0);
+      for (const [cause, count] of budget.begunByCause()) begun.inc({ namespace, cause }, count);
     },
   });
   measureRooms(registry, budget);

@@ -2,12 +2,12 @@ import { ownMetricNames } from "@millwright/core";
 import { Counter, type Registry } from "prom-client";
 
 /** Adds the counter of lists of VMs that failed or proved nothing. Returns what counts one. */
-export function countFailedVmLists(registry: Registry): (className: string, reason: string) => void {
+export function countFailedVmLists(registry: Registry, namespace: string): (className: string, reason: string) => void {
   const counter = new Counter({
     name: ownMetricNames.failedVmLists,
     help: "Lists of the VMs of a MachineClass that failed, or lacked most VMs.",
-    labelNames: ["machine_class", "reason"],
+    labelNames: ["namespace", "machine_class", "reason"],
     registers: [registry],
   });
-  return (className, reason) => counter.inc({ machine_class: className, reason });
+  return (className, reason) => counter.inc({ namespace, machine_class: className, reason });
 }

@@ -36,12 +36,12 @@ export function createLeaderMetrics({
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();
-  measureDeletions(registry, deletionBudget);
+  measureDeletions(registry, namespace, deletionBudget);
   if (!measuresObjects) return { parts: () => readRegistry(registry, { clock }), end: () => undefined };
-  measurePausedDeletions(registry, crdGuard, caches);
+  measurePausedDeletions(registry, namespace, crdGuard, caches);
   measureProtectedDeletions(registry, namespace, caches);
   measureUnreadableObjects(registry, namespace, caches);
-  measureOrphanVms(registry, caches);
+  measureOrphanVms(registry, namespace, caches);
   const writeFleet = measureFleet(registry, caches);
   const end = countFlow(registry, caches, clock);
   return {

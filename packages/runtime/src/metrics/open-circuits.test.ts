@@ -8,9 +8,9 @@ it("a credential is 1 while its calls are held back, once for all of its circuit
     { driver: "mock", secret: "cloud", code: "Unauthenticated" as const, message: "no", since: 0 },
     { driver: "mock", secret: "cloud", machineClass: "a", code: "PermissionDenied" as const, message: "no", since: 0 },
   ];
-  measureOpenCircuits(registry, { openCircuits: () => open });
+  measureOpenCircuits(registry, "shoot", { openCircuits: () => open });
   const samples = async () => (await registry.metrics()).split("\n").filter((line) => line.startsWith("millwright"));
-  expect(await samples()).toEqual(['millwright_circuit_open{driver="mock",secret="cloud"} 1']);
+  expect(await samples()).toEqual(['millwright_circuit_open{namespace="shoot",driver="mock",secret="cloud"} 1']);
   open.length = 0;
   expect(await samples()).toEqual([]);
 });

@@ -20,9 +20,9 @@ it("counts the VMs in quarantine, by class", async () => {
   void classes.run(stop.signal);
   await classes.synced(stop.signal);
   const registry = new Registry();
-  measureOrphanVms(registry, { classes });
+  measureOrphanVms(registry, namespace, { classes });
   const metrics = await registry.metrics();
-  expect(metrics).toContain('millwright_orphan_vms{machine_class="small"} 2');
-  expect(metrics).toContain('millwright_orphan_vms{machine_class="large"} 0');
+  expect(metrics).toContain('millwright_orphan_vms{namespace="shoot",machine_class="small"} 2');
+  expect(metrics).toContain('millwright_orphan_vms{namespace="shoot",machine_class="large"} 0');
   stop.abort();
 });

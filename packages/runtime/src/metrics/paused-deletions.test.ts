@@ -28,12 +28,12 @@ it("counts the deletions that are paused, by kind", async () => {
         : { verdict: name === "c" ? "unknown" : "proceed" },
   };
   const registry = new Registry();
-  measurePausedDeletions(registry, crdGuard, caches);
-  expect(await registry.metrics()).toContain('millwright_paused_deletions{kind="Machine"} 0');
+  measurePausedDeletions(registry, namespace, crdGuard, caches);
+  expect(await registry.metrics()).toContain('millwright_paused_deletions{namespace="shoot",kind="Machine"} 0');
   paused = ["a", "b", "begun"];
   const metrics = await registry.metrics();
-  expect(metrics).toContain('millwright_paused_deletions{kind="Machine"} 2');
-  expect(metrics).toContain('millwright_paused_deletions{kind="MachineSet"} 0');
-  expect(metrics).toContain('millwright_paused_deletions{kind="MachineDeployment"} 0');
+  expect(metrics).toContain('millwright_paused_deletions{namespace="shoot",kind="Machine"} 2');
+  expect(metrics).toContain('millwright_paused_deletions{namespace="shoot",kind="MachineSet"} 0');
+  expect(metrics).toContain('millwright_paused_deletions{namespace="shoot",kind="MachineDeployment"} 0');
   stop.abort();
 });

@@ -8,13 +8,14 @@ import { Gauge, type Registry } from "prom-client";
  */
 export function measurePausedDeletions(
   registry: Registry,
+  namespace: string,
   crdGuard: Pick<CrdGuard, "deletionVerdictOf">,
   { machines, sets, deployments }: Pick<ControlCaches, "machines" | "sets" | "deployments">,
 ): void {
   const gauge = new Gauge({
     name: ownMetricNames.pausedDeletions,
     help: "Terminating objects whose deletion is paused because a CustomResourceDefinition was deleted.",
-    labelNames: ["kind"],
+    labelNames: ["namespace", "kind"],
     registers: [registry],
     collect() {
       const verdicts = {
@@ -28,7 +29,7 @@ export function measurePausedDeletions(
           .map((deployment) => crdGuard.deletionVerdictOf("MachineDeployment", deployment, false)),
       };
       for (const [kind, ofKind] of Object.entries(verdicts))
-        gauge.set({ kind }, ofKind.filter(({ verdict }) => verdict === "paused").length);
+        gauge.set({ namespace, kind }, ofKind.filter(({ verdict }) => verdict === "paused").length);
     },
   });
 }

@@ -49,7 +49,7 @@ it("counts terminating objects that deletion protection keeps, by kind", async (
   const registry = new Registry();
   measureProtectedDeletions(registry, namespace, caches);
   const metrics = await registry.metrics();
-  expect(metrics).toContain('millwright_protected_deletions{kind="Machine"} 2');
-  expect(metrics).toContain('millwright_protected_deletions{kind="MachineDeployment"} 1');
+  expect(metrics).toContain('millwright_protected_deletions{namespace="shoot",kind="Machine"} 2');
+  expect(metrics).toContain('millwright_protected_deletions{namespace="shoot",kind="MachineDeployment"} 1');
   stop.abort();
 });

@@ -17,14 +17,14 @@ export function measureProtectedDeletions(
   const gauge = new Gauge({
     name: ownMetricNames.protectedDeletions,
     help: "Terminating objects that deletion protection keeps.",
-    labelNames: ["kind"],
+    labelNames: ["namespace", "kind"],
     registers: [registry],
     collect() {
       const deployments = caches.deployments.store
         .list()
         .filter((deployment) => deployment.metadata.deletionTimestamp != null && isProtected(deployment));
-      gauge.set({ kind: "Machine" }, caches.machines.store.list().filter(isKept).length);
-      gauge.set({ kind: "MachineDeployment" }, deployments.length);
+      gauge.set({ namespace, kind: "Machine" }, caches.machines.store.list().filter(isKept).length);
+      gauge.set({ namespace, kind: "MachineDeployment" }, deployments.length);
     },
   });
 }
