@@ -41,4 +41,15 @@ describe("slowStart", () => {
     });
     expect(starts).toEqual([1, 1, 2, 1, 2, 3, 4, 1]);
   });
+
+  it("runs no more than sixteen calls at once, however many there are", async () => {
+    let running = 0;
+    let most = 0;
+    await slowStart(1_000, async () => {
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      running--;
+    });
+    expect(most).toBe(16);
+  });
 });

@@ -13,8 +13,8 @@ import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-
  * How much reconciles of objects that own machines may read: see docs/decisions/large-fleets.md. Exported for tests.
  */
 export const ownerPace = {
-  /** Machines that the reconciles of one controller read per second; each costs about ten microseconds. */
-  costPerSecond: 10_000,
+  /** Machines that the reconciles of one controller read per second; each costs ten to twenty microseconds. */
+  costPerSecond: 2_500,
   /** Objects with no more machines than this are never delayed. */
   freeCost: 100,
   /** Maximum delay of a reconcile, milliseconds: that of a changed spec, too. */
