@@ -195,7 +195,8 @@ export function createManager(options: ManagerOptions): Manager {
   const settings = { ...defaultMachineSettings, ...options.settings };
   /** The same for conditions, whose results are kept for as long as it is the same object. */
   let conditionSettings = { ...settings };
-  const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
+  const normalEvents = { burst: 100, perSecond: 5 };
+  const events = createEventRecorder({ api: control, component: "millwright", clock, random, log, normalEvents });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target && targetCachesFor({ api: target, clock, random, log }, options.targetCaches);
   const guarded = [caches.machines, caches.sets, caches.deployments];

@@ -108,6 +108,25 @@ test("writes similar events one by one again after ten minutes of silence", asyn
   expect(api.all(eventResource).map((each) => each["message"])).toContain("Created m13");
 });
 
+test("writes normal events of many objects up to the budget, warnings always, and normal events again later", async () => {
+  const { clock, api, recorder } = setUp({ normalEvents: { burst: 10, perSecond: 2 } });
+  const record = (name: string, type: "Normal" | "Warning"): void =>
+    recorder.record({ ...machine, metadata: { ...machine.metadata, name, uid: name } }, { ...event, type });
+  for (let i = 0; i < 30; i++) record(`m${i}`, "Normal");
+  for (let i = 0; i < 30; i++) record(`m${i}`, "Warning");
+  await recorder.flush();
+  const count = (type: string): number => api.all(eventResource).filter((each) => each["type"] === type).length;
+  expect([count("Normal"), count("Warning"), recorder.counts()]).toEqual([10, 30, { sent: 40, dropped: 20 }]);
+  await clock.advance(3_000);
+  for (let i = 30; i < 50; i++) record(`m${i}`, "Normal");
+  await recorder.flush();
+  expect(count("Normal")).toBe(16);
+  // A higher count of an event that is written already is not a new one.
+  record("m0", "Normal");
+  await recorder.flush();
+  expect(api.all(eventResource).filter((each) => each["count"] === 2)).toHaveLength(1);
+});
+
 test("writes what waits to be combined when it is flushed, and drops it when it is closed", async () => {
   const { clock, api, recorder } = setUp();
   const record = (from: number, to: number): void => {

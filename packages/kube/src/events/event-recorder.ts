@@ -7,6 +7,7 @@ import type { Log } from "../log.ts";
 import { objectFields } from "../objects/log-fields.ts";
 import { eventResource } from "../objects/built-in-resources.ts";
 import type { ApiObject, ObjectMeta } from "../objects/kube-object.ts";
+import { createEventBudget, type EventBudgetOptions } from "./event-budget.ts";
 import { createEventSeriesMemory } from "./event-series.ts";
 import type { EventRecord, EventSeries } from "./event-series.ts";
 
@@ -21,13 +22,15 @@ export interface EventRecorderOptions {
   readonly random: Random;
   /** Size of the buffer; further events are dropped and counted. Default 1000. */
   readonly capacity?: number | undefined;
+  /** How many new events of type `Normal` are written; further ones are dropped and counted. Warnings are always written. Default: all. */
+  readonly normalEvents?: EventBudgetOptions | undefined;
   readonly log?: Log | undefined;
 }
 
 /** Counters of a recorder, for metrics. */
 export interface EventCounts {
   readonly sent: number;
-  /** Dropped because the buffer was full or the server rejected them. */
+  /** Dropped because the buffer was full, the budget of normal events was used, or the server rejected them. */
   readonly dropped: number;
 }
 
@@ -58,6 +61,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const log = options.log ?? noLog;
   const capacity = options.capacity ?? 1_000;
   const stop = new AbortController();
+  const budget = options.normalEvents === undefined ? undefined : createEventBudget(clock, options.normalEvents);
 
   const series = createEventSeriesMemory(options);
   // Invariants: a series is in `buffer` or in `early` exactly when it is pending, at most once; both together are never longer than `capacity`;
@@ -73,7 +77,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       if (stop.signal.aborted) return;
       const found = series.count(object, event);
       if (found.pending) return;
-      if (buffer.length + early.size >= capacity) {
+      const isAffordable = found.stored || event.type === "Warning" || budget?.take() !== false;
+      if (!isAffordable || buffer.length + early.size >= capacity) {
         counts.dropped++;
         return;
       }
