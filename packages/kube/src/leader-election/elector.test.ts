@@ -155,6 +155,16 @@ test("renews each retry period while the server is slow", async () => {
   await stopped;
 });
 
+test("renews each retry period while its own pauses take too long: the computer is busy", async () => {
+  const { clock, api } = setUp();
+  const late: VirtualClock = { ...clock, sleep: (ms, signal) => clock.sleep(ms + 600, signal) };
+  const a = joinElection(api, late, "a");
+  await clock.advance(60_000);
+  expect([a.isLeader(), a.state.terms]).toEqual([true, 1]);
+  expect(api.calls.filter(({ verb }) => verb === "replace").length).toBeGreaterThan(20);
+  await a.stop();
+});
+
 test("has lost ten seconds after its last renewal was sent, and does not come back", async () => {
   const { clock, api } = setUp();
   const a = joinElection(api, clock, "a");

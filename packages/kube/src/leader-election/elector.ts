@@ -71,6 +71,8 @@ export function createElector(options: ElectorOptions): Elector {
   let isLeading = false;
   /** Leases whose last renewal took long: they are renewed each retry period, so that more attempts remain while the server is slow. */
   const slow = new Set<LeaseClaim>();
+  /** Whether the last pause took much longer than intended: the computer is busy, and the next one may, too. */
+  let isLate = false;
   /** How often in a row some leases were acquired, and then not all. */
   let incomplete = 0;
   /** How long the leases of others are valid at least, when they were read last. */
@@ -146,7 +148,7 @@ export function createElector(options: ElectorOptions): Elector {
 
   /** Whether a lease of the leader was renewed long enough ago. The loop looks once per retry period, and may do so a little early. */
   function isDue(claim: LeaseClaim): boolean {
-    if (slow.has(claim)) return true;
+    if (isLate || slow.has(claim)) return true;
     const { renewDeadlineMs, retryPeriodMs } = settings;
     const renewedMs = (claim.heldUntilMs() ?? -Infinity) - renewDeadlineMs;
     return clock.monotonicMs() - renewedMs > renewalPeriodMs(settings) - retryPeriodMs / 2;
@@ -212,6 +214,13 @@ export function createElector(options: ElectorOptions): Elector {
     return Math.min(leaseDurationMs, retryPeriodMs * 2 ** incomplete) + jitterMs;
   }
 
+  async function pause(signal: AbortSignal): Promise<void> {
+    const ms = pauseMs();
+    const untilMs = clock.monotonicMs() + ms;
+    await clock.sleep(ms, signal).catch(() => {});
+    isLate = clock.monotonicMs() - untilMs > settings.retryPeriodMs / 4;
+  }
+
   /** After the end of leadership the leader may still be writing: what is held is kept until it has stopped. */
   async function untilStopped(signal: AbortSignal): Promise<void> {
     const held = claims.map((claim) => claim.heldUntilMs() ?? 0);
@@ -233,7 +242,7 @@ export function createElector(options: ElectorOptions): Elector {
           await releaseAll();
           return;
         }
-        await clock.sleep(pauseMs(), signal).catch(() => {});
+        await pause(signal);
       }
       report.ended("stopped");
       await releaseAll();
