@@ -95,8 +95,34 @@ describe("millwright dev, driven by kubectl", () => {
 
   it("shows machines with MCM's columns and the reason", async () => {
     const [header, row] = (await kubectl(["get", "mc", "-o", "wide"])).split("\n");
-    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "REASON", "AGE", "NODE", "PROVIDERID"]);
-    expect(row).toMatch(/^example-\S+ +Running +Ready +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12}/);
+    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "AGE", "NODE", "PROVIDERID", "REASON", "CLASS"]);
+    expect(row).toMatch(
+      /^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12} +Ready +example$/,
+    );
+  });
+
+  it("lists all kinds by their category, and deployments and sets with what they do", async () => {
+    const names = (await kubectl(["get", "millwright", "-o", "name"])).trim().split("\n");
+    expect(new Set(names.map((name) => name.split("/")[0]))).toEqual(
+      new Set(
+        ["machineclass", "machinedeployment", "machine", "machineset"].map((kind) => `${kind}.machine.sapcloud.io`),
+      ),
+    );
+    const [header, row] = (await kubectl(["get", "mcd", "-o", "wide"])).split("\n");
+    expect(header?.trim().split(/\s+/)).toEqual([
+      "NAME",
+      "READY",
+      "DESIRED",
+      "UP-TO-DATE",
+      "AVAILABLE",
+      "AGE",
+      "PROGRESS",
+      "REASON",
+      "CLASS",
+    ]);
+    expect(row).toMatch(/^example +3 +3 +3 +3 +\d+\S* +NewMachineSetAvailable +example$/);
+    const [sets] = (await kubectl(["get", "mcs", "-o", "wide"])).split("\n");
+    expect(sets?.trim().split(/\s+/)).toEqual(["NAME", "DESIRED", "CURRENT", "READY", "AGE", "REASON", "CLASS"]);
   });
 
   it("describes a machine with its events", async () => {

@@ -200,6 +200,7 @@ function passOverDeployment(state: OwnerState): Outcome {
       ...progressValues(state, machines),
       newSet: decision.actions.find((action) => action.kind === "CreateMachineSet")?.set.metadata.name ?? "set-0",
       sets: sets.length,
+      waitsForResume: state.isPaused && sets.length === 0,
       available: machines.filter(isAvailable).length,
       // The strategy of the builders allows no unavailability.
       needed: Math.max(0, state.replicas - preserved.length),
@@ -243,6 +244,7 @@ function passOverSet(state: OwnerState): Outcome {
     values: {
       ...sharedValues(state, built),
       sets: 0,
+      waitsForResume: false,
       failing: isCreationRejected ? 1 : 0,
       frozen: state.isFrozen ? 1 : 0,
       blocks: blocks.length,

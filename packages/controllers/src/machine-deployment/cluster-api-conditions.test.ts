@@ -136,6 +136,14 @@ describe("conditions of a rollout", () => {
     });
   });
 
+  it("is not scaling up while it is paused without a set, and is with one, which a pause lets grow", () => {
+    const paused = aMachineDeployment(deployment, { spec: { paused: true, replicas: 3 } });
+    expect(textsOf([], { deployment: paused })["ScalingUp"]).toBe(
+      "False Paused Scaling up from 0 to 3 replicas starts when MachineDeployment is resumed",
+    );
+    expect(textsOf([viewOf("new", [running], big)], { deployment: paused })["ScalingUp"]).toMatch(/^True ScalingUp/);
+  });
+
   it("reports Unknown for a spec that cannot be read, and everything else", () => {
     expect(textsOf([old], { inputs: someConditionInputs({ isSpecReadable: false }) })).toMatchObject({
       RollingOut: "Unknown InspectionFailed The spec cannot be read",

@@ -85,12 +85,13 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
   );
   const desired = isDeleting ? 0 : Math.max(0, deployment.spec.replicas ?? 0);
   const scale = { current: machines.length, desired };
+  const waitsForResume = deployment.spec.paused === true && sets.length === 0;
   const classKind = deployment.spec.template.spec.class?.kind ?? "MachineClass";
   const ofSpec = inputs.isSpecReadable
     ? [
         rollingOut(machines, classKind, pendingSets(deployment, sets), holdsOf(facts)),
         scalingDown(scale, machines, now),
-        scalingUp(scale, blocksOf(facts), "sentence"),
+        scalingUp({ ...scale, waitsForResume }, blocksOf(facts), "sentence"),
         machinesUpToDate(machines, now),
         paused(deployment),
       ]

@@ -8,6 +8,8 @@ export interface Scale {
   readonly current: number;
   /** 0 for an object that is being deleted. */
   readonly desired: number;
+  /** Nothing creates machines until the deployment is resumed: it is paused, and has no set that could grow. Default: false. */
+  readonly waitsForResume?: boolean;
 }
 
 const type = clusterApiConditionTypes.scalingUp;
@@ -20,7 +22,7 @@ const type = clusterApiConditionTypes.scalingUp;
  * @param layout a set lists its blocks on lines of their own
  */
 export function scalingUp(
-  { current, desired }: Scale,
+  { current, desired, waitsForResume = false }: Scale,
   blocks: readonly string[],
   layout: "sentence" | "list",
 ): ConditionState {
@@ -29,6 +31,10 @@ export function scalingUp(
   if (current >= desired) {
     const message = first === undefined ? "" : cutMessage(`Scaling up would be blocked because ${sentence}`);
     return { type, status: "False", reason: reasons.notScalingUp, message };
+  }
+  if (waitsForResume) {
+    const message = `Scaling up from ${current} to ${desired} replicas starts when MachineDeployment is resumed`;
+    return { type, status: "False", reason: reasons.paused, message };
   }
   const cause = layout === "list" ? `:\n${blocks.map((block) => `* ${block}`).join("\n")}` : ` ${sentence}`;
   const blocked = first === undefined ? "" : ` is blocked because${cause}`;

@@ -9,6 +9,9 @@ import { cutText } from "../message-lines.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";
 
+/** What everything about a machine waits for that has no VM yet. */
+export const waitingForVm = "Waiting for the VM to be created";
+
 /** What the creation of the VM waits for, or why it fails. */
 function creationText(machine: Machine): string {
   const { lastOperation } = machine.status ?? {};
@@ -17,7 +20,7 @@ function creationText(machine: Machine): string {
     phaseOf(machine) === "CrashLoopBackOff" ||
     (type === "Create" && state === "Failed") ||
     isProvisioningVm(lastOperation);
-  return hasReason && description !== "" ? description : "Waiting for the VM to be created";
+  return hasReason && description !== "" ? description : waitingForVm;
 }
 
 /** Whether there is a VM, and if not, why. */

@@ -122,7 +122,7 @@ describe("Ready", () => {
       "of a machine without VM",
       facts(aMachine(), { node: "missing" }),
       testNow,
-      "False NotReady * InfrastructureReady: Waiting for the VM to be created\n* NodeHealthy: Waiting for MachineClass to report spec.providerID",
+      "False NotReady * InfrastructureReady: Waiting for the VM to be created",
     ],
     [
       "of a node that waits for its critical components",

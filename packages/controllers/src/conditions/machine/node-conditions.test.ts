@@ -130,7 +130,7 @@ describe("NodeReady and NodeHealthy", () => {
       "missing",
       "Unknown InspectionFailed Waiting for a Node with spec.providerID vm-1 to exist. The driver returned no node name that can be the label node. The Node is found only by its provider id",
     ],
-    ["no VM", aMachine(), "unread", "Unknown InspectionFailed Waiting for MachineClass to report spec.providerID"],
+    ["no VM", aMachine(), "unread", "Unknown InspectionFailed Waiting for the VM to be created"],
     [
       "a node that is gone",
       running,

@@ -11,7 +11,6 @@ import { cutText } from "../message-lines.ts";
 import { findCondition } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import {
-  classKindOf,
   type ConditionOf,
   hadNode,
   isNodeGone,
@@ -21,6 +20,7 @@ import {
   phaseSince,
   newCondition,
 } from "./facts.ts";
+import { waitingForVm } from "./infrastructure-ready.ts";
 
 /** Conditions of every kubelet: a node without them is not known to be healthy. */
 const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
@@ -56,7 +56,7 @@ function withoutNode(facts: MachineFacts): Omit<DerivedCondition, "type"> | unde
   if (nodeOf(facts) === undefined && (isNodeGone(facts) || !hadNode(facts))) {
     const message =
       providerID === ""
-        ? `Waiting for ${classKindOf(facts)} to report spec.providerID`
+        ? waitingForVm
         : `Waiting for a Node with spec.providerID ${cutText(providerID)} to exist${name === "" ? `. ${unknownNodeName()}` : ""}`;
     return { status: "Unknown", reason: reasons.inspectionFailed, message };
   }

@@ -13,6 +13,7 @@ import { conflict } from "./conflict.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
 import {
   type ConditionOf,
+  hadNode,
   type MachineFacts,
   nodeConditionsOf,
   nodeOf,
@@ -57,6 +58,7 @@ export const ready: ConditionOf = (facts, now) => {
   const going = deleting(facts, now);
   const update = updating(facts, now);
   const shared = conflict(facts, now);
+  const hasNoVm = (facts.machine.spec.providerID ?? "") === "" && !isDeleting(facts.machine) && !hadNode(facts);
   const parts: readonly SummaryPart[] = [
     {
       type: types.deleting,
@@ -66,7 +68,8 @@ export const ready: ConditionOf = (facts, now) => {
     { type: types.updating, polarity: "negative", condition: update },
     ...(shared === undefined ? [] : [{ type: shared.type, polarity: "negative", condition: shared } as const]),
     ...positive(infrastructureReady(facts, now)),
-    ...positive(nodeHealthy(facts, now)),
+    // Without a VM the missing node is no cause of its own.
+    ...(hasNoVm ? [] : positive(nodeHealthy(facts, now))),
     ...positive(criticalComponents(facts)),
     ...positive(healthCheckSucceeded(facts, now)),
   ];

@@ -124,6 +124,27 @@ describe("the stored conditions of a machine", () => {
     expect(texts(written({ machine: again })).some((text) => text.startsWith("Deleting"))).toBe(false);
   });
 
+  it("name until when a node may join, and only while it may", () => {
+    const textOf = (change: Partial<StoredConditionFacts>): string =>
+      written(change).conditions?.find(({ type }) => type === "MachineReady")?.message ?? "";
+    const created = { metadata: { creationTimestamp: "2026-01-01T10:00:00Z" } };
+    const joining = { machine: aMachine(withVm, created, inPhase("Pending")), node: "missing" } as const;
+    expect(textOf(joining)).toContain("Waiting for a Node with spec.providerID");
+    expect(textOf(joining)).toMatch(
+      /\n\* Unless its Node is ready by 2026-01-01T10:20:00Z, the machine becomes Failed$/,
+    );
+    const longer = aMachine(joining.machine, { spec: { creationTimeout: "1h" } });
+    expect(textOf({ ...joining, machine: longer })).toContain("by 2026-01-01T11:00:00Z");
+    for (const change of [
+      { machine: aMachine(joining.machine, { metadata: { creationTimestamp: null } }) },
+      { machine: aMachine(joining.machine, beingDeleted()) },
+      { machine: aMachine(joining.machine, inPhase("Failed")) },
+      { isTargetReachable: false },
+      { hasTarget: false },
+    ])
+      expect(textOf({ ...joining, ...change })).not.toContain("Unless");
+  });
+
   it("keep their transition times while their status stays", () => {
     const machine = aMachine(running, { status: written() });
     const status = written({ machine, isInitializationDue: true }, later(MINUTE));

@@ -5,9 +5,10 @@ import {
   phaseOf,
   storedMachineConditionTypes as types,
 } from "@millwright/core";
-import { type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
+import { apiTime, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
 import type { DerivedCondition } from "../derived-condition.ts";
 import { isDeleting } from "../../model/phase.ts";
+import { creationDeadline } from "../../model/timeouts.ts";
 import { conflict } from "./conflict.ts";
 import { deleting } from "./deleting.ts";
 import { type MachineFacts, newCondition } from "./facts.ts";
@@ -46,6 +47,15 @@ function causeOf(parts: readonly DerivedCondition[], errorCode: string): string 
   return errorCode !== "" && missing !== undefined && missing.type !== types.nodeHealthy ? errorCode : missing?.reason;
 }
 
+/** Until when a node may join; the time is that of the object, so the text changes only with the machine. */
+function joinDeadlineText(facts: StoredConditionFacts): string {
+  const { machine, hasTarget, isTargetReachable } = facts;
+  const deadline = creationDeadline({ machine, settings: facts.settings });
+  const isJoining = phaseOf(machine) === "Pending" && !isDeleting(machine) && hasTarget && isTargetReachable;
+  if (!isJoining || machine.metadata.creationTimestamp == null) return "";
+  return `\n* Unless its Node is ready by ${apiTime(new Date(deadline))}, the machine becomes Failed`;
+}
+
 /** The sum: what keeps the machine from being ready, a line for each, with the first cause as reason. */
 function machineReady(facts: StoredConditionFacts, parts: readonly DerivedCondition[], now: Date): DerivedCondition {
   const sum = ready(facts, now);
@@ -53,7 +63,7 @@ function machineReady(facts: StoredConditionFacts, parts: readonly DerivedCondit
   if (sum?.status === "True" && !isUninitialized) return newCondition(types.machineReady, "True", reasons.ready);
   const status = sum === undefined || sum.status === "True" ? "False" : sum.status;
   const cause = causeOf(parts, facts.machine.status?.lastOperation?.errorCode ?? "") ?? reasons.notReady;
-  return newCondition(types.machineReady, status, cause, sum?.message);
+  return newCondition(types.machineReady, status, cause, `${sum?.message ?? ""}${joinDeadlineText(facts)}`);
 }
 
 function conditionsOf(facts: StoredConditionFacts, now: Date): readonly DerivedCondition[] {

@@ -10,9 +10,12 @@ const additions = [
   "MachineClass\t(column) Provider\t.provider\tstring\tpriority=0",
   "MachineClass\t(column) Type\t.nodeTemplate.instanceType\tstring\tpriority=0",
   "MachineClass\t(column) Age\t.metadata.creationTimestamp\tdate\tpriority=0",
+  'MachineDeployment\t(column) Progress\t.status.conditions[?(@.type=="Progressing")].reason\tstring\tpriority=0',
+  "MachineDeployment\t(column) Reason\t.status.failedMachines[0].lastOperation.errorCode\tstring\tpriority=0",
   "MachineDeployment\t(column) Class\t.spec.template.spec.class.name\tstring\tpriority=1",
   "MachineDeployment\tstatus.conditions[].observedGeneration\tinteger\t\tformat=int64",
   'Machine\t(column) Reason\t.status.conditions[?(@.type=="MachineReady")].reason\tstring\tpriority=0',
+  "Machine\t(column) Class\t.spec.class.name\tstring\tpriority=1",
   "Machine\tstatus.history\tarray\t\t",
   "Machine\tstatus.history[]\tobject\t\t",
   "Machine\tstatus.history[].message\tstring\t\t",
@@ -20,6 +23,7 @@ const additions = [
   "Machine\tstatus.history[].outcome\tstring\t\t",
   "Machine\tstatus.history[].time\tstring\t\tformat=date-time",
   "Machine\tstatus.joinDuration\tstring\t\t",
+  "MachineSet\t(column) Reason\t.status.failedMachines[0].lastOperation.errorCode\tstring\tpriority=0",
   "MachineSet\t(column) Class\t.spec.template.spec.class.name\tstring\tpriority=1",
   "MachineSet\tstatus.machineSetCondition[].observedGeneration\tinteger\t\tformat=int64",
 ];
@@ -38,6 +42,19 @@ describe("crds", () => {
       .flatMap(factsOf)
       .filter((fact) => !reference.has(fact));
     expect(beyond).toEqual(additions);
+  });
+
+  it("has MCM's columns first and in MCM's order, so that scripts find them where they were", () => {
+    const reference = referenceFacts().filter((fact) => fact.includes("(column)"));
+    for (const crd of crds()) {
+      const columns = factsOf(crd).filter((fact) => fact.includes("(column)"));
+      const ofMcm = reference.filter((fact) => fact.startsWith(`${crd.spec.names.kind}\t`));
+      expect(columns.slice(0, ofMcm.length)).toEqual(ofMcm);
+    }
+  });
+
+  it("puts the four kinds into one category", () => {
+    expect(crds().map(({ spec }) => spec.names.categories)).toEqual(Array(4).fill(["millwright"]));
   });
 
   it("describes every field", () => {

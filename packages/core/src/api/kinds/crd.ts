@@ -1,4 +1,4 @@
-import { storedMachineConditionTypes } from "../../wire/condition-types.ts";
+import { legacyConditionTypes, storedMachineConditionTypes } from "../../wire/condition-types.ts";
 import type * as z from "zod";
 import type { ResourceType } from "@millwright/base";
 import { structuralSchemaOf, type StructuralSchema } from "../schema/structural-schema.ts";
@@ -37,6 +37,8 @@ export interface CustomResourceDefinition {
       readonly plural: string;
       readonly shortNames: readonly string[];
       readonly singular: string;
+      /** What `kubectl get` takes for all kinds at once. */
+      readonly categories: readonly string[];
     };
     readonly scope: "Namespaced";
     readonly versions: readonly {
@@ -74,15 +76,29 @@ function count(name: string, jsonPath: string, description: string): PrinterColu
   return { name, type: "integer", description, jsonPath };
 }
 
-const templateClass: PrinterColumn = {
+const classOf = (jsonPath: string, description: string): PrinterColumn => ({
   name: "Class",
   type: "string",
-  description: "Class of new machines.",
-  jsonPath: ".spec.template.spec.class.name",
+  description,
+  jsonPath,
   priority: 1,
+});
+const templateClass = classOf(".spec.template.spec.class.name", "Class of new machines.");
+
+const failureReason: PrinterColumn = {
+  name: "Reason",
+  type: "string",
+  description: "Error code of the machines whose last operation failed; empty when none did.",
+  jsonPath: ".status.failedMachines[0].lastOperation.errorCode",
 };
 
-/** Source of subresources and columns: MCM, `kubernetes/crds`. Ours are `Reason`, `Class` and those of classes. */
+/** Category of the four kinds: `kubectl get millwright`. */
+const categories = ["millwright"];
+
+/**
+ * Source of subresources and columns: MCM, `kubernetes/crds`. Ours come behind MCM's, so that scripts find those where they were: `Progress`, `Reason`, `Class` and the columns
+ * of classes.
+ */
 const definitions: readonly KindDefinition[] = [
   {
     resource: machineClassResource,
@@ -103,6 +119,13 @@ const definitions: readonly KindDefinition[] = [
       count("Up-to-date", ".status.updatedReplicas", "Machines of the current template."),
       count("Available", ".status.availableReplicas", "Machines in phase Available or Running."),
       age,
+      {
+        name: "Progress",
+        type: "string",
+        description: "How the rollout is: reason of the condition Progressing.",
+        jsonPath: `.status.conditions[?(@.type=="${legacyConditionTypes.progressing}")].reason`,
+      },
+      failureReason,
       templateClass,
     ],
     subresources: scalable,
@@ -112,15 +135,16 @@ const definitions: readonly KindDefinition[] = [
     schema: machineSchema,
     columns: [
       { name: "Status", type: "string", description: "Phase of the machine.", jsonPath: ".status.currentStatus.phase" },
+      age,
+      { name: "Node", type: "string", description: "Node of the machine.", jsonPath: ".metadata.labels.node" },
+      { name: "ProviderID", type: "string", description: "Id of the VM.", jsonPath: ".spec.providerID", priority: 1 },
       {
         name: "Reason",
         type: "string",
         description: "Why the machine is ready or not.",
         jsonPath: `.status.conditions[?(@.type=="${storedMachineConditionTypes.machineReady}")].reason`,
       },
-      age,
-      { name: "Node", type: "string", description: "Node of the machine.", jsonPath: ".metadata.labels.node" },
-      { name: "ProviderID", type: "string", description: "Id of the VM.", jsonPath: ".spec.providerID", priority: 1 },
+      classOf(".spec.class.name", "Class of the machine."),
     ],
     subresources: { status: {} },
   },
@@ -132,6 +156,7 @@ const definitions: readonly KindDefinition[] = [
       count("Current", ".status.replicas", "Current number of machines."),
       count("Ready", ".status.readyReplicas", "Machines in phase Running."),
       age,
+      failureReason,
       templateClass,
     ],
     subresources: scalable,
@@ -155,7 +180,7 @@ function crdOf({ resource, schema, columns, subresources }: KindDefinition): Cus
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names: { kind, listKind: `${kind}List`, plural, shortNames, singular },
+      names: { kind, listKind: `${kind}List`, plural, shortNames, singular, categories },
       scope: "Namespaced",
       versions: [
         {
