@@ -25,7 +25,9 @@ export const normalize = (text: string): string =>
     .replaceAll(/(mock|sim):\/\/\/[^\s,;)]*[^\s,;).]/g, "mock:///vm-1")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-01-01T00:00:00Z")
     .replaceAll(/\b(for|in|last) \d+[smhd]\b/g, "$1 5m")
-    .replaceAll(/\b\d+ attempts?\b/g, "4 attempts");
+    .replaceAll(/\b\d+ attempts?\b/g, "4 attempts")
+    // Known from the second attempt on.
+    .replaceAll(/\bthe\s+next\s+(in\s+\w+|now);\s+/g, "");
 
 /**
  * Compares the output of a command with its transcript, `test/system/testdata/transcripts`. With the variable `UPDATE_TRANSCRIPTS` it writes the transcript; `npm run docs` then

@@ -120,10 +120,10 @@ describe("the conditions of a machine, with kubectl 1.35", () => {
       const selected = ["machine", "-l", "name=fleet", "--timeout=60s"];
       await kubectl(["wait", "--for=condition=MachineReady", ...selected]);
       await kubectl(["wait", "--for=condition=UpToDate", ...selected]);
-      const header = ["NAME", "STATUS", "REASON", "AGE", "NODE"];
+      const header = ["NAME", "STATUS", "AGE", "NODE", "REASON"];
       const [columns, ...rows] = (await kubectl(["get", "machines"])).trim().split("\n");
       expect(columns?.split(/\s+/)).toEqual(header);
-      expect(rows.map((row) => row.split(/\s+/).slice(1, 3))).toEqual([
+      expect(rows.map((row) => row.split(/\s+/)).map((cells) => [cells[1], cells[4]])).toEqual([
         ["Running", "Ready"],
         ["Running", "Ready"],
       ]);
