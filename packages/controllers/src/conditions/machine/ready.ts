@@ -68,7 +68,7 @@ export const ready: ConditionOf = (facts, now) => {
     { type: types.updating, polarity: "negative", condition: update },
     ...(shared === undefined ? [] : [{ type: shared.type, polarity: "negative", condition: shared } as const]),
     ...positive(infrastructureReady(facts, now)),
-    // Without a VM the missing node is no cause of its own.
+    // Without a VM, the missing node follows from that.
     ...(hasNoVm ? [] : positive(nodeHealthy(facts, now))),
     ...positive(criticalComponents(facts)),
     ...positive(healthCheckSucceeded(facts, now)),
