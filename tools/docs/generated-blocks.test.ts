@@ -40,9 +40,13 @@ describe("generated blocks", () => {
     expect(arrows.filter((arrow) => /^ {2}(\w+) --> \1:/.test(arrow))).toEqual([]);
   });
 
-  it("list every error code with its retry class", () => {
+  it("list every error code with its meaning, its delays and what an operator does", () => {
     expect(itemsOf("error-codes")).toHaveLength(Object.keys(machineErrorCodes).length);
-    expect(block("error-codes")).toContain("- `ResourceExhausted` (8, exhausted): ");
+    for (const item of itemsOf("error-codes").slice(1))
+      expect(item).toMatch(/^`\w+` \(\d+\)\n {2}- Meaning: [^]+\n {2}- Retried \(\w+\): [^]+\n {2}- You: /);
+    expect(block("error-codes")).toContain(
+      "  - Retried (exhausted): creations after 30s to 10m0s, deletions after 30s to 10m0s.",
+    );
   });
 });
 

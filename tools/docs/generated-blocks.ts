@@ -21,7 +21,6 @@ import {
   labelKeys,
   logKeys,
   machineDeploymentMetricNames,
-  machineErrorCodes,
   machineFlowMetricNames,
   machineMetricNames,
   machineSetMetricNames,
@@ -46,9 +45,11 @@ import { knownDifferences } from "../../test/compat/known-differences.ts";
 import { performanceBlocks } from "../../test/scale/report/performance-page.ts";
 import { baselineFile, readResults } from "../../test/scale/report/results-files.ts";
 import { chartValues } from "./chart-values.ts";
+import { conceptBlocks } from "./concept-blocks.ts";
 import { listItem } from "./markdown-list.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
+import { referenceBlocks } from "./reference-blocks.ts";
 import { schemaTable } from "./schema-table.ts";
 
 /** Names of the transcripts in `test/system/testdata/transcripts`. */
@@ -105,7 +106,6 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
       ),
     ],
     ["log-keys", logKeyTable()],
-    ["error-codes", errorList()],
     ["retry-delays", retryTable()],
     ...contractBlocks(),
     [
@@ -144,6 +144,8 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         .map((reason) => `- ${code(reason)}`)
         .join("\n"),
     ],
+    ...conceptBlocks(),
+    ...referenceBlocks(),
     ...transcriptBlocks(read),
   ]);
 }
@@ -314,10 +316,3 @@ function deletionDiagram(): string {
   const names = deletionStages.map(({ name }) => name);
   return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> deleted([deleted])`, "```"].join("\n");
 }
-
-const errorList = (): string =>
-  Object.entries(machineErrorCodes)
-    .map(([name, { number, retry, meaning }]) =>
-      listItem([`${code(name)} (${number}${retry === "none" ? "" : `, ${retry}`}): ${meaning}`]),
-    )
-    .join("\n");

@@ -14,7 +14,7 @@ export interface BackoffBounds {
   readonly longestMs: number;
 }
 
-/** The backoff bounds of a call. docs/drivers.md shows them. */
+/** The backoff bounds of a call. docs/reference/error-codes.md shows them. */
 export function backoffBounds(
   retry: RetryClass,
   kind: OperationKind,
