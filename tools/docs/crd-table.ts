@@ -29,7 +29,7 @@ function typeOf(schema: Schema): string {
     case "string":
       return schema["format"] === "date-time" ? "time" : "text";
     default:
-      return String(schema["type"] ?? "anything");
+      return typeof schema["type"] === "string" ? schema["type"] : "anything";
   }
 }
 

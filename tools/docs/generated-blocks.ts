@@ -69,14 +69,6 @@ export type ReadSource = (file: string) => string;
 
 /** The blocks that `tools/docs/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
 export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
-  const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
-    const meanings = readEntryComments(file, read(file), name);
-    return Object.entries(table)
-      .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(meanings.get(entry) ?? "", table)}`]))
-      .join("\n");
-  };
-  const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
-    keys("packages/core/src/wire/metric-names.ts", name, table);
   return new Map([
     [
       "phases",
@@ -119,6 +111,24 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["target-permissions", permissionsTable("target")],
     ...specBlocks(),
     ...performanceBlocks(readResults(baselineFile)),
+    ...wireBlocks(read),
+    ...conceptBlocks(),
+    ...referenceBlocks(),
+    ...transcriptBlocks(read),
+  ]);
+}
+
+/** Names on objects and of metrics, which other programs read. */
+function wireBlocks(read: ReadSource): readonly (readonly [string, string])[] {
+  const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
+    const meanings = readEntryComments(file, read(file), name);
+    return Object.entries(table)
+      .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(meanings.get(entry) ?? "", table)}`]))
+      .join("\n");
+  };
+  const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
+    keys("packages/core/src/wire/metric-names.ts", name, table);
+  return [
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],
@@ -144,10 +154,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         .map((reason) => `- ${code(reason)}`)
         .join("\n"),
     ],
-    ...conceptBlocks(),
-    ...referenceBlocks(),
-    ...transcriptBlocks(read),
-  ]);
+  ];
 }
 
 /** Transcripts of staged situations, which `test/system/why-staged.test.ts` compares with the output of the command. */
