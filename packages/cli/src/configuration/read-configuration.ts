@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { isRecord } from "@millwright/core";
 import type { Command, Option } from "commander";
-import { parse } from "yaml";
 
 /** Where a flag has its value from. */
 export type FlagSource = "command line" | "environment" | "file" | "default";
@@ -18,6 +18,12 @@ export interface EffectiveFlag {
 export const variableOf = (flag: string): string => `MILLWRIGHT_${flag.replaceAll("-", "_").toUpperCase()}`;
 
 type Fail = (message: string) => never;
+
+/** Parses YAML. The parser takes 5 MiB, and most processes have no configuration file. */
+function parseYaml(text: string): unknown {
+  const { parse }: Pick<typeof import("yaml"), "parse"> = createRequire(import.meta.url)("yaml");
+  return parse(text);
+}
 
 /**
  * Gives a command `--config FILE` and `--print-config`, and lets every flag that it already has be an entry of that file or an environment variable. The command line goes before the
@@ -53,7 +59,7 @@ export function addConfiguration(command: Command): () => readonly EffectiveFlag
 function readEntries(file: string, options: readonly Option[], fail: Fail): Readonly<Record<string, unknown>> {
   let content: unknown;
   try {
-    content = parse(readFileSync(file, "utf8")) ?? {};
+    content = parseYaml(readFileSync(file, "utf8")) ?? {};
   } catch (error) {
     return fail(`--config ${file}: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
   }

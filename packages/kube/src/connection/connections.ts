@@ -1,6 +1,7 @@
 import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
 import type { Agent, buildConnector, Client } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { loadHttpClients } from "./http-clients.ts";
 import { lookupWithoutLinkLocal } from "./link-local.ts";
 
 /** Bounds of {@link createConnections}. */
@@ -101,8 +102,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   async function pool(credentials: Credentials): Promise<Agent> {
     throwWhenClosed();
     const tls = await currentTls();
-    const { Agent, buildConnector } = await import("undici");
-    throwWhenClosed();
+    const { Agent, buildConnector } = loadHttpClients();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
     const dispatcher = new Agent({
       connect: connectorFor(buildConnector, credentials, tls),
@@ -123,8 +123,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   async function single(credentials: Credentials): Promise<Client> {
     throwWhenClosed();
     const tls = await currentTls();
-    const { buildConnector, Client } = await import("undici");
-    throwWhenClosed();
+    const { buildConnector, Client } = loadHttpClients();
     const connect = connectorFor(buildConnector, credentials, tls);
     const dispatcher = new Client(origin, {
       connect,

@@ -54,3 +54,29 @@ test("a credential plugin of client-node loads the rest", async () => {
   expect(headers).toEqual({ authorization: "Bearer t" });
   expect(loaded).toContain("index.js");
 });
+
+/** Names of undici's files that a process loads which sends a request. */
+const requesting = `
+  import { createRequire } from "node:module";
+  import { createServer } from "node:http";
+  import { once } from "node:events";
+  const server = createServer((_, response) => response.setHeader("content-type", "application/json").end("{}"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { createApiClient } = await import(${JSON.stringify(new URL("../client/api-client.ts", import.meta.url).href)});
+  const api = createApiClient({ server: "http://127.0.0.1:" + server.address().port });
+  const { status } = await api.request({ method: "GET", path: "/version" });
+  await api.close();
+  server.close();
+  const files = Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes("/undici/"));
+  console.log(JSON.stringify({ status, folders: [...new Set(files.map((file) => file.split("/").at(-2)))].toSorted() }));
+`;
+
+test("a request loads the clients of undici, without fetch and what it needs", async () => {
+  const flags = ["--conditions=@millwright/source", "--input-type=module", "--eval", requesting];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
+  const { status, folders }: { status: number; folders: readonly string[] } = JSON.parse(stdout);
+  expect(status).toBe(200);
+  expect(folders).toContain("dispatcher");
+  for (const folder of ["fetch", "mock", "websocket", "cache", "undici"]) expect(folders).not.toContain(folder);
+});
