@@ -47,6 +47,7 @@ export default defineConfig({
       project("plan", "packages/plan", { ...repeatable, isolate: false, testTimeout: 120_000 }),
       project("dashboard", "packages/dashboard", { isolate: false }),
       project("tracing", "packages/tracing", { isolate: false }),
+      project("autoscaler-grpc", "packages/autoscaler-grpc", { isolate: false }),
       project("driver-rpc", "packages/driver-rpc", { ...repeatable, isolate: false }),
       // Isolated: the suite watches connections and output of the process.
       project("conformance", "packages/conformance", { testTimeout: 120_000 }),

@@ -11,6 +11,7 @@ import { startMillwright } from "../harness/millwright.ts";
 
 const resilience = (name: string): string => `test/resilience/${name}.test.ts`;
 const controllers = (name: string): string => `packages/controllers/src/${name}.test.ts`;
+const autoscaler = "test/system/cluster-autoscaler.test.ts";
 const commandLine = "test/system/command-line.test.ts";
 const passed = "packages/cli/src/commands/run-settings.test.ts";
 const here = "test/system/flags-of-run.test.ts";
@@ -98,6 +99,10 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   "profiling-token-file": ["packages/cli/src/commands/open-profiles.test.ts", "refused without a token file"],
   dashboard: ["packages/cli/src/dashboard/open-dashboard.test.ts", "is not served unless the flag is set"],
   "dashboard-address": ["packages/cli/src/dashboard/open-dashboard.test.ts", "a port in use is logged"],
+  "autoscaler-address": [autoscaler, "scales up from zero by the template of the class"],
+  "autoscaler-tls-cert": [autoscaler, "whose certificate its authority has signed"],
+  "autoscaler-tls-key": [autoscaler, "whose certificate its authority has signed"],
+  "autoscaler-tls-client-ca": [autoscaler, "whose certificate its authority has signed"],
   "tracing-endpoint": ["packages/cli/src/commands/open-tracing.test.ts", "the flag goes before the environment"],
   config: [resilience("reload"), "reloads timeouts while it runs"],
   "print-config": [here, "prints the flags in effect"],

@@ -65,3 +65,19 @@ export const addDashboardFlags = (command: Command): Command =>
         .argParser(readHostPort)
         .default({ address: "127.0.0.1", port: 8090 }, "127.0.0.1:8090"),
     );
+
+/** Gives a command the flags about the endpoint for the cluster autoscaler. */
+export const addAutoscalerFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Cluster autoscaler:")
+    .option(
+      "--autoscaler-address <address>",
+      "IP address and port at which MachineDeployments are served as node groups, for --cloud-provider=externalgrpc; one that is not loopback needs the files of TLS",
+      readHostPort,
+    )
+    .option("--autoscaler-tls-cert <file>", "certificate of the endpoint; read again every minute, as are the others")
+    .option("--autoscaler-tls-key <file>", "its key")
+    .option(
+      "--autoscaler-tls-client-ca <file>",
+      "certificates of the authorities that sign certificates of cluster autoscalers",
+    );

@@ -28,7 +28,7 @@ import {
   rejectAllNamespaces,
 } from "./target/cluster-flags.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
-import { addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
+import { addAutoscalerFlags, addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addSnapshotCommands } from "./snapshot-commands.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
@@ -177,7 +177,9 @@ export function createProgram(setStatus: (status: number) => void, words: readon
 /** Gives a command all flags of `millwright run`; returns those in effect, once its action runs. */
 function addAllRunFlags(command: Command): () => readonly EffectiveFlag[] {
   const effective = addConfiguration(
-    addProviderFlags(addTracingFlags(addProfilingFlags(addDashboardFlags(addWatchdogFlags(addRunFlags(command)))))),
+    addProviderFlags(
+      addTracingFlags(addProfilingFlags(addAutoscalerFlags(addDashboardFlags(addWatchdogFlags(addRunFlags(command)))))),
+    ),
   );
   addIneffectiveFlags(command);
   rejectAllNamespaces(command, "controllers lead in each namespace that --namespace lists; name them there");

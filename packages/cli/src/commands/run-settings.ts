@@ -1,5 +1,6 @@
 import type { ControllerName, IntOrPercent } from "@millwright/core";
 import type { ManagerSettings } from "@millwright/runtime";
+import type { AutoscalerFlags } from "../autoscaler/open-autoscaler.ts";
 import type { ProviderFlags } from "../drivers/open-drivers.ts";
 import type { ControlFlags } from "../target/cluster-flags.ts";
 import type { DashboardFlags } from "../dashboard/open-dashboard.ts";
@@ -9,7 +10,7 @@ import type { TargetFlags } from "../target/target-kubeconfig.ts";
 
 /** Flags of `millwright run`. */
 export interface RunFlags
-  extends TargetFlags, ControlFlags, ProviderFlags, ProfilingFlags, TracingFlags, DashboardFlags {
+  extends TargetFlags, ControlFlags, ProviderFlags, ProfilingFlags, TracingFlags, DashboardFlags, AutoscalerFlags {
   /** Default: that of the kubeconfig. */
   readonly namespace?: readonly string[];
   readonly controllers: readonly ControllerName[];

@@ -21,6 +21,7 @@ import { needsDriver } from "../drivers/needs-driver.ts";
 import { loadTargetConfig, targetKubeConfig } from "../target/target-kubeconfig.ts";
 import { controlKubeConfig } from "../target/cluster-flags.ts";
 import { managerSettings, reloadedSettings, type RunFlags } from "./run-settings.ts";
+import { readAutoscalerTls, runAutoscalerEndpoint } from "../autoscaler/open-autoscaler.ts";
 import { runDashboard } from "../dashboard/open-dashboard.ts";
 import { openProfiles } from "./open-profiles.ts";
 import { openTracing, type OpenedTracing } from "./open-tracing.ts";
@@ -201,6 +202,7 @@ export async function run(
     untilStopSignal(configuration === undefined ? undefined : ["SIGINT", "SIGTERM"]),
     failure.signal,
   ]);
+  readAutoscalerTls(flags);
   const opened = needsDriver(flags) ? await openDrivers(flags, { runtime, log, signal }) : noDrivers;
   let profiles: Awaited<ReturnType<typeof openProfiles>>;
   let tracer: OpenedTracing | undefined;
@@ -341,6 +343,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
       reload(manager, shareOf, whileRunning),
       runDashboard(flags, { manager, control, log }, whileRunning),
+      runAutoscalerEndpoint(flags, { manager, control, log }, whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;

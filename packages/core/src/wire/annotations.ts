@@ -17,6 +17,10 @@ export const annotationKeys = {
   triggerDeletion: "node.machine.sapcloud.io/trigger-deletion-by-mcm",
   /** MachineDeployment, copied to its new MachineSet: RFC 3339 time of the autoscaler's last replica change. Read by the MachineSet controller. */
   lastReplicaChangeByScaler: "machine.sapcloud.io/last-deployment-replica-change-by-scaler-time",
+  /** MachineDeployment: least number of machines that the cluster autoscaler leaves, 0 without it. Cluster API's annotation. Written by users, read by the endpoint of `--autoscaler-address`. */
+  autoscalerMinSize: "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
+  /** MachineDeployment: greatest number of machines up to which the cluster autoscaler scales; without it, it does not scale the deployment. Cluster API's annotation. Written by users, read by the endpoint of `--autoscaler-address`. */
+  autoscalerMaxSize: "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
   /** MachineSet and MachineDeployment: presence unfreezes once. Written by operators, read by the safety controller. */
   unfreeze: "safety.machine.sapcloud.io/unfreeze",
 
@@ -155,6 +159,8 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.maxInFlightRemediations,
   annotationKeys.inheritedAnnotations,
   annotationKeys.triggerDeletion,
+  annotationKeys.autoscalerMinSize,
+  annotationKeys.autoscalerMaxSize,
   annotationKeys.canarySteps,
   annotationKeys.canaryContinue,
   annotationKeys.canaryOnFailure,

@@ -1,7 +1,14 @@
-import { type ControlCaches, isDeletionHeld, type MachineReport, type TargetCaches } from "@millwright/controllers";
+import {
+  type ControlCaches,
+  isDeletionHeld,
+  type MachineReport,
+  type Node,
+  type TargetCaches,
+} from "@millwright/controllers";
 import {
   type Clock,
   type Machine,
+  type MachineClass,
   machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
@@ -46,6 +53,9 @@ export interface FleetReader {
   readonly machines: Followed<Machine>;
   readonly sets: Followed<MachineSet>;
   readonly deployments: Followed<MachineDeployment>;
+  readonly classes: Followed<MachineClass>;
+  /** Absent without a target cluster. */
+  readonly nodes?: Followed<Node>;
   /** Whether the deletion budget holds the deletion of a machine. */
   readonly isDeletionHeld: (machine: Machine) => boolean;
   /** For how long the API server of the machines has been unreachable, milliseconds; 0 while it is reachable. */
@@ -122,6 +132,8 @@ export function createFleetReader(sources: FleetSources): FleetReader {
     machines: caches.machines.store,
     sets: caches.sets.store,
     deployments: caches.deployments.store,
+    classes: caches.classes.store,
+    ...(targetCaches === undefined ? {} : { nodes: targetCaches.nodes.store }),
     isDeletionHeld,
     lostForMs: () => control.connectivity?.lostForMs() ?? 0,
     runningCalls: () => running.list(),

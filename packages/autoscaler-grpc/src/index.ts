@@ -1,0 +1,3 @@
+export { serveAutoscaler } from "./serve-autoscaler.ts";
+export type { AutoscalerOptions, AutoscalerServer, TlsFiles } from "./serve-autoscaler.ts";
+export type { AutoscalerFleet } from "./groups/fleet.ts";

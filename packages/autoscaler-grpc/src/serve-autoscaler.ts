@@ -1,0 +1,166 @@
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import {
+  experimental,
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { type Clock, ConfigError } from "@millwright/core";
+import { type ApiClient, type Log, messageOf } from "@millwright/kube";
+import { createCalls } from "./calls/calls.ts";
+import { followGroups } from "./calls/groups.ts";
+import type { AutoscalerFleet } from "./groups/fleet.ts";
+import { CallError, toCallStatus } from "./wire/call-error.ts";
+import { cloudProviderService } from "./wire/service.ts";
+
+/** Files of TLS in PEM. Both sides authenticate. */
+export interface TlsFiles {
+  /** Certificates of the authorities that sign certificates of the autoscaler. */
+  readonly clientCa: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** How the endpoint is served. */
+export interface AutoscalerOptions {
+  /** An IP address of this machine. */
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Without it, everyone who reaches the address may create and delete machines. */
+  readonly tls?: TlsFiles | undefined;
+  /** How often the files of TLS are read again, milliseconds. Default: a minute. */
+  readonly tlsRefreshMs?: number;
+  /** One for each namespace. */
+  readonly fleets: readonly AutoscalerFleet[];
+  /** Resolves when the caches are filled; calls before that are rejected as UNAVAILABLE. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** Reads Machines and MachineDeployments, and changes the latter. */
+  readonly control: Pick<ApiClient, "get" | "patch">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An endpoint that is being served. */
+export interface AutoscalerServer {
+  readonly port: number;
+  /** Accepts no calls any more, and ends those in flight after a while. */
+  close(): Promise<void>;
+}
+
+/** How long calls may take to end, milliseconds. */
+const CLOSE_MS = 2_000;
+
+/** Longest time of a call without a deadline, milliseconds; the autoscaler sets 5 s by default. */
+const CALL_MS = 30_000;
+
+const TLS_REFRESH_MS = 60_000;
+
+/** Certificates are renewed while the process runs, such as by cert-manager: the files are read again. */
+async function serverCredentials(tls: TlsFiles | undefined, refreshIntervalMs: number): Promise<ServerCredentials> {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  await Promise.all(
+    Object.values(tls).map((file: string) =>
+      readFile(file).catch((cause: unknown) => {
+        throw new ConfigError(`cannot read ${file}: ${messageOf(cause)}`, { cause });
+      }),
+    ),
+  );
+  const files = new experimental.FileWatcherCertificateProvider({
+    certificateFile: tls.cert,
+    privateKeyFile: tls.key,
+    caCertificateFile: tls.clientCa,
+    refreshIntervalMs,
+  });
+  return experimental.createCertificateProviderServerCredentials(files, files, true);
+}
+
+/** Aborts when the call is cancelled or its deadline has passed. */
+function signalOf(call: Parameters<handleUnaryCall<unknown, unknown>>[0], clock: Clock) {
+  const controller = new AbortController();
+  const deadline = Number(call.getDeadline());
+  const leftMs = Number.isFinite(deadline) ? deadline - clock.now().getTime() : CALL_MS;
+  const timer = clock.setTimer(leftMs, () => controller.abort(new CallError("UNAVAILABLE", "the deadline has passed")));
+  call.on("cancelled", () => controller.abort(new CallError("UNAVAILABLE", "the autoscaler has cancelled the call")));
+  return { signal: controller.signal, end: () => timer.cancel() };
+}
+
+/**
+ * Serves MachineDeployments as node groups of the cluster autoscaler (`--cloud-provider=externalgrpc`). Nothing is remembered between calls: any process with the same fleets may serve the next one.
+ *
+ * @throws ConfigError when a file of TLS cannot be read, or the address cannot be used
+ */
+export async function serveAutoscaler(options: AutoscalerOptions): Promise<AutoscalerServer> {
+  const { address, port, fleets, control, clock, log } = options;
+  const credentials = await serverCredentials(options.tls, options.tlsRefreshMs ?? TLS_REFRESH_MS);
+  const groups = followGroups(fleets, log);
+  const closed = new AbortController();
+  let isReady = false;
+  void options.ready(closed.signal).then(
+    () => (isReady = true),
+    () => undefined,
+  );
+
+  const unary =
+    <Request, Response>(
+      name: string,
+      answer: (request: Request, signal: AbortSignal) => Response | Promise<Response>,
+    ): handleUnaryCall<Request, Response> =>
+    (call, callback) => {
+      const { signal, end } = signalOf(call, clock);
+      void (async () => {
+        try {
+          if (!isReady) throw new CallError("UNAVAILABLE", "the caches are not filled yet");
+          callback(null, await answer(call.request, signal));
+        } catch (error) {
+          const rejection = toCallStatus(error);
+          log("debug", "A call of the cluster autoscaler failed", { path: name, error: rejection.details });
+          callback(rejection);
+        } finally {
+          end();
+        }
+      })();
+    };
+  const server = new Server();
+  const calls = createCalls(groups, { control, clock, log });
+  // Prices are missing: gRPC answers UNIMPLEMENTED.
+  const implementation: UntypedServiceImplementation = {
+    NodeGroups: unary("NodeGroups", calls.NodeGroups),
+    NodeGroupForNode: unary("NodeGroupForNode", calls.NodeGroupForNode),
+    GPULabel: unary("GPULabel", calls.GPULabel),
+    GetAvailableGPUTypes: unary("GetAvailableGPUTypes", calls.GetAvailableGPUTypes),
+    Cleanup: unary("Cleanup", calls.Cleanup),
+    Refresh: unary("Refresh", calls.Refresh),
+    NodeGroupTargetSize: unary("NodeGroupTargetSize", calls.NodeGroupTargetSize),
+    NodeGroupIncreaseSize: unary("NodeGroupIncreaseSize", calls.NodeGroupIncreaseSize),
+    NodeGroupDeleteNodes: unary("NodeGroupDeleteNodes", calls.NodeGroupDeleteNodes),
+    NodeGroupDecreaseTargetSize: unary("NodeGroupDecreaseTargetSize", calls.NodeGroupDecreaseTargetSize),
+    NodeGroupNodes: unary("NodeGroupNodes", calls.NodeGroupNodes),
+    NodeGroupTemplateNodeInfo: unary("NodeGroupTemplateNodeInfo", calls.NodeGroupTemplateNodeInfo),
+    NodeGroupGetOptions: unary("NodeGroupGetOptions", calls.NodeGroupGetOptions),
+  };
+  server.addService(cloudProviderService, implementation);
+  const host = isIPv6(address) ? `[${address}]` : address;
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, taken) => {
+      if (error === null) resolve(taken);
+      else reject(new ConfigError(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
+    });
+  });
+  return {
+    port: bound,
+    async close() {
+      closed.abort(new Error("the endpoint is closed"));
+      await new Promise<void>((resolve) => {
+        const timer = clock.setTimer(CLOSE_MS, () => server.forceShutdown());
+        server.tryShutdown(() => {
+          timer.cancel();
+          resolve();
+        });
+      });
+      groups.close();
+    },
+  };
+}
