@@ -276,6 +276,13 @@ const followAllPrerequisites = (
     followPrerequisites({ ...shared, namespace, ready, clock: systemClock, random: systemRandom }),
   );
 
+/** Serves what the flags request beside the controllers, until the signal aborts. */
+const serveBeside = (
+  flags: RunFlags,
+  tools: Parameters<typeof runDashboard>[1] & Parameters<typeof runAutoscalerEndpoint>[1],
+  until: AbortSignal,
+) => Promise.all([runDashboard(flags, tools, until), runAutoscalerEndpoint(flags, tools, until)]);
+
 async function runControllers(flags: RunFlags, { runtime, log, failure, opened, reload, signal, tracer }: RunContext) {
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
   const shareOf = ({ machineSafetyMaxDeletionShare: share }: RunFlags): number =>
@@ -342,8 +349,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
       reload(manager, shareOf, whileRunning),
-      runDashboard(flags, { manager, control, log }, whileRunning),
-      runAutoscalerEndpoint(flags, { manager, control, log }, whileRunning),
+      serveBeside(flags, { manager, control, log }, whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;
