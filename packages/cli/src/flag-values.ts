@@ -5,7 +5,7 @@ import {
   parseGoDuration,
   readIntOrPercent,
   selectControllers,
-} from "@millwright/core";
+} from "@millwright/core/command-line";
 import { InvalidArgumentError } from "commander";
 
 /** A TCP port, or 0 for a free one. */

@@ -1,4 +1,4 @@
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/core/command-line";
 import { CommanderError } from "commander";
 import { exitStatus } from "./terminal/exit-status.ts";
 import { createProgram } from "./program.ts";

@@ -4,7 +4,7 @@ import {
   defaultNodeConditions,
   formatGoDuration,
   leaseNames,
-} from "@millwright/core";
+} from "@millwright/core/command-line";
 import { type Command, Option } from "commander";
 import {
   readAddress,

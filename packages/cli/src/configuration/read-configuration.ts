@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/core/command-line";
 import type { Command, Option } from "commander";
 
 /** Where a flag has its value from. */
@@ -13,6 +13,12 @@ export interface EffectiveFlag {
   readonly value: string | boolean | readonly string[];
   readonly source: FlagSource;
 }
+
+/** Reads YAML with a library that is loaded only where there is a file, in the middle of a parser that does not wait. */
+const parse = (text: string): unknown => {
+  const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
+  return yaml.parse(text);
+};
 
 /** Name of the environment variable of a flag. */
 export const variableOf = (flag: string): string => `MILLWRIGHT_${flag.replaceAll("-", "_").toUpperCase()}`;

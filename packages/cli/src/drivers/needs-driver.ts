@@ -1,4 +1,4 @@
-import { type ControllerName, leasesOf } from "@millwright/core";
+import { type ControllerName, leasesOf } from "@millwright/core/command-line";
 
 /** Whether a selected controller calls drivers: those of machines do, those of sets and deployments do not. */
 export const needsDriver = ({ controllers }: { readonly controllers: readonly ControllerName[] }): boolean =>

@@ -1,4 +1,4 @@
-import { toPrintable } from "@millwright/core";
+import { toPrintable } from "@millwright/core/command-line";
 
 /** Text from providers, nodes and users, without characters that a terminal interprets. */
 export const plain = (text: string): string => toPrintable(text.replaceAll("\t", " "), " ");
