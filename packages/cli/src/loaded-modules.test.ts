@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { kubeconfigFor } from "@millwright/devcluster";
+import { afterAll, beforeAll, expect, it } from "vitest";
 
 const bin = fileURLToPath(new URL("bin.ts", import.meta.url));
 
@@ -13,12 +17,37 @@ const recorder = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => process.stderr.write(urls.join("\\n")));
 `)}`;
 
-/** The modules that a command line loads. */
+/** The modules that a command line loads, also where it fails. */
 async function modulesOf(...args: readonly string[]): Promise<readonly string[]> {
   const flags = ["--import", recorder, "--conditions=@millwright/source", bin, ...args];
-  const { stderr } = await promisify(execFile)(process.execPath, flags);
-  return stderr.split("\n");
+  const run = promisify(execFile)(process.execPath, flags);
+  const { stderr } = await run.catch((error: { readonly stderr: string }) => error);
+  return stderr.split("\n").filter((line) => /^(node|file):/.test(line));
 }
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millwright-modules-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+it.each([
+  ["why", "machine/a"],
+  ["describe", "machine", "a"],
+  ["describe", "deployment", "a"],
+  ["drain", "a", "--dry-run"],
+  ["crds", "diff"],
+])("loads no controller, driver, metrics or logs for %s %s, and at most 700 modules", async (...args) => {
+  const kubeconfig = join(folder, "kubeconfig");
+  // Port 1 has no listener; what a command needs is loaded before it connects.
+  await writeFile(kubeconfig, kubeconfigFor("http://127.0.0.1:1", {}));
+  const modules = await modulesOf(...args.filter((arg) => arg !== undefined), "--kubeconfig", kubeconfig);
+  const unneeded =
+    /node_modules\/(prom-client|pino|@opentelemetry)\/|controllers\/src\/(index|machine-set)|runtime\/src\/drivers/;
+  expect(modules.filter((url) => unneeded.test(url))).toEqual([]);
+  expect(modules.some((url) => url.includes("runtime/src/reports.ts"))).toBe(true);
+  expect(modules.length).toBeLessThanOrEqual(700);
+});
 
 it.each([[["--help"]], [["run", "--help"]], [["why", "--help"]]])(
   "loads no schemas, no client and no YAML for %j, and at most 75 modules",

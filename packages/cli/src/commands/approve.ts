@@ -1,6 +1,6 @@
 import { machineDeploymentResource, machineResource, machineSetResource, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { ApprovalReport, ApprovalSelection } from "@millwright/runtime";
+import type { ApprovalReport, ApprovalSelection } from "@millwright/runtime/reports";
 import { renderApproval } from "../approve/render-approval.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
@@ -38,7 +38,7 @@ export async function approve(
   flags: ApproveFlags,
 ): Promise<number> {
   const selection = selectionOf(kind, name, flags);
-  const { approveDeletions } = await import("@millwright/runtime");
+  const { approveDeletions } = await import("@millwright/runtime/reports");
   const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright" });
   try {

@@ -10,7 +10,7 @@ export interface CrdFlags extends ControlFlags {
 
 /** Compares the CustomResourceDefinitions of a cluster with those of this version, or applies these; resolves with the exit status. */
 export async function changeCrds(action: "diff" | "apply", flags: CrdFlags): Promise<number> {
-  const { applyCrds } = await import("@millwright/runtime");
+  const { applyCrds } = await import("@millwright/runtime/reports");
   const api = createApiClient(await loadKubeConfig(controlKubeConfig(flags)), { userAgent: "millwright" });
   try {
     const reports = await applyCrds(api, { isDryRun: action === "diff" });

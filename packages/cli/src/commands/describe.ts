@@ -48,7 +48,7 @@ async function print<T>(flags: DescribeFlags, { live, stored, render }: Descript
 
 /** Prints the report about one machine. Reads only. */
 export async function describeMachineCommand(name: string, flags: DescribeFlags): Promise<void> {
-  const { describeMachine, machineReportFrom } = await import("@millwright/runtime");
+  const { describeMachine, machineReportFrom } = await import("@millwright/runtime/reports");
   await print(flags, {
     live: (clusters, signal) => describeMachine({ ...clusters, name, clock: systemClock, signal }),
     stored: (objects, now) => machineReportFrom(name, objects, now),
@@ -58,7 +58,7 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
 
 /** Prints the report about one deployment, with its machines as a tree. Reads only. */
 export async function describeDeploymentCommand(name: string, flags: DescribeFlags): Promise<void> {
-  const { deploymentReport, describeDeployment } = await import("@millwright/runtime");
+  const { deploymentReport, describeDeployment } = await import("@millwright/runtime/reports");
   const style = outputStyle();
   await print(flags, {
     live: (clusters, signal) => describeDeployment({ ...clusters, name, clock: systemClock, signal }),
@@ -69,7 +69,7 @@ export async function describeDeploymentCommand(name: string, flags: DescribeFla
 
 /** Prints the report about one set. Reads only. */
 export async function describeSetCommand(name: string, flags: DescribeFlags): Promise<void> {
-  const { describeSet, findNamed, setReport } = await import("@millwright/runtime");
+  const { describeSet, findNamed, setReport } = await import("@millwright/runtime/reports");
   await print(flags, {
     live: ({ control, namespace }, signal) => describeSet({ control, namespace, name, signal }),
     stored: (objects) =>
@@ -80,7 +80,7 @@ export async function describeSetCommand(name: string, flags: DescribeFlags): Pr
 
 /** Prints the report about one class. Reads only. */
 export async function describeClassCommand(name: string, flags: DescribeFlags): Promise<void> {
-  const { classReport, describeClass, findNamed } = await import("@millwright/runtime");
+  const { classReport, describeClass, findNamed } = await import("@millwright/runtime/reports");
   await print(flags, {
     live: ({ control, namespace }, signal) => describeClass({ control, namespace, name, signal }),
     stored: (objects) =>

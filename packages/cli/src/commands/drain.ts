@@ -20,7 +20,7 @@ export async function drain(nodeName: string, flags: DrainFlags): Promise<number
       `node "${nodeName}" is drained by the controllers before its VM is deleted: delete its Machine (kubectl delete machine NAME), or add --dry-run to see what that would do`,
     );
   }
-  const { previewDrain } = await import("@millwright/runtime");
+  const { previewDrain } = await import("@millwright/runtime/reports");
   if (flags.targetKubeconfig === "none")
     throw new UsageError("--target-kubeconfig none: without a cluster there are no nodes");
   const config = await loadKubeConfig(controlKubeConfig(flags));

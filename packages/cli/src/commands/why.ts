@@ -14,7 +14,7 @@ export interface WhyFlags extends ObjectFlags {
 /** Prints why an object is not as desired; resolves with the exit status: 3 when it is not. Reads only. */
 export async function whyCommand(object: string, flags: WhyFlags): Promise<number> {
   const subject = readSubject(object);
-  const { why } = await import("@millwright/runtime");
+  const { why } = await import("@millwright/runtime/reports");
   return withObjects(flags, untilStopSignal(), async (objects, now) => {
     const report = await why(subject, objects, now);
     const render = (): string => renderWhy(report, { now, ...outputStyle() });

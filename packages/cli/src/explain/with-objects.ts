@@ -1,6 +1,6 @@
 import { systemClock } from "@millwright/core";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { ClusterObjects } from "@millwright/runtime";
+import type { ClusterObjects } from "@millwright/runtime/reports";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
 import { controlKubeConfig, type NamespaceFlags } from "../target/cluster-flags.ts";
 
@@ -39,7 +39,7 @@ export async function objectsOfFile(
   { namespace, targetKubeconfig }: ObjectFlags,
 ): Promise<{ readonly objects: ClusterObjects; readonly now: Date }> {
   const { readManifests, stateOfManifests } = await import("@millwright/plan");
-  const { drainSourcesOf } = await import("@millwright/runtime");
+  const { drainSourcesOf } = await import("@millwright/runtime/reports");
   const state = stateOfManifests(await readManifests(path), namespace, targetKubeconfig !== "none");
   const drainSources = async (): Promise<ReturnType<typeof drainSourcesOf>> => drainSourcesOf(await state.drainLists());
   return { objects: { ...state, drainSources }, now: state.takenAt ?? systemClock.now() };
@@ -55,7 +55,7 @@ export async function withObjects<T>(
     const { objects, now } = await objectsOfFile(flags.state, flags);
     return use(objects, now);
   }
-  const { readClusterObjects } = await import("@millwright/runtime");
+  const { readClusterObjects } = await import("@millwright/runtime/reports");
   return withClusters(flags, async (clusters) => {
     const objects = await readClusterObjects({ ...clusters, signal });
     return use(objects, (clusters.control.serverTime ?? systemClock).now());

@@ -25,7 +25,7 @@ export async function namespacesOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (flags.allNamespaces !== true) return [flags.namespace ?? configured ?? "default"];
-  const { explainFailure } = await import("@millwright/runtime");
+  const { explainFailure } = await import("@millwright/runtime/reports");
   const plurals = types.map(({ plural }) => plural).join(", ");
   try {
     const lists = await Promise.all(

@@ -1,4 +1,4 @@
-import { isDeletionHeld } from "@millwright/controllers";
+import { isDeletionHeld } from "@millwright/controllers/reports";
 import {
   deletionsHeldConditionType,
   type Machine,

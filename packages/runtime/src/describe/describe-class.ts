@@ -1,4 +1,4 @@
-import { readQuarantine } from "@millwright/controllers";
+import { readQuarantine } from "@millwright/controllers/reports";
 import {
   type Machine,
   type MachineClass,

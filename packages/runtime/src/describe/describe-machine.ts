@@ -7,7 +7,7 @@ import {
   pickNode,
   type CrdState,
   findPausingCrd,
-} from "@millwright/controllers";
+} from "@millwright/controllers/reports";
 import {
   type Clock,
   ConfigError,

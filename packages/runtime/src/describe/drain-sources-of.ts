@@ -6,7 +6,7 @@ import {
   type Pod,
   type Volume,
   type VolumeAttachment,
-} from "@millwright/controllers";
+} from "@millwright/controllers/reports";
 
 /** Lists of what drains look at. */
 export interface DrainLists {

@@ -1,4 +1,4 @@
-import { isDeletionHeld } from "@millwright/controllers";
+import { isDeletionHeld } from "@millwright/controllers/reports";
 import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 

@@ -4,7 +4,7 @@ import {
   type Node,
   observeDrain,
   previewDeletionDrain,
-} from "@millwright/controllers";
+} from "@millwright/controllers/reports";
 import {
   type Clock,
   ConfigError,

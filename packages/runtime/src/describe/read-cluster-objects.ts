@@ -1,4 +1,4 @@
-import type { Node } from "@millwright/controllers";
+import type { Node } from "@millwright/controllers/reports";
 import {
   formatProblems,
   machineClassResource,

@@ -6,7 +6,7 @@ import {
   type Pod,
   type Volume,
   type VolumeAttachment,
-} from "@millwright/controllers";
+} from "@millwright/controllers/reports";
 import {
   type ApiClient,
   ignoreNotFound,

@@ -1,4 +1,4 @@
-import { type DrainSources, matchByProviderId, type Node, pickNode } from "@millwright/controllers";
+import { type DrainSources, matchByProviderId, type Node, pickNode } from "@millwright/controllers/reports";
 import {
   ConfigError,
   labelKeys,

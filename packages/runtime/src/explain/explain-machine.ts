@@ -10,7 +10,7 @@ import {
   markedStage,
   observeDrain,
   previewDeletionDrain,
-} from "@millwright/controllers";
+} from "@millwright/controllers/reports";
 import { controllerOf, type Machine, type MachineClass, validateMachine } from "@millwright/core";
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";

@@ -1,4 +1,4 @@
-import type { Node } from "@millwright/controllers";
+import type { Node } from "@millwright/controllers/reports";
 import { nodeConditionTypes } from "@millwright/core";
 import { findCondition } from "@millwright/kube";
 import type { Cause, Explanation } from "./explanation.ts";

@@ -1,4 +1,4 @@
-import { type MachineReport, withoutAttempts } from "@millwright/controllers";
+import { type MachineReport, withoutAttempts } from "@millwright/controllers/reports";
 import { decodeMachineError, drainResultIn } from "@millwright/core";
 import type { Cause } from "./explanation.ts";
 

@@ -1,4 +1,4 @@
-import { type MachineReport } from "@millwright/controllers";
+import { type MachineReport } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, trueLabel } from "@millwright/core";
 import type { Remedy } from "./explanation.ts";
 
