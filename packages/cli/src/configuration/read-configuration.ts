@@ -14,11 +14,6 @@ export interface EffectiveFlag {
   readonly source: FlagSource;
 }
 
-/** Reads YAML with a library that is loaded only where there is a file, in the middle of a parser that does not wait. */
-const parse = (text: string): unknown => {
-  const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
-  return yaml.parse(text);
-};
 
 /** Name of the environment variable of a flag. */
 export const variableOf = (flag: string): string => `MILLWRIGHT_${flag.replaceAll("-", "_").toUpperCase()}`;
