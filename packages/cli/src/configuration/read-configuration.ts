@@ -14,7 +14,6 @@ export interface EffectiveFlag {
   readonly source: FlagSource;
 }
 
-
 /** Name of the environment variable of a flag. */
 export const variableOf = (flag: string): string => `MILLWRIGHT_${flag.replaceAll("-", "_").toUpperCase()}`;
 
