@@ -23,6 +23,8 @@ export interface FaultyProxy {
   emptyLists(resource: string, times: number): void;
   /** How many requests were received. */
   readonly requests: () => number;
+  /** Requests that were no reads, as `METHOD path`. */
+  readonly writes: () => readonly string[];
   /** How many lists are still to be emptied. */
   readonly listsToEmpty: () => number;
   close(): Promise<void>;
@@ -129,9 +131,7 @@ export async function startFaultyProxy({ url: target, ca }: ProxiedServer): Prom
     outgoing.on("close", () => upstream.destroy());
     upstream.on("response", (answer) => {
       const { statusCode = 502, headers: answered } = answer;
-      if (fault === "list") {
-        return answerWithoutItems(answer, outgoing);
-      }
+      if (fault === "list") return answerWithoutItems(answer, outgoing);
       exchange.answer = answer;
       outgoing.writeHead(statusCode, answered);
       outgoing.flushHeaders();
@@ -142,8 +142,11 @@ export async function startFaultyProxy({ url: target, ca }: ProxiedServer): Prom
   };
 
   let requests = 0;
+  const writes: string[] = [];
   const server = createServer((incoming, outgoing) => {
     requests++;
+    const { method = "", url = "" } = incoming;
+    if (method !== "GET") writes.push(`${method} ${url}`);
     const exchange: Exchange = { incoming, outgoing };
     open.add(exchange);
     outgoing.on("close", () => {
@@ -180,6 +183,7 @@ export async function startFaultyProxy({ url: target, ca }: ProxiedServer): Prom
       cut([...open].filter(({ incoming }) => faultOf(incoming, emptied) === "watch"));
     },
     requests: () => requests,
+    writes: () => writes,
     listsToEmpty: () => emptied.left,
     async close() {
       await closeAll(server);

@@ -17,7 +17,7 @@ import { startRealServer } from "./real-server.ts";
 export interface RealFleet extends Fleet, ControllersAccess {
   /** Path of an administrator's kubeconfig for the cluster: not for controllers, see {@link ControllersAccess}. */
   readonly kubeconfig: string;
-  readonly plane: Pick<ControlPlane, "url" | "ca" | "backup" | "restore">;
+  readonly plane: Pick<ControlPlane, "url" | "ca" | "token" | "backup" | "restore">;
   /** Starts controllers without leader election. They are killed with the fleet, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
 }

@@ -104,6 +104,9 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   "autoscaler-tls-key": [autoscaler, "whose certificate its authority has signed"],
   "autoscaler-tls-client-ca": [autoscaler, "whose certificate its authority has signed"],
   "tracing-endpoint": ["packages/cli/src/commands/open-tracing.test.ts", "the flag goes before the environment"],
+  shadow: ["test/compat/shadow.test.ts", "sends no request but reads"],
+  "shadow-grace": ["packages/runtime/src/shadow/comparison.test.ts", "stays due for the grace period"],
+  "shadow-report-interval": ["packages/runtime/src/shadow/shadow.test.ts", "reports in each interval"],
   config: [resilience("reload"), "reloads timeouts while it runs"],
   "print-config": [here, "prints the flags in effect"],
 };

@@ -64,7 +64,14 @@ export const logKeys = {
   address: "Where the process listens",
   version: "Version of the driver",
   file: "Name of a file",
-  action: "What a part of the devcluster was about to do",
+  action: "What a part of the devcluster was about to do; with `--shadow`, what this process would have done",
+  shadow: "True where the process runs with `--shadow`: what `msg` names was decided, and not done",
+  owner: "Kind and name of the owner of an object that would be created",
+  detail: "What would be changed",
+  since: "Since when an action is due",
+  due: "Actions on machines that this process would do next",
+  differences: "Actions on machines that the other manager did not do within the grace period",
+  recordDifferences: "The same for actions that change only status, labels, annotations and finalizers",
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A key of {@link logKeys}. */

@@ -30,6 +30,7 @@ import {
 import { helpLayout } from "./terminal/help-layout.ts";
 import { addAutoscalerFlags, addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addSnapshotCommands } from "./snapshot-commands.ts";
+import { addShadowFlags } from "./shadow-flags.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
 /** The command line. The code of a command is loaded when the command runs, so that `--help` stays quick. */
@@ -178,7 +179,11 @@ export function createProgram(setStatus: (status: number) => void, words: readon
 function addAllRunFlags(command: Command): () => readonly EffectiveFlag[] {
   const effective = addConfiguration(
     addProviderFlags(
-      addTracingFlags(addProfilingFlags(addAutoscalerFlags(addDashboardFlags(addWatchdogFlags(addRunFlags(command)))))),
+      addTracingFlags(
+        addProfilingFlags(
+          addAutoscalerFlags(addDashboardFlags(addWatchdogFlags(addShadowFlags(addRunFlags(command))))),
+        ),
+      ),
     ),
   );
   addIneffectiveFlags(command);
@@ -252,6 +257,7 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
       new Option("--cluster <cluster>", "cluster of the roles").choices(["control", "target", "both"]).default("both"),
     )
     .option("-n, --namespace <name>", "namespace of the machines", "default")
+    .option("--shadow", "print those of millwright run --shadow, which only read")
     .action(async (flags: RolesFlags) => {
       const { printRoles } = await import("./commands/roles.ts");
       await printRoles(flags);

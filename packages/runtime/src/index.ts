@@ -64,6 +64,8 @@ export type { UninstallOptions, UninstallReport } from "./uninstall/uninstall.ts
 export { followPrerequisites } from "./start-up/follow-prerequisites.ts";
 export type { PrerequisiteCluster, PrerequisiteOptions, Prerequisites } from "./start-up/follow-prerequisites.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";
+export { createShadow } from "./shadow/shadow.ts";
+export type { Shadow, ShadowOptions } from "./shadow/shadow.ts";
 export { startWatchdog } from "./watchdog/watchdog.ts";
 export type { ManagerVitals, Watchdog, WatchdogOptions } from "./watchdog/watchdog.ts";
 export type { WatchdogLimits } from "./watchdog/decide-watchdog.ts";

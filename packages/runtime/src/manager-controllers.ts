@@ -9,6 +9,7 @@ import {
   createSecretController,
   defaultOvershootMargins,
   type MachineController,
+  type MachineControllerOptions,
   type MachineSettings,
   type OvershootMargins,
   unmanagedNodeControllers,
@@ -53,6 +54,7 @@ interface ControllerParts {
   readonly registry: Registry;
   readonly settings: MachineSettings;
   readonly workers: number;
+  readonly wrapOperations?: MachineControllerOptions["wrapOperations"];
   has(name: ControllerName): boolean;
 }
 
@@ -70,12 +72,19 @@ function createVms(
 
 function createMachines(
   context: ControllerContext,
-  { driver, registry, settings, workers, has }: ControllerParts,
+  { driver, registry, settings, workers, wrapOperations, has }: ControllerParts,
   vms: ReturnType<typeof followVms> | undefined,
 ): MachineController | undefined {
   if (vms === undefined || !has("machine")) return undefined;
   const { missingVms, vmOwners } = vms;
-  const machine = createMachineController(context, { driver, missingVms, vmOwners, settings, workers });
+  const machine = createMachineController(context, {
+    driver,
+    missingVms,
+    vmOwners,
+    settings,
+    workers,
+    ...(wrapOperations === undefined ? {} : { wrapOperations }),
+  });
   measureOpenCircuits(registry, context.namespace, machine.operations);
   measureOperations(registry, machine.operations);
   return machine;

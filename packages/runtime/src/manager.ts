@@ -55,6 +55,7 @@ import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
 import { readManagerVitals } from "./manager-vitals.ts";
+import { attachShadow, type Shadow } from "./shadow/shadow.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
 
 /** How a manager runs. */
@@ -81,6 +82,8 @@ export interface ManagerOptions extends ManagerControllersOptions {
   readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Called before each call of a driver, with its name: the call may block the event loop. Default: nothing is called. */
   readonly onDriverCall?: (what: string) => void;
+  /** Decides beside another manager, and changes nothing. Needs no leadership. Default: decisions are carried out. */
+  readonly shadow?: Pick<Shadow, "attach">;
   /** Follows the machines while this process leads. Default: nothing does. */
   readonly tracer?: MachineTracer;
   /** Concurrent reconciles of one kind. Default 10. */
@@ -182,7 +185,8 @@ export function createManager(options: ManagerOptions): Manager {
     overdue.signal.throwIfAborted();
     leadership?.fence();
   };
-  const fenced = (api: ApiClient): ApiClient => createFencedClient(api, { fence, lost });
+  const shadow = attachShadow(options.shadow, namespace);
+  const fenced = (api: ApiClient): ApiClient => shadow.client(createFencedClient(api, { fence, lost }));
   const control = fenced(options.control);
   const target = options.target === undefined ? undefined : fenced(options.target);
   const localClock = options.clock ?? systemClock;
@@ -197,8 +201,9 @@ export function createManager(options: ManagerOptions): Manager {
   let conditionSettings = { ...settings };
   const normalEvents = { burst: 100, perSecond: 5 };
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log, normalEvents });
-  const caches = createControlCaches({ api: control, clock, random, log, namespace });
-  const targetCaches = target && targetCachesFor({ api: target, clock, random, log }, options.targetCaches);
+  const caches = createControlCaches({ api: control, clock, random, log, namespace, ...shadow.cacheOptions });
+  const targetCaches =
+    target && targetCachesFor({ api: target, clock, random, log, ...shadow.cacheOptions }, options.targetCaches);
   const guarded = [caches.machines, caches.sets, caches.deployments];
   const crdGuard = createCrdGuard(
     { api: control, clock, random, log },
@@ -218,7 +223,7 @@ export function createManager(options: ManagerOptions): Manager {
   /** Kept from the first call of fleets() on. */
   let ended: EndedCalls | undefined;
   const drivers = [...options.drivers];
-  const driver = createDriverHost({
+  const host = createDriverHost({
     drivers,
     running,
     metrics: createDriverMetrics(
@@ -236,6 +241,7 @@ export function createManager(options: ManagerOptions): Manager {
     },
     ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
+  const driver = shadow.driver(host);
   const leases = leasesOf(selected);
   const context: ControllerContext = {
     namespace,
@@ -251,7 +257,7 @@ export function createManager(options: ManagerOptions): Manager {
     events,
     clock,
     random,
-    log,
+    log: shadow.log(log),
     conditions: {
       clusterApi: options.clusterApiConditions ?? true,
       get settings() {
@@ -260,7 +266,11 @@ export function createManager(options: ManagerOptions): Manager {
     },
   };
   const endRewinds = reportRewinds({ control, target }, { namespace, registry, events, log });
-  const controllers = createManagerControllers(context, { driver, registry, settings, workers }, options);
+  const controllers = createManagerControllers(
+    context,
+    { driver, registry, settings, workers, wrapOperations: shadow.wrapOperations(caches) },
+    options,
+  );
   measureManager(registry, {
     caches: { control: caches, target: targetCaches },
     controllers: controllers.all,
@@ -385,6 +395,7 @@ export function createManager(options: ManagerOptions): Manager {
         // Caches follow until the last controller has stopped.
         ...ownInformers.map((informer) => informer.run(stop.signal)),
         crdGuard.run(stop.signal),
+        shadow.follow(caches, stop.signal),
         controllersEnded,
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         checkHistories(stop.signal),

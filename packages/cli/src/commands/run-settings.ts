@@ -64,6 +64,11 @@ export interface RunFlags
   readonly watchdogStuckTimeout: number;
   /** 0 to 1; 0: no limit. */
   readonly watchdogMemoryLimit: number;
+  /** Decides beside another manager, and changes nothing. */
+  readonly shadow?: true;
+  /** Milliseconds. */
+  readonly shadowGrace: number;
+  readonly shadowReportInterval: number;
 }
 
 /** MCM's default of the backoff after ResourceExhausted, milliseconds. */
@@ -93,10 +98,11 @@ const machineSettings = (flags: RunFlags) => ({
 
 /** What the flags set of the manager. */
 export const managerSettings = (flags: RunFlags) => ({
-  controllers: flags.controllers,
+  // A shadow reads nothing that only its own marks would show: Nodes without Machine, and VMs without Machine.
+  controllers: flags.shadow === true ? flags.controllers.filter((name) => name !== "node") : flags.controllers,
   workers: flags.concurrentSyncs,
   clusterApiConditions: flags.clusterApiConditions,
-  orphanVms: flags.machineSafetyOrphanVms,
+  orphanVms: flags.shadow === true ? ("off" as const) : flags.machineSafetyOrphanVms,
   vmLists: { periodMs: flags.machineSafetyOrphanVmsPeriod },
   overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
   disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,

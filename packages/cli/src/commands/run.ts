@@ -132,6 +132,18 @@ function logDeletionShare(log: Log, { machineSafetyMaxDeletionShare: flag }: Run
   });
 }
 
+/** Compares with another manager instead of acting; reports on SIGUSR2, too. */
+function openShadow(
+  { shadow: isShadow, shadowGrace: graceMs, shadowReportInterval: reportMs }: RunFlags,
+  { createShadow }: Pick<typeof Runtime, "createShadow">,
+  log: Log,
+): Runtime.Shadow | undefined {
+  if (isShadow !== true) return undefined;
+  const shadow = createShadow({ graceMs, reportMs, clock: systemClock, log });
+  process.on("SIGUSR2", shadow.logReport);
+  return { ...shadow, run: (signal) => shadow.run(signal).finally(() => process.off("SIGUSR2", shadow.logReport)) };
+}
+
 /** Clients for the clusters of the flags. */
 async function connectClusters(flags: RunFlags, log: Log) {
   const { targetKubeconfig } = flags;
@@ -258,14 +270,17 @@ function joinElections(
     ...electionTimes(flags),
   };
   return new Map(
-    (flags.leaderElect ? namespaces : []).map((namespace) => [
+    (flags.leaderElect && flags.shadow !== true ? namespaces : []).map((namespace) => [
       namespace,
       runtime.createManagerLeadership({ ...election, namespace }),
     ]),
   );
 }
 
-/** Follows what the controllers of each namespace need from their clusters. */
+/**
+ * Follows what the controllers of each namespace need from their clusters. None for a shadow: it has no permissions to write, and a check of permissions is a
+ * POST.
+ */
 const followAllPrerequisites = (
   { followPrerequisites }: Pick<typeof Runtime, "followPrerequisites">,
   shared: Pick<Runtime.PrerequisiteOptions, "clusters" | "log">,
@@ -276,12 +291,32 @@ const followAllPrerequisites = (
     followPrerequisites({ ...shared, namespace, ready, clock: systemClock, random: systemRandom }),
   );
 
-/** Serves what the flags request beside the controllers, until the signal aborts. */
+const logStart = (
+  log: Log,
+  { controllers }: RunFlags,
+  {
+    namespaces,
+    server,
+    drivers,
+  }: { readonly namespaces: readonly string[]; readonly server: string; readonly drivers: readonly { name: string }[] },
+): void =>
+  log("info", "Starting", {
+    namespace: namespaces.join(","),
+    server,
+    controllers,
+    drivers: drivers.map(({ name }) => name),
+  });
+
+/** Serves what the flags request beside the controllers, until the signal aborts. A shadow serves no endpoint that writes. */
 const serveBeside = (
   flags: RunFlags,
   tools: Parameters<typeof runDashboard>[1] & Parameters<typeof runAutoscalerEndpoint>[1],
   until: AbortSignal,
-) => Promise.all([runDashboard(flags, tools, until), runAutoscalerEndpoint(flags, tools, until)]);
+) =>
+  Promise.all([
+    runDashboard(flags, tools, until),
+    ...(flags.shadow === true ? [] : [runAutoscalerEndpoint(flags, tools, until)]),
+  ]);
 
 async function runControllers(flags: RunFlags, { runtime, log, failure, opened, reload, signal, tracer }: RunContext) {
   const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
@@ -298,10 +333,12 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
   let manager: Manager | undefined;
   let watchdog: Runtime.Watchdog | undefined;
   const stopped = new AbortController();
+  const shadow = openShadow(flags, runtime, log);
   const readProcess = runtime.measureProcess([control, target]);
   async function* readMetrics(): Runtime.MetricParts {
     if (manager !== undefined) yield* manager.metricParts();
     if (watchdog !== undefined) yield await watchdog.metrics();
+    if (shadow !== undefined) yield await shadow.metrics();
     yield* readProcess();
   }
   const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
@@ -310,6 +347,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     manager = runtime.createManagerGroup({
       ...(recorder === undefined ? {} : { recorder }),
       ...(tracer === undefined ? {} : { tracer }),
+      ...(shadow === undefined ? {} : { shadow }),
       leadershipOf: (namespace) => leaderships.get(namespace),
       ...(endpoints === undefined ? {} : { onDriverCall: endpoints.callBegins }),
       control,
@@ -323,15 +361,10 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     const prerequisites = followAllPrerequisites(
       runtime,
       { clusters: clustersOf(control, target), log },
-      namespaces,
+      shadow === undefined ? namespaces : [],
       manager,
     );
-    log("info", "Starting", {
-      namespace: namespaces.join(","),
-      server: config.server,
-      controllers: flags.controllers,
-      drivers: drivers.map(({ name }) => name),
-    });
+    logStart(log, flags, { namespaces, server: config.server, drivers });
     opened.later(manager.addDriver);
     watchdog = runtime.startWatchdog({
       vitals: manager.vitals,
@@ -350,6 +383,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
       reload(manager, shareOf, whileRunning),
       serveBeside(flags, { manager, control, log }, whileRunning),
+      shadow?.run(whileRunning),
     ]);
     log("info", "Stopped", {});
     return failure.signal.aborted ? 1 : 0;

@@ -67,6 +67,8 @@ export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
+  /** How often every object triggers its controllers again, milliseconds. Default: never, only changes do. */
+  readonly resyncMs?: number;
 }
 
 const owner = (object: ApiObject): string | undefined => controllerRefOf(object)?.uid;

@@ -53,6 +53,8 @@ export interface MachineControllerOptions {
   readonly vmOwners?: VmOwners;
   readonly settings: MachineSettings;
   readonly workers: number;
+  /** Wraps what starts driver calls. Default: they are started. */
+  readonly wrapOperations?: (operations: Operations) => Operations;
 }
 
 /** Whether more has to be read before a decision. */
@@ -78,7 +80,7 @@ const MAX_READS = 3;
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
-  { driver, missingVms, vmOwners, settings, workers }: MachineControllerOptions,
+  { driver, missingVms, vmOwners, settings, workers, wrapOperations = (all) => all }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace, deletionBudget } = context;
   const limits = {
@@ -92,7 +94,7 @@ export function createMachineController(
       return settings.resourceExhaustedRetryMs;
     },
   };
-  const operations = createOperations(clock, limits, reportCircuits(context));
+  const operations = wrapOperations(createOperations(clock, limits, reportCircuits(context)));
   const reported = createReportedProblems();
   const protection = createMachineProtection(context);
   const interests = createDrainInterests();

@@ -300,4 +300,12 @@ export const ownMetricNames = {
   memoryShare: "millwright_memory_used_share",
   /** Gauge: for how many seconds the operation that runs for longest has run; label `kind`: `driver call` or `reconcile`. */
   longestOperation: "millwright_longest_operation_seconds",
+  /** Gauge, only with `--shadow`: actions that this process would do next; labels `kind` and `action` (`Create`, `Delete`, `Evict`, `ChangeSpec`, `ChangeMetadata`, `ChangeStatus`, `CreateVM`, `InitializeVM`, `FindVM`, `DeleteVM`). */
+  shadowDue: "millwright_shadow_due_actions",
+  /** Gauge, only with `--shadow`: those that the other manager did not do within the grace period; labels as above. */
+  shadowDifferences: "millwright_shadow_differences",
+  /** Counter, only with `--shadow`: actions that were no longer due within the grace period, as the other manager did them; labels as above. */
+  shadowConfirmed: "millwright_shadow_confirmed_total",
+  /** Counter, only with `--shadow`: actions that were no longer due after the grace period; labels as above. */
+  shadowLate: "millwright_shadow_late_total",
 } as const;

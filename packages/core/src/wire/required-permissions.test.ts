@@ -38,4 +38,15 @@ describe("the permissions of the controllers", () => {
     expect(rules).toHaveLength(requiredPermissions.length);
     expect(rules.flatMap(({ verbs }) => verbs)).not.toContain("*");
   });
+
+  it("of a shadow only read, and have names of their own", () => {
+    const roles = (["control", "target"] as const).flatMap((each) => requiredRoles(each, "shop", { isShadow: true }));
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual([
+      "millwright-shadow",
+      "millwright-shadow-control",
+      "millwright-shadow-target",
+    ]);
+    const verbs = new Set(roles.flatMap(({ rules }) => rules.flatMap((rule) => rule.verbs)));
+    expect([...verbs].toSorted()).toEqual(["get", "list", "watch"]);
+  });
 });

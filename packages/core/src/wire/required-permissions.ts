@@ -143,11 +143,33 @@ const ruleOf = ({ group, resource, resourceNames, verbs }: RequiredPermission): 
   verbs,
 });
 
+/** What reads, and changes nothing. */
+const reading: ReadonlySet<string> = new Set(cached);
+
+/** What `millwright run --shadow` needs of a permission; nothing of one about what it never reads. */
+const readOnly = (permission: RequiredPermission): RequiredPermission => ({
+  ...permission,
+  verbs:
+    permission.resource === "leases" || permission.scope === "kube-system"
+      ? []
+      : permission.verbs.filter((verb) => reading.has(verb)),
+});
+
 /**
  * The roles of one cluster with the permissions that the controllers need there, and no others. `millwright` in the namespace of the machines, `millwright-control` and
  * `millwright-target` for the whole cluster, `millwright-tokens` in `kube-system`.
+ *
+ * @param options.isShadow the roles of `millwright run --shadow` instead, which only read; their names begin with `millwright-shadow`
  */
-export function requiredRoles(cluster: RequiredPermission["cluster"], namespace: string): readonly PermissionsRole[] {
+export function requiredRoles(
+  cluster: RequiredPermission["cluster"],
+  namespace: string,
+  { isShadow = false }: { readonly isShadow?: boolean } = {},
+): readonly PermissionsRole[] {
+  const permissions = isShadow
+    ? requiredPermissions.map(readOnly).filter(({ verbs }) => verbs.length > 0)
+    : requiredPermissions;
+  const prefix = isShadow ? "millwright-shadow" : "millwright";
   const role = (
     scope: RequiredPermission["scope"],
     kind: PermissionsRole["kind"],
@@ -156,13 +178,11 @@ export function requiredRoles(cluster: RequiredPermission["cluster"], namespace:
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind,
     metadata,
-    rules: requiredPermissions
-      .filter((permission) => permission.cluster === cluster && permission.scope === scope)
-      .map(ruleOf),
+    rules: permissions.filter((permission) => permission.cluster === cluster && permission.scope === scope).map(ruleOf),
   });
   return [
-    role("machines", "Role", { name: "millwright", namespace }),
-    role("kube-system", "Role", { name: "millwright-tokens", namespace: "kube-system" }),
-    role("cluster", "ClusterRole", { name: `millwright-${cluster}` }),
+    role("machines", "Role", { name: prefix, namespace }),
+    role("kube-system", "Role", { name: `${prefix}-tokens`, namespace: "kube-system" }),
+    role("cluster", "ClusterRole", { name: `${prefix}-${cluster}` }),
   ].filter(({ rules }) => rules.length > 0);
 }
