@@ -3,6 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import * as core from "@millwright/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { documentPages, type Page, root } from "./document-pages.ts";
+import { anchorsOf, isExternal, linksOf } from "./markdown-links.ts";
 import { metricNames } from "./metric-names.ts";
 
 const exists = (file: string): Promise<boolean> =>
@@ -10,24 +11,6 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-/** Code of a page between fences, whose comments are not headings and whose texts are not links. */
-const fences = /^ *(`{3,})[^`\n]*\n.*?^ *\1 *$/gms;
-
-/** Names by which the headings of a page are linked: GitHub numbers those that repeat. */
-function anchorsOf(text: string): readonly string[] {
-  const counts = new Map<string, number>();
-  return [...text.replaceAll(fences, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => {
-    const anchor = heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
-      .trim()
-      .replaceAll(" ", "-");
-    const count = counts.get(anchor) ?? 0;
-    counts.set(anchor, count + 1);
-    return count === 0 ? anchor : `${anchor}-${count}`;
-  });
-}
 
 /** Annotations and metrics of Millwright, and MCM's metrics. */
 const names = new Set<string>([...Object.values(core.annotationKeys), ...metricNames]);
@@ -45,8 +28,8 @@ describe("the documents", () => {
     const broken: string[] = [];
     let links = 0;
     for (const { file, text } of pages) {
-      for (const [, link = ""] of text.replaceAll(fences, "").matchAll(/\]\(([^)\s]+)\)/g)) {
-        if (/^(https?|mailto):/.test(link)) continue;
+      for (const link of linksOf(text)) {
+        if (isExternal(link)) continue;
         links++;
         const [path = "", anchor] = link.split("#");
         const target = path === "" ? file : normalize(join(dirname(file), path));

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { documentPages } from "../docs/document-pages.ts";
+import { sidebarOf, siteFiles, sitePath } from "./site-pages.ts";
+
+const repository = "https://example.com/repository";
+const sourcesOf = (pages: Readonly<Record<string, string>>) => ({ pages: new Map(Object.entries(pages)), repository });
+
+describe("the pages of the site", () => {
+  it.each([
+    ["README.md", "index.md"],
+    ["docs/README.md", "contents.md"],
+    ["docs/metrics.md", "metrics.md"],
+    ["docs/guides/aws.md", "guides/aws.md"],
+    ["docs/drivers/README.md", "drivers/index.md"],
+    ["packages/cli/README.md", "packages/cli/index.md"],
+    ["SECURITY.md", "project/security.md"],
+  ])("%s is %s", (source, path) => expect(sitePath(source)).toBe(path));
+
+  it("are those that links lead to, with their pictures, and links to other files lead to the repository", () => {
+    const files = siteFiles(
+      ["README.md"],
+      sourcesOf({
+        "README.md": "[a](docs/a.md#one) [package](packages/p) [code](src/x.ts#L1) [out](https://example.org/)",
+        "docs/a.md": "![p](p.png) [home](../README.md) [here](#one)\n```md\n[kept](b.md)\n```\n[b](b.md)",
+        "docs/b.md": "",
+        "packages/p/README.md": "[license](../../LICENSE)",
+        "packages/other/README.md": "",
+      }),
+    );
+    expect(Object.fromEntries(files.map(({ path, text }) => [path, text]))).toEqual({
+      "index.md": `[a](/a.md#one) [package](/packages/p/) [code](${repository}/blob/main/src/x.ts#L1) [out](https://example.org/)`,
+      "a.md": "![p](/p.png) [home](/) [here](#one)\n```md\n[kept](b.md)\n```\n[b](/b.md)",
+      "b.md": "",
+      "packages/p/index.md": `[license](${repository}/blob/main/LICENSE)`,
+      "p.png": undefined,
+    });
+  });
+
+  it("are in the sidebar as the map has them, each once", () => {
+    const map =
+      "# Map\n\n## One\n\n- [A](a.md), [B](b.md#x): text\n- [Out](https://example.org)\n\n## Two\n\n- [A](a.md)\n\n## Three\n\n- [Home](../README.md)";
+    const sources = sourcesOf({ "docs/README.md": map, "docs/a.md": "", "docs/b.md": "", "README.md": "" });
+    expect(sidebarOf("docs/README.md", sources)).toEqual([
+      {
+        text: "One",
+        items: [
+          { text: "A", link: "/a.md" },
+          { text: "B", link: "/b.md" },
+        ],
+      },
+      { text: "Three", items: [{ text: "Home", link: "/" }] },
+    ]);
+  });
+});
+
+it("the map of all documents has every document", async () => {
+  const pages = new Map((await documentPages()).map(({ file, text }) => [file, text]));
+  const named = sidebarOf("docs/README.md", { pages, repository }).flatMap(({ items }) =>
+    items.map(({ link }) => link),
+  );
+  const documents = [...pages.keys()].filter((file) => file.startsWith("docs/") && file !== "docs/README.md");
+  expect(
+    documents.map((file) => `/${sitePath(file)}`.replace(/index\.md$/, "")).filter((link) => !named.includes(link)),
+  ).toEqual([]);
+});
