@@ -36,7 +36,7 @@ export function startProgram(
     });
   });
 
-  const waitFor = (pattern: RegExp, timeoutMs = 30_000): Promise<RegExpMatchArray> =>
+  const waitFor = (pattern: RegExp, timeoutMs = 120_000): Promise<RegExpMatchArray> =>
     new Promise((resolve, reject) => {
       const finish = (end: () => void): void => {
         clearTimeout(timer);

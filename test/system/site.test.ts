@@ -74,7 +74,7 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
         await page.goto(`${site.url}${address}`, { waitUntil: "networkidle" });
         const found = await accessibilityProblems(page);
         problems.push(...found.map((problem) => `${address}: ${problem}`));
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
         if (overflow > 0) problems.push(`${address} is ${overflow} px wider than the window`);
       }
       await page.close();
@@ -86,14 +86,6 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
     });
 
     it("is accessible in the dark and as wide as a phone", async () => {
-      const some = [
-        "/",
-        "/contents",
-        "/machine-phases",
-        "/guides/rollouts",
-        "/drivers/tutorial",
-        "/reference/performance",
-      ];
       const phone = { viewport: { width: 390, height: 844 }, colorScheme: "dark" } as const;
       expect(await problemsOf(kinds, phone)).toEqual([]);
     });

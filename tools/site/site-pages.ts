@@ -5,7 +5,7 @@ import { isExternal, linksOf, mapLinks } from "../docs/markdown-links.ts";
 export interface SiteSources {
   /** Text of each tracked Markdown file, by its path from the root of the repository. */
   readonly pages: ReadonlyMap<string, string>;
-  /** Address of the repository, for links to what is no page. */
+  /** Address of the repository, for links to other files. */
   readonly repository: string;
 }
 

@@ -37,11 +37,7 @@ export default defineConfig({
       { text: "Try it", link: "/#what-you-see" },
       { text: `v${version}`, items: [{ text: "Release notes", link: "/project/changelog" }] },
     ],
-    search: {
-      provider: "local",
-      // The name of the button begins with what it shows: its text, and the letter of its shortcut.
-      options: { translations: { button: { buttonText: "Search", buttonAriaLabel: "Search K" } } },
-    },
+    search: { provider: "local" },
     outline: [2, 3],
     socialLinks: [{ icon: "github", link: repository }],
   },
