@@ -164,8 +164,11 @@ test("backs off when a reconcile requests it, and when its result is invalid", a
 test("works on a key no more than so many times a second, and does not let it back off for that", async () => {
   const run = setUp(async () => ({ requeueAfterMs: 1 }), { maxReconcilesPerSecond: 5 });
   run.controller.enqueue("hot");
-  await run.clock.advance(999);
+  // Five at once, and then one each 200 ms.
+  await run.clock.advance(199);
   expect(run.controller.counts().reconciles).toBe(5);
+  await run.clock.advance(800);
+  expect(run.controller.counts().reconciles).toBe(9);
   expect(run.controller.counts().heldBack).toBeGreaterThan(0);
   expect(run.log).toHaveBeenCalledWith(
     "debug",
@@ -173,7 +176,26 @@ test("works on a key no more than so many times a second, and does not let it ba
     expect.objectContaining({ name: "hot" }),
   );
   await run.clock.advance(60_000);
-  expect(run.controller.counts().reconciles).toBeGreaterThanOrEqual(60 * 5);
+  expect(run.controller.counts().reconciles).toBe(60 * 5 + 9);
+  await run.end();
+});
+
+test("reacts to a change of a busy key after a tenth of a second, and not at the end of the second", async () => {
+  const times: number[] = [];
+  const run = setUp(async () => {
+    times.push(run.clock.monotonicMs());
+    return done;
+  });
+  // More changes than are reconciled, as from the machines of a set; then one more.
+  for (let ms = 0; ms < 300; ms += 10) {
+    run.controller.enqueue("busy");
+    await run.clock.advance(10);
+  }
+  const changedMs = run.clock.monotonicMs();
+  run.controller.enqueue("busy");
+  await run.clock.advance(2_000);
+  const reaction = times.find((ms) => ms >= changedMs) ?? Infinity;
+  expect(reaction - changedMs).toBeLessThanOrEqual(100);
   await run.end();
 });
 

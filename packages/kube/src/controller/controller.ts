@@ -51,8 +51,8 @@ export interface ControllerOptions {
   /** Deadline of one reconcile, milliseconds. Default 2 min. A reconcile should never wait for slow operations. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Maximum number of reconciles of one key within a second; further ones wait for the next second. Limits hot loops and batches the events of a busy object,
-   * so it is not a failure and does not back off. Default 10.
+   * Maximum number of reconciles of one key per second in the long run, and as many at once after a quiet time; further ones are evenly spaced. Limits hot loops and batches the
+   * events of a busy object, so it is not a failure and does not back off. Default 10.
    */
   readonly maxReconcilesPerSecond?: number | undefined;
   /** Spaces reconciles of expensive keys. Default: none is expensive. */

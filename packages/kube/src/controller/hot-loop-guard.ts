@@ -1,6 +1,9 @@
 import type { Clock } from "@millwright/base";
 
-/** Limits how often a key is reconciled, so that hot loops cost little. A busy key waits a second at most. */
+/**
+ * Limits how often a key is reconciled, so that hot loops cost little. After a burst the reconciles of a busy key are evenly spaced: a change of it waits for the time between two of them at most, and
+ * not for the rest of a second.
+ */
 export interface HotLoopGuard {
   /** Milliseconds until the key may be reconciled again; 0: now. Counts nothing. */
   waitMs(key: string): number;
@@ -8,39 +11,29 @@ export interface HotLoopGuard {
   count(key: string): void;
 }
 
-const windowMs = 1_000;
-/** Number of keys from which those of past seconds are removed. */
+/** Number of keys from which those that were not reconciled lately are removed. */
 const sweepSize = 1_024;
 
-const hasEnded = (startMs: number, nowMs: number): boolean => nowMs - startMs >= windowMs;
-
-/** Creates a guard that admits `limit` reconciles of a key per second. */
+/** Creates a guard that admits `limit` reconciles of a key per second in the long run, and as many at once after a quiet time. */
 export function createHotLoopGuard(clock: Clock, limit: number): HotLoopGuard {
-  // Invariant: a window that has not ended holds the number of reconciles admitted in it, at most `limit`.
-  const windows = new Map<string, { readonly startMs: number; reconciles: number }>();
+  const spaceMs = 1_000 / limit;
+  /** How far `freeAt` may be ahead when one more is admitted. */
+  const burstMs = spaceMs * (limit - 1);
+  // When each key would have been reconciled last, had its reconciles been evenly spaced, plus the space of one. Those in the past mean nothing.
+  const freeAt = new Map<string, number>();
   let sweepAt = sweepSize;
 
   function sweep(nowMs: number): void {
-    for (const [key, { startMs }] of windows) if (hasEnded(startMs, nowMs)) windows.delete(key);
-    sweepAt = Math.max(sweepSize, windows.size * 2);
+    for (const [key, freeAtMs] of freeAt) if (freeAtMs <= nowMs) freeAt.delete(key);
+    sweepAt = Math.max(sweepSize, freeAt.size * 2);
   }
 
   return {
-    waitMs(key) {
-      const nowMs = clock.monotonicMs();
-      const window = windows.get(key);
-      if (window === undefined || hasEnded(window.startMs, nowMs) || window.reconciles < limit) return 0;
-      return window.startMs + windowMs - nowMs;
-    },
+    waitMs: (key) => Math.max(0, (freeAt.get(key) ?? 0) - burstMs - clock.monotonicMs()),
     count(key) {
       const nowMs = clock.monotonicMs();
-      const window = windows.get(key);
-      if (window !== undefined && !hasEnded(window.startMs, nowMs)) {
-        window.reconciles++;
-        return;
-      }
-      if (windows.size >= sweepAt) sweep(nowMs);
-      windows.set(key, { startMs: nowMs, reconciles: 1 });
+      if (freeAt.size >= sweepAt) sweep(nowMs);
+      freeAt.set(key, Math.max(freeAt.get(key) ?? 0, nowMs) + spaceMs);
     },
   };
 }
