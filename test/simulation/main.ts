@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
-import { mutants } from "./mutants.ts";
+import { mutants } from "./mutants/mutants.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 

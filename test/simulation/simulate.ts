@@ -98,13 +98,20 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const profile = profiles[schedule.profile];
   if (profile === undefined) throw new Error(`there is no profile "${schedule.profile}"`);
   const { seed, replicas } = schedule;
-  const world = await createWorld({ seed, replicas, processes: profile.processes, ...options });
+  const world = await createWorld({
+    seed,
+    replicas,
+    processes: profile.processes,
+    hasPods: profile.hasPods,
+    ...options,
+  });
   const truth = truthOf(world);
   const { scheduler } = world;
   const faults: Record<string, number> = {};
   const transitions: Record<string, number> = {};
   // Two processes that act at once may each create a machine that the other one does not see yet.
-  const invariants = watchInvariants(world, truth, { margin: 2 });
+  const margin = "second-leader" in profile.kinds ? 2 : 0;
+  const invariants = watchInvariants(world, truth, { margin, keepsAvailable: profile.keepsAvailable === true });
   watchTransitions(world, transitions);
   const writesSince = watchWrites(world);
   plan(world, schedule.faults, faults);

@@ -62,7 +62,7 @@ function apiBlocks(): Blocks {
 }
 
 /** Heading of the flags that have no group in `--help`. */
-const GENERAL = "general";
+const GENERAL = "Clusters, namespaces and logs";
 
 /** Entries of a configuration file cannot name that file. */
 const configurationFlags = new Set(["config", "print-config"]);
@@ -82,21 +82,43 @@ function flagRow({ flags, defaultValue, defaultValueDescription, description, ..
   ];
 }
 
-/** The flags of `millwright run`, a block for each group of its help: `flags-GROUP`. */
-function flagBlocks(): Blocks {
+/** What explains the flags of a group, as Markdown below its heading; a group without needs none. */
+const groupTexts: Readonly<Record<string, string>> = {
+  [GENERAL]:
+    "What a kubeconfig of the target cluster [may contain](../guides/target-kubeconfigs.md) is a list for `--target-kubeconfig-allow`. [The command](../../packages/cli/README.md#controllers) explains `--controllers`, [recording cloud traffic](../guides/recording-cloud-traffic.md) `--record-cloud`.",
+  "Leader election": "See [high availability](../operations/high-availability.md).",
+  "Health and remediation":
+    "See [health and remediation](../concepts/health-and-remediation.md) and [lost machines and lost VMs](../guides/safety.md). The fields of a [Machine](api.md#machine) override the timeouts.",
+  Creation: "See [tune](../operations/tune.md#concurrency).",
+  "Drain and deletion":
+    "See [draining](../guides/draining.md) and the [deletion budget](../guides/safety.md#deletion-budget).",
+  "In-place updates, preservation, rollouts":
+    "See [in-place updates](../guides/in-place-updates.md), [preserving machines](../guides/preserving-machines.md) and [rollouts](../guides/rollouts.md).",
+  Drivers:
+    "See [drivers in processes of their own](../decisions/driver-isolation.md) and, for digests, [install a driver](../drivers.md#install-it).",
+  Watchdog: "See [a process that hangs](../guides/safety.md#a-process-that-hangs).",
+  "Cluster autoscaler": "[Cluster autoscaler](../operations/cluster-autoscaler.md) explains them.",
+  Dashboard: "See [dashboard](../operations/dashboard.md).",
+  Profiles: "See [profiles](../operations/profiles.md).",
+  Traces: "See [traces](../operations/traces.md).",
+};
+
+/** The flags of `millwright run` by the groups of its help, each with a heading. */
+function flagBlock(): string {
   const run = createProgram(() => undefined).commands.find((command) => command.name() === "run");
   const groups = new Map<string, Option[]>();
   for (const option of run?.options.filter(({ hidden }) => !hidden) ?? []) {
-    const name = (option.helpGroupHeading ?? GENERAL)
-      .toLowerCase()
-      .replaceAll(/[^a-z]+/g, "-")
-      .replace(/-$/, "");
+    const name = option.helpGroupHeading?.replace(/:$/, "") ?? GENERAL;
     groups.set(name, [...(groups.get(name) ?? []), option]);
   }
-  return [...groups].map(([name, options]) => [
-    `flags-${name}`,
-    markdownTable(["flag", "default", "environment variable", "meaning"], options.map(flagRow)),
-  ]);
+  const headings = ["flag", "default", "environment variable", "meaning"];
+  return [...groups]
+    .map(([name, options]) => {
+      const text = groupTexts[name];
+      const table = markdownTable(headings, options.map(flagRow));
+      return [`## ${name}`, ...(text === undefined ? [] : [text]), table].join("\n\n");
+    })
+    .join("\n\n");
 }
 
 /** The error codes of drivers, with when a call is repeated and what an operator does. */
@@ -121,4 +143,4 @@ function codeBlock(): string {
 }
 
 /** Blocks of the pages in docs/reference that are made from schemas, flags and codes. */
-export const referenceBlocks = (): Blocks => [...apiBlocks(), ...flagBlocks(), ["error-codes", codeBlock()]];
+export const referenceBlocks = (): Blocks => [...apiBlocks(), ["flags", flagBlock()], ["error-codes", codeBlock()]];

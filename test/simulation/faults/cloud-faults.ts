@@ -1,9 +1,12 @@
-import { isLive } from "@millwright/provider-mock";
+import { isLive, type Vm } from "@millwright/provider-mock";
 import type { CloudFate } from "../network/cloud-wire.ts";
 import type { Choices } from "../world/streams.ts";
+import { foreignVm, type World } from "../world/world.ts";
 import type { FaultKind } from "./fault.ts";
 
 const MINUTE = 60_000;
+
+const ownVms = ({ cloud }: World): readonly Vm[] => cloud.vms().filter(({ name }) => name !== foreignVm);
 
 /** A window in which calls have a fate with some probability. */
 const calls = (maxMs: number, name: string, fateOf: (choices: Choices) => CloudFate): FaultKind => ({
@@ -60,7 +63,7 @@ export const cloudFaults = {
   "vm-dies": {
     maxMs: 0,
     async begin({ world, choices }) {
-      const vm = choices.anyOf(world.cloud.vms().filter(isLive));
+      const vm = choices.anyOf(ownVms(world).filter(isLive));
       if (vm === undefined) return "no VM to lose";
       const action = choices.oneOf(["kill", "reclaim", "stop"] as const);
       await world.cloud.powerVm(vm.id, action).catch(() => undefined);
@@ -70,7 +73,7 @@ export const cloudFaults = {
   "node-flaps": {
     maxMs: 8 * MINUTE,
     begin({ world, choices, durationMs }) {
-      const names = world.cloud.vms().filter(() => choices.chance(0.4));
+      const names = ownVms(world).filter(() => choices.chance(0.4));
       for (const { nodeName } of names) world.kubelets.makeUnready(nodeName, durationMs);
       return `not ready for ${Math.round(durationMs / 1000)} s: ${names.map(({ nodeName }) => nodeName).join(" ")}`;
     },
@@ -78,7 +81,7 @@ export const cloudFaults = {
   "kubelet-stops": {
     maxMs: 10 * MINUTE,
     begin({ world, choices, durationMs }) {
-      const vm = choices.anyOf(world.cloud.vms());
+      const vm = choices.anyOf(ownVms(world));
       if (vm === undefined) return "no kubelet to stop";
       world.kubelets.silence(vm.nodeName, durationMs);
       return `the kubelet of ${vm.nodeName} is silent for ${Math.round(durationMs / 1000)} s`;

@@ -63,7 +63,9 @@ export const people = {
     const name = choices.anyOf(truthOf(world).nodeNames());
     if (name === undefined) return "no node to delete";
     await world.people.delete(nodeResource, { name }).catch(ignore);
-    return `delete node ${name}`;
+    const returns = choices.chance(0.5);
+    if (returns) world.kubelets.registerAgain(name);
+    return `delete node ${name}${returns ? ", which registers again" : ""}`;
   }),
   "edit-machine": act(async (stage) => {
     const machine = oneMachine(stage);
@@ -77,6 +79,16 @@ export const people = {
     ]);
     await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
     return `edit machine ${name}: ${JSON.stringify(patch)}`;
+  }),
+  "remove-finalizers": act(async (stage) => {
+    const machine = oneMachine(stage);
+    if (machine === undefined) return "no machine to release";
+    const { name, uid = "" } = machine.metadata;
+    stage.world.released.add(uid);
+    await stage.world.people.delete(machineResource, { namespace, name }).catch(ignore);
+    const patch = { metadata: { finalizers: null } };
+    await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
+    return `delete machine ${name} and take its finalizers away`;
   }),
   "delete-set": act(async (stage) => {
     const set = stage.choices.anyOf(truthOf(stage.world).sets());

@@ -1,5 +1,7 @@
-import type { ControllerProcess } from "../world/controller-process.ts";
-import type { FaultKind, FaultStage } from "./fault.ts";
+import { leaseNames } from "@millwright/core";
+import { leaseResource } from "@millwright/kube";
+import { type ControllerProcess, namespace } from "../world/controller-process.ts";
+import type { FaultKind, FaultOutcome, FaultStage } from "./fault.ts";
 
 const MINUTE = 60_000;
 
@@ -7,6 +9,29 @@ const MINUTE = 60_000;
 function victim({ world, choices }: FaultStage): ControllerProcess | undefined {
   const leader = world.processes.find((process) => process.isLeader());
   return leader !== undefined && choices.chance(0.8) ? leader : choices.anyOf(world.processes);
+}
+
+/** Another manager of machines holds the second lease, and gives it back in the end. */
+async function holdSecondLease({ world: { people, outside } }: FaultStage): Promise<FaultOutcome> {
+  const ref = { namespace, name: leaseNames[1] ?? "" };
+  const now = (): string => outside.clock.now().toISOString().replace("Z", "000Z");
+  const holderIdentity = "another-manager";
+  const spec = { holderIdentity, leaseDurationSeconds: 120, acquireTime: now(), leaseTransitions: 0 };
+  let isOver = false;
+  const renew = async (): Promise<void> => {
+    if (isOver) return;
+    await people
+      .patch(leaseResource, ref, { spec: { ...spec, renewTime: now() } }, { kind: "merge" })
+      .catch(() => undefined);
+    outside.clock.setTimer(20_000, () => void renew());
+  };
+  await renew();
+  const release = { spec: { holderIdentity: "", leaseDurationSeconds: 1 } };
+  const end = (): void => {
+    isOver = true;
+    void people.patch(leaseResource, ref, release, { kind: "merge" }).catch(() => undefined);
+  };
+  return { what: "another manager takes the second lease", end };
 }
 
 /** Faults of the processes of the controllers. */
@@ -72,13 +97,12 @@ export const processFaults = {
   "leases-deleted": {
     maxMs: 0,
     async begin({ world }) {
-      const { people } = world;
-      const leases = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
-      for (const name of ["machine-controller-manager", "machine-controller"])
-        await people.delete(leases, { namespace: "default", name }).catch(() => undefined);
+      for (const name of leaseNames)
+        await world.people.delete(leaseResource, { namespace, name }).catch(() => undefined);
       return "someone deletes the leases";
     },
   },
+  "foreign-leader": { maxMs: 15 * MINUTE, begin: holdSecondLease },
   "second-leader": {
     maxMs: 8 * MINUTE,
     begin({ world }) {

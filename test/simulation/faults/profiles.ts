@@ -3,6 +3,7 @@ import { apiFaults } from "./api-faults.ts";
 import { cloudFaults } from "./cloud-faults.ts";
 import type { FaultKind, ScheduledFault } from "./fault.ts";
 import { people } from "./people.ts";
+import { podFaults } from "./pod-faults.ts";
 import { processFaults } from "./process-faults.ts";
 
 /** All kinds of faults, by name. */
@@ -11,6 +12,7 @@ export const faultKinds: Readonly<Record<string, FaultKind>> = {
   ...processFaults,
   ...cloudFaults,
   ...people,
+  ...podFaults,
 };
 
 /** Which faults there are, and how many. */
@@ -23,6 +25,10 @@ export interface Profile {
   /** Within so many milliseconds of virtual time faults begin. */
   readonly faultsMs: number;
   readonly processes: number;
+  /** Whether Pods run on the Nodes, with budgets and volumes. */
+  readonly hasPods: boolean;
+  /** Whether no fault takes machines away: then the promised number of them is always available. */
+  readonly keepsAvailable?: boolean;
   readonly minReplicas: number;
   readonly maxReplicas: number;
 }
@@ -32,7 +38,15 @@ const weights = (kinds: object, weight: number): Readonly<Record<string, number>
 
 const HOUR = 3_600_000;
 
-const common = { minFaults: 4, maxFaults: 16, faultsMs: 1.5 * HOUR, processes: 2, minReplicas: 1, maxReplicas: 5 };
+const common = {
+  minFaults: 4,
+  maxFaults: 16,
+  faultsMs: 1.5 * HOUR,
+  processes: 2,
+  hasPods: false,
+  minReplicas: 1,
+  maxReplicas: 5,
+};
 
 /** The mixes of faults. */
 export const profiles: Readonly<Record<string, Profile>> = {
@@ -61,6 +75,69 @@ export const profiles: Readonly<Record<string, Profile>> = {
     ...common,
     description: "the cloud fails, loses answers and lists late; VMs die, nodes flap",
     kinds: { ...weights(cloudFaults, 3), scale: 4, roll: 4, crash: 2, "crash-at-write": 2 },
+  },
+  drains: {
+    ...common,
+    description:
+      "pods with budgets and volumes move, while budgets block, pods and volumes hang, nodes and controllers fail",
+    kinds: {
+      ...weights(podFaults, 3),
+      scale: 4,
+      roll: 6,
+      "delete-machine": 4,
+      crash: 2,
+      "crash-at-write": 2,
+      "kubelet-stops": 3,
+      "node-flaps": 2,
+      "vm-dies": 2,
+      "watch-late": 1,
+      "watch-lost": 1,
+      "api-errors": 1,
+      "api-lost": 1,
+    },
+    hasPods: true,
+    minReplicas: 2,
+  },
+  creation: {
+    ...common,
+    description: "the cloud lists late, and answers of creations are lost or are errors although it accepted them",
+    kinds: {
+      "cloud-list-lag": 8,
+      "cloud-accepted": 6,
+      "cloud-lost": 4,
+      "cloud-slow": 2,
+      "crash-at-write": 5,
+      crash: 3,
+      terminate: 2,
+      scale: 8,
+      roll: 6,
+      "delete-machine": 3,
+    },
+    minFaults: 8,
+  },
+  rollout: {
+    ...common,
+    description:
+      "people scale, roll, roll back and pause while the API server and the controllers fail; no machine fails",
+    kinds: {
+      scale: 4,
+      roll: 8,
+      "roll-back": 3,
+      pause: 3,
+      crash: 3,
+      "crash-at-write": 3,
+      terminate: 2,
+      stall: 2,
+      "api-errors": 1,
+      "api-lost": 1,
+      "watch-late": 2,
+      "watch-cut": 1,
+      "watch-expired": 1,
+      compaction: 1,
+    },
+    keepsAvailable: true,
+    minReplicas: 3,
+    maxReplicas: 6,
   },
   people: { ...common, description: "people change everything at once, and nothing fails", kinds: weights(people, 1) },
   calm: {

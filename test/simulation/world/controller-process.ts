@@ -4,6 +4,7 @@ import { createElector, readElectionTimes } from "@millwright/kube/testing";
 import { createMockDriver, type MockCloud } from "@millwright/provider-mock";
 import { createManager, type ManagerOptions } from "@millwright/runtime";
 import type { CloudWire } from "../network/cloud-wire.ts";
+import { withPatientWatches } from "../network/patient-client.ts";
 import type { Network } from "../network/network.ts";
 import type { Scheduler, Scope } from "./scheduler.ts";
 import { streamOf } from "./streams.ts";
@@ -12,8 +13,8 @@ import type { Transcript } from "./transcript.ts";
 /** The namespace of all machines. */
 export const namespace = "default";
 
-/** Long leases: a renewal every half minute keeps a simulated day short. */
-const electionTimes = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 30_000 };
+/** Long leases: a renewal every minute keeps a simulated day short. */
+const electionTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 80_000, retryPeriodMs: 60_000 };
 
 /** Shorter than by default, so that machines that fail are replaced within a simulation. */
 export const machineSettings = {
@@ -43,6 +44,8 @@ export interface ProcessOptions {
 export interface Alteration {
   readonly manager?: (options: ManagerOptions) => ManagerOptions;
   readonly cloud?: (cloud: MockCloud) => MockCloud;
+  /** The leases that are required. Default: all. */
+  readonly leases?: readonly string[];
 }
 
 /** A process that runs the controllers, and is started again when it ends. */
@@ -69,7 +72,7 @@ interface Life {
 }
 
 /** The leadership of a process, by an elector that runs in the scope of the process. */
-function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log) {
+function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log, names: readonly string[]) {
   const acquired = Promise.withResolvers<void>();
   acquired.promise.catch(() => undefined);
   const [lost, stop] = [new AbortController(), new AbortController()];
@@ -78,7 +81,7 @@ function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log) {
   const isLeader = (): boolean => !scope.isDead() && clock.monotonicMs() < untilMs;
   const elector = createElector({
     api,
-    leases: leaseNames.map((name) => ({ namespace, name })),
+    leases: names.map((name) => ({ namespace, name })),
     identity: scope.name,
     settings: readElectionTimes(electionTimes),
     clock,
@@ -124,9 +127,29 @@ function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log) {
 const textOf = (fields: object): string =>
   JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
 
+/** A client of the API server for one user within a process. */
+const clientOf = (
+  { name, seed, network }: ProcessOptions,
+  scope: Scope,
+  user: string,
+  maxRetries?: number,
+): ApiClient =>
+  withPatientWatches(
+    createApiClient(
+      { server: "http://127.0.0.1" },
+      {
+        clock: scope.clock,
+        random: streamOf(seed, `${scope.name}/${user}`),
+        connections: network.connect(scope),
+        userAgent: `${user}-${name}`,
+        ...(maxRetries === undefined ? {} : { maxRetries }),
+      },
+    ),
+  );
+
 /** Makes a process; it does nothing before it is started. */
 export function createControllerProcess(options: ProcessOptions): ControllerProcess {
-  const { name, seed, scheduler, network, cloud, transcript } = options;
+  const { name, seed, scheduler, cloud, transcript } = options;
   const outside = scheduler.scope(`init-${name}`);
   let starts = 0;
   let life: Life | undefined;
@@ -147,21 +170,13 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     const { clock } = scope;
     const log: Log = (level, message, fields = {}) =>
       transcript.add(level === "debug" ? "detail" : "note", scope.name, `${level} ${message} ${textOf(fields)}`);
-    const clientOf = (user: string, maxRetries?: number): ApiClient =>
-      createApiClient(
-        { server: "http://127.0.0.1" },
-        {
-          clock,
-          random: streamOf(seed, `${scope.name}/${user}`),
-          connections: network.connect(scope),
-          userAgent: `${user}-${name}`,
-          ...(maxRetries === undefined ? {} : { maxRetries }),
-        },
-      );
-    const control = clientOf("millwright");
-    const election = options.elects ? joinElection(clientOf("election", 0), scope, seed, log) : undefined;
-    const stop = new AbortController();
+    const control = clientOf(options, scope, "millwright");
     const alteration = options.alteration?.() ?? {};
+    const { leases = leaseNames } = alteration;
+    const election = options.elects
+      ? joinElection(clientOf(options, scope, "election", 0), scope, seed, log, leases)
+      : undefined;
+    const stop = new AbortController();
     const ownCloud = cloud.connect(scope);
     const made: ManagerOptions = {
       control,

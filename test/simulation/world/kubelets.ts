@@ -11,10 +11,11 @@ export interface Kubelets {
   makeUnready(nodeName: string, ms: number): void;
   /** The kubelet sends nothing for so long: its node becomes Unknown. */
   silence(nodeName: string, ms: number): void;
+  isSilent(nodeName: string): boolean;
   /** Kubelets that start within this time never join. */
   preventJoins(ms: number): void;
-  /** Nodes that were lost with the state of the API server register again. */
-  registerAgain(): void;
+  /** Nodes that were lost with the state of the API server, or one that was deleted, register again. */
+  registerAgain(nodeName?: string): void;
 }
 
 /** The life of one kubelet. */
@@ -26,6 +27,9 @@ interface Kubelet {
   postedAtMs: number;
   silentSinceMs: number | undefined;
 }
+
+/** Whether a VM joins this cluster. */
+const isOfPool = (tags: Readonly<Record<string, string>>): boolean => "millwright.dev/machine-uid" in tags;
 
 const ignore = (): undefined => undefined;
 
@@ -126,7 +130,9 @@ export function createKubelets(
   }
 
   async function tick(): Promise<void> {
-    const running = cloud.vms().filter(({ state }) => state === "running" || state === "stopping");
+    const running = cloud
+      .vms()
+      .filter(({ state, tags }) => (state === "running" || state === "stopping") && isOfPool(tags));
     for (const vm of running) {
       if (kubelets.has(vm.id)) continue;
       const delayMs = isFuture(noJoinsUntilMs) ? Number.POSITIVE_INFINITY : choices.between(10_000, 60_000);
@@ -148,11 +154,11 @@ export function createKubelets(
     start: () => void tick(),
     makeUnready: (nodeName, ms) => void unreadyUntil.set(nodeName, clock.monotonicMs() + ms),
     silence: (nodeName, ms) => void silentUntil.set(nodeName, clock.monotonicMs() + ms),
+    isSilent: (nodeName) => isFuture(silentUntil.get(nodeName)),
     preventJoins: (ms) => void (noJoinsUntilMs = clock.monotonicMs() + ms),
-    registerAgain() {
-      for (const kubelet of kubelets.values()) {
-        kubelet.hasJoined = false;
-      }
+    registerAgain(nodeName) {
+      for (const kubelet of kubelets.values())
+        if (nodeName === undefined || kubelet.vm.nodeName === nodeName) kubelet.hasJoined = false;
     },
   };
 }

@@ -6,6 +6,8 @@ export type LineWeight = "note" | "detail";
 /** Everything that happened, in order. */
 export interface Transcript {
   add(weight: LineWeight, who: string, what: string): void;
+  /** Calls back with each line that is added. */
+  subscribe(onLine: (who: string, what: string) => void): void;
   /** The lines that matter, as people read them. */
   readonly notes: readonly string[];
   /** Of all lines; equal for two runs that did the same. */
@@ -29,6 +31,7 @@ export function timeText(ms: number): string {
 export function createTranscript(nowMs: () => number, onLine: (line: string) => void = () => undefined): Transcript {
   const notes: string[] = [];
   const hash = createHash("sha256");
+  const listeners: ((who: string, what: string) => void)[] = [];
   let lines = 0;
   return {
     add(weight, who, what) {
@@ -37,7 +40,9 @@ export function createTranscript(nowMs: () => number, onLine: (line: string) => 
       hash.update(line).update("\n");
       if (weight === "note") notes.push(line);
       onLine(line);
+      for (const listener of listeners) listener(who, what);
     },
+    subscribe: (listener) => void listeners.push(listener),
     notes,
     digest: () => hash.copy().digest("hex"),
     count: () => lines,

@@ -5,15 +5,43 @@ import { poolName, type World } from "./world.ts";
 
 const group = "machine.sapcloud.io";
 
+/** A Pod, as far as the checks need it. */
+export interface PodObject {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName?: string } }[];
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+/** A Node, as far as the checks need it. */
+export interface NodeObject {
+  readonly metadata: { readonly name: string };
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** A Lease: who holds it, and since when, milliseconds of wall time. */
+export interface LeaseHolder {
+  readonly holder: string;
+  readonly sinceMs: number;
+}
+
 /** What is really there, whatever anyone believes: read from the store of the API server and from the cloud. */
 export interface Truth {
   machines(): readonly Machine[];
   sets(): readonly MachineSet[];
   pool(): MachineDeployment | undefined;
   nodeNames(): readonly string[];
+  node(name: string): NodeObject | undefined;
   isReady(nodeName: string): boolean;
-  /** Who holds the first lease, and since when, milliseconds of wall time. */
-  leader(): { readonly holder: string; readonly sinceMs: number };
+  isCordoned(nodeName: string): boolean;
+  pods(): readonly PodObject[];
+  /** How many volumes the API server has as attached to a node. */
+  attachmentsOn(nodeName: string): number;
+  /** Who holds each of the leases. */
+  leaders(): readonly LeaseHolder[];
   /** VMs that are neither terminating nor gone. */
   liveVms(): readonly Vm[];
 }
@@ -34,29 +62,34 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
   const all = <T>(collection: string, scope: string | undefined = namespace): readonly T[] =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     server.objects.list(collection, scope) as unknown as readonly T[];
-  type NodeObject = {
-    readonly metadata: { readonly name: string };
-    readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-  };
   const nodes = (): readonly NodeObject[] => all<NodeObject>("nodes.", "");
+  const node = (nodeName: string): NodeObject | undefined => nodes().find(({ metadata }) => metadata.name === nodeName);
   return {
     machines: () => all<Machine>(`machines.${group}`),
     sets: () => all<MachineSet>(`machinesets.${group}`),
     pool: () =>
       all<MachineDeployment>(`machinedeployments.${group}`).find(({ metadata }) => metadata.name === poolName),
     nodeNames: () => nodes().map(({ metadata }) => metadata.name),
+    node,
     isReady: (nodeName) =>
-      nodes()
-        .find(({ metadata }) => metadata.name === nodeName)
-        ?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
-    leader() {
+      node(nodeName)?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
+    isCordoned: (nodeName) => node(nodeName)?.spec?.unschedulable === true,
+    pods: () => all<PodObject>("pods."),
+    attachmentsOn(nodeName) {
+      type Attachment = { readonly spec?: { readonly nodeName?: string } };
+      return all<Attachment>("volumeattachments.storage.k8s.io", "").filter(({ spec }) => spec?.nodeName === nodeName)
+        .length;
+    },
+    leaders() {
       type Lease = { readonly metadata: { readonly name: string }; readonly spec?: Readonly<Record<string, unknown>> };
-      const lease = all<Lease>("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseNames[0]);
-      const { holderIdentity, acquireTime } = lease?.spec ?? {};
-      return {
-        holder: typeof holderIdentity === "string" ? holderIdentity : "",
-        sinceMs: typeof acquireTime === "string" ? Date.parse(acquireTime) : Number.NaN,
-      };
+      const leases = all<Lease>("leases.coordination.k8s.io");
+      return leaseNames.map((name) => {
+        const { holderIdentity, acquireTime } = leases.find(({ metadata }) => metadata.name === name)?.spec ?? {};
+        return {
+          holder: typeof holderIdentity === "string" ? holderIdentity : "",
+          sinceMs: typeof acquireTime === "string" ? Date.parse(acquireTime) : Number.NaN,
+        };
+      });
     },
     liveVms: () => cloud.vms().filter(isLive),
   };

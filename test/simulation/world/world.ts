@@ -16,8 +16,10 @@ import {
 import { createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
 import { type CloudCall, type CloudWire, createCloudWire } from "../network/cloud-wire.ts";
 import { createNetworkFaults, type NetworkFaults } from "../network/fates.ts";
+import { withPatientWatches } from "../network/patient-client.ts";
 import { createNetwork, type ServedRequest } from "../network/network.ts";
 import { type Alteration, type ControllerProcess, createControllerProcess, namespace } from "./controller-process.ts";
+import { declareApplications, startApplications } from "./applications.ts";
 import { createKubelets, type Kubelets } from "./kubelets.ts";
 import { createScheduler, type Scheduler, type Scope } from "./scheduler.ts";
 import { createChoices, streamOf } from "./streams.ts";
@@ -28,6 +30,8 @@ export interface WorldOptions {
   readonly seed: number;
   readonly replicas: number;
   readonly processes: number;
+  /** Whether Pods run on the Nodes, with budgets and volumes. */
+  readonly hasPods: boolean;
   /** A mistake of the controllers. */
   readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -64,6 +68,8 @@ export interface World {
   readonly processes: readonly ControllerProcess[];
   /** People, whose requests nothing disturbs. */
   readonly people: ApiClient;
+  /** UIDs of the machines that people removed without their VMs. */
+  readonly released: Set<string>;
   /** Timers of the faults. */
   readonly outside: Scope;
   listen(listener: WorldListener): void;
@@ -78,6 +84,12 @@ export interface World {
   /** A process beside the others that takes no part in the election. */
   startRogue(): ControllerProcess;
 }
+
+/** The secret part of the user data: it must appear nowhere but in its Secret and in the cloud. */
+export const canary = "canary-5f1b9c";
+
+/** The name of a VM that is not ours. */
+export const foreignVm = "foreign";
 
 /** The deployment of all simulations. */
 export const poolName = "pool";
@@ -116,13 +128,14 @@ export const poolOf = (replicas: number): MachineDeployment => ({
   },
 });
 
-async function declare(people: ApiClient, replicas: number): Promise<void> {
+async function declare(people: ApiClient, { replicas, hasPods }: WorldOptions): Promise<void> {
   for (const crd of crds())
     await people.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
   const metadata = { name: "cloud", namespace };
-  await people.create(secretResource, { metadata, data: { userData: encode("boot <<MACHINE_NAME>>") } });
+  await people.create(secretResource, { metadata, data: { userData: encode(`boot <<MACHINE_NAME>> ${canary}`) } });
   await people.create(machineClassResource, classNamed("small", "image-1"));
   await people.create(machineDeploymentResource, poolOf(replicas));
+  if (hasPods) await declareApplications(people, namespace);
 }
 
 /** Takes backups of the API server, and restores them. */
@@ -169,6 +182,12 @@ function recordCalls(transcript: Transcript, nowMs: () => number) {
 const cloudOf = ({ clock }: Scope, seed: number): SimulatedCloud =>
   createSimulatedCloud({ clock, random: streamOf(seed, "cloud"), bootDelayMs: 20_000, deleteDelayMs: 8_000 });
 
+/** A VM of another cluster in the same account. */
+async function addForeignVm(cloud: SimulatedCloud): Promise<void> {
+  const place = { machineType: "small", region: "sim-1", zone: "sim-1a", image: "image-1" } as const;
+  await cloud.createVm({ ...place, name: foreignVm, token: foreignVm, tags: { "millwright.dev/cluster": "another" } });
+}
+
 /** Runs the world until a promise is settled. */
 async function runUntilSettled(scheduler: Scheduler, work: Promise<void>): Promise<void> {
   let isSettled = false;
@@ -178,11 +197,10 @@ async function runUntilSettled(scheduler: Scheduler, work: Promise<void>): Promi
   await work;
 }
 
-/** Makes a world: an API server, a cloud, nodes, people, and processes of the controllers, all in virtual time. */
-export async function createWorld(options: WorldOptions): Promise<World> {
-  const { seed } = options;
+/** Makes the API server and the cloud, and what connects the others with them. */
+function createInfrastructure({ seed, onLine }: WorldOptions) {
   const scheduler = createScheduler(streamOf(seed, "scheduler"));
-  const transcript = createTranscript(scheduler.nowMs, options.onLine);
+  const transcript = createTranscript(scheduler.nowMs, onLine);
   const calls = recordCalls(transcript, scheduler.nowMs);
   const scopeOf = (name: string): Scope => scheduler.scope(name);
   const server = createApiServer({
@@ -214,6 +232,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       { clock: scope.clock, random, connections, userAgent: name },
     );
   };
+  return { scheduler, transcript, calls, scopeOf, server, cloud, networkFaults, network, cloudWire, clientOf };
+}
+
+/** Makes a world: an API server, a cloud, nodes, people, and processes of the controllers, all in virtual time. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { seed } = options;
+  const infrastructure = createInfrastructure(options);
+  const { scheduler, transcript, calls, scopeOf, server, cloud, networkFaults, network, cloudWire, clientOf } =
+    infrastructure;
   const people = clientOf("people");
   const nodeScope = scopeOf("kubelets");
   const kubelets = createKubelets(nodeScope, clientOf("kubelets"), cloud, createChoices(streamOf(seed, "kubelets")));
@@ -230,7 +257,17 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const outside = scopeOf("outside");
   const history = keepBackups(server, outside, kubelets.registerAgain);
 
-  await runUntilSettled(scheduler, declare(people, options.replicas));
+  await runUntilSettled(scheduler, declare(people, options));
+  await addForeignVm(cloud);
+  let stopApplications = (): void => undefined;
+  if (options.hasPods) {
+    const parts = [
+      scopeOf("workloads"),
+      withPatientWatches(clientOf("workloads")),
+      streamOf(seed, "workloads/retries"),
+    ] as const;
+    stopApplications = startApplications(...parts, server.clusterFaults);
+  }
   kubelets.start();
   history.start();
   for (const process of processes) process.start();
@@ -245,11 +282,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     kubelets,
     processes,
     people,
+    released: new Set(),
     outside,
     listen: calls.listen,
     ...history,
     async close() {
       for (const process of processes) process.remove();
+      stopApplications();
       cloud.close();
       await server.close();
     },

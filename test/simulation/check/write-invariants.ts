@@ -1,0 +1,58 @@
+import { simulationStart } from "../world/scheduler.ts";
+import type { Truth } from "../world/truth.ts";
+import type { World } from "../world/world.ts";
+
+/** More writes of one process to one path within a minute are a hot loop. */
+const mostWritesPerMinute = 40;
+/** More calls of one process about one VM within a minute are a hot loop. */
+const mostCallsPerMinute = 60;
+/** A process may learn so late that it lost its leases, where someone deleted them. */
+const leaseGraceMs = 180_000;
+
+/** Counts what happens within a minute, by key. */
+function countPerMinute(): (key: string, atMs: number) => number {
+  const all = new Map<string, number[]>();
+  return (key, atMs) => {
+    const times = all.get(key) ?? [];
+    if (times.length === 0) all.set(key, times);
+    times.push(atMs);
+    while ((times[0] ?? atMs) < atMs - 60_000) times.shift();
+    return times.length;
+  };
+}
+
+/** Watches that only the holder of both leases writes, and that no one writes in a loop. */
+export function watchWrites(
+  world: World,
+  truth: Truth,
+  report: (text: string) => void,
+  mostDesired: () => number,
+): void {
+  /** Who else has held one of the leases for long. */
+  const rightfulLeader = (sender: string): string | undefined => {
+    const nowMs = simulationStart.getTime() + world.scheduler.nowMs();
+    const other = truth.leaders().find(({ holder }) => holder !== "" && holder !== sender);
+    return other !== undefined && nowMs - other.sinceMs > leaseGraceMs ? other.holder : undefined;
+  };
+  const writes = countPerMinute();
+  const calls = countPerMinute();
+  world.listen({
+    onRequest({ sender, method, path, atMs }) {
+      if (method === "GET" || path.includes("/events")) return;
+      if (!path.includes("/leases") && !sender.startsWith("rogue")) {
+        const leader = rightfulLeader(sender);
+        if (leader !== undefined) report(`${sender} writes while ${leader} holds a lease: ${method} ${path}`);
+      }
+      const key = `${sender} ${method} ${path.replace(/\?.*/, "")}`;
+      // Each machine is created once.
+      const most = mostWritesPerMinute + (method === "POST" ? 2 * mostDesired() : 0);
+      if (writes(key, atMs) > most) report(`hot loop: more than ${most} times a minute: ${key}`);
+    },
+    onCloudCall({ sender, operation, subject }) {
+      if (operation === "listVms") return;
+      const key = `${sender} ${operation} ${subject}`;
+      if (calls(key, world.scheduler.nowMs()) > mostCallsPerMinute)
+        report(`hot loop: more than ${mostCallsPerMinute} times a minute: ${key}`);
+    },
+  });
+}
