@@ -11,7 +11,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** A page of `docs/operations`, whose commands run one after another. */
+/** A page of `docs`, whose commands run one after another. */
 export interface GuideRunner {
   /** Runs the command at an index below a heading, whatever its status is. */
   attempt(heading: string, index?: number): Promise<CommandResult>;
@@ -28,6 +28,8 @@ export interface GuideReader {
   readonly kubeconfig: string;
   /** Values of the variables of the page, without `$`, and of the files that it names. They may be added later. */
   readonly names: Readonly<Record<string, string>>;
+  /** Folder of the page below `docs`. Default: `operations`. */
+  readonly folder?: "guides" | "operations";
   /** Where `localhost:10258`, the port of a pod, is. */
   readonly pod?: string;
 }
@@ -63,7 +65,7 @@ async function programsFor({ kubeconfig, pod }: GuideReader): Promise<Readonly<R
 
 /** Reads a page, and prepares its commands. Pipes and `> file` work; other syntax of shells does not. */
 export async function readGuide(page: string, reader: GuideReader): Promise<GuideRunner> {
-  const commands = await commandsOf(page, "operations");
+  const commands = await commandsOf(page, reader.folder ?? "operations");
   const programs = await programsFor(reader);
   const left = new Set([...commands.values()].flat().filter((line) => line.trim() !== "" && !line.startsWith("#")));
   const filled = (word: string): string =>

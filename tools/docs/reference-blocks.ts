@@ -97,6 +97,7 @@ const groupTexts: Readonly<Record<string, string>> = {
   Drivers:
     "See [drivers in processes of their own](../decisions/driver-isolation.md) and, for digests, [install a driver](../drivers.md#install-it).",
   Watchdog: "See [a process that hangs](../guides/safety.md#a-process-that-hangs).",
+  Shadow: "See [migrate from MCM](../operations/migrate-from-mcm.md).",
   "Cluster autoscaler": "[Cluster autoscaler](../operations/cluster-autoscaler.md) explains them.",
   Dashboard: "See [dashboard](../operations/dashboard.md).",
   Profiles: "See [profiles](../operations/profiles.md).",
