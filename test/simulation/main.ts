@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
 import { mutants } from "./mutants/mutants.ts";
+import { keepRegression, regressionFolder } from "./regression.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 
@@ -86,8 +87,9 @@ async function printSmallest({ schedule, violations }: SimulationResult): Promis
   const small = await shrink(schedule, async (tried) => (await simulate(tried)).violations.length > 0);
   const result = await simulate(small);
   for (const line of result.timeline) print(line);
-  print(`the smallest schedule that fails, for test/simulation/regressions:`);
-  print(JSON.stringify({ violation: result.violations[0] ?? violations[0], schedule: small }, undefined, 2));
+  const violation = result.violations[0] ?? violations[0] ?? "";
+  const file = keepRegression(regressionFolder, { violation, schedule: small });
+  print(`the smallest schedule that fails has ${small.faults.length} faults; npm run test:simulation replays ${file}`);
 }
 
 const mostSeeds = 200;

@@ -112,6 +112,7 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   // Two processes that act at once may each create a machine that the other one does not see yet.
   const margin = "second-leader" in profile.kinds ? 2 : 0;
   const invariants = watchInvariants(world, truth, { margin, keepsAvailable: profile.keepsAvailable === true });
+  if (profile.listLagMs !== undefined) world.cloudWire.addFault({ listLagMs: profile.listLagMs });
   watchTransitions(world, transitions);
   const writesSince = watchWrites(world);
   plan(world, schedule.faults, faults);

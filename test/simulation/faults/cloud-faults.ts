@@ -1,5 +1,5 @@
 import { isLive, type Vm } from "@millwright/provider-mock";
-import type { CloudFate } from "../network/cloud-wire.ts";
+import type { CloudCall, CloudFate } from "../network/cloud-wire.ts";
 import type { Choices } from "../world/streams.ts";
 import { foreignVm, type World } from "../world/world.ts";
 import type { FaultKind } from "./fault.ts";
@@ -44,6 +44,19 @@ export const cloudFaults = {
     code: choices.oneOf(["DeadlineExceeded", "Internal", "Unavailable"]),
     accepted: true,
   })),
+  "creation-accepted": {
+    maxMs: 10 * MINUTE,
+    begin({ world, choices }) {
+      const share = choices.oneOf([0.4, 0.8]);
+      const ofCall = ({ operation }: CloudCall): CloudFate | undefined => {
+        if (operation !== "createVm" || !choices.chance(share)) return undefined;
+        const isLost = choices.chance(0.3);
+        return isLost ? { kind: "lost", accepted: true } : { kind: "fails", code: "DeadlineExceeded", accepted: true };
+      };
+      const end = world.cloudWire.addFault({ ofCall });
+      return { what: `${share * 100} % of the creations are accepted and not answered`, end };
+    },
+  },
   "cloud-lost": calls(10 * MINUTE, "no response of the cloud", (choices) => ({
     kind: "lost",
     accepted: choices.chance(0.5),

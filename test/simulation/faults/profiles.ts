@@ -27,6 +27,8 @@ export interface Profile {
   readonly processes: number;
   /** Whether Pods run on the Nodes, with budgets and volumes. */
   readonly hasPods: boolean;
+  /** Lists of the cloud always lack VMs that are younger than this. Default 0. */
+  readonly listLagMs?: number;
   /** Whether no fault takes machines away: then the promised number of them is always available. */
   readonly keepsAvailable?: boolean;
   readonly minReplicas: number;
@@ -100,11 +102,11 @@ export const profiles: Readonly<Record<string, Profile>> = {
   },
   creation: {
     ...common,
-    description: "the cloud lists late, and answers of creations are lost or are errors although it accepted them",
+    description: "the cloud always lists late, and creations are accepted without an answer while controllers crash",
     kinds: {
-      "cloud-list-lag": 8,
-      "cloud-accepted": 6,
-      "cloud-lost": 4,
+      "creation-accepted": 10,
+      "cloud-accepted": 3,
+      "cloud-lost": 2,
       "cloud-slow": 2,
       "crash-at-write": 5,
       crash: 3,
@@ -114,6 +116,7 @@ export const profiles: Readonly<Record<string, Profile>> = {
       "delete-machine": 3,
     },
     minFaults: 8,
+    listLagMs: 45_000,
   },
   rollout: {
     ...common,

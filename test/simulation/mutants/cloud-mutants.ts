@@ -1,5 +1,7 @@
 import { type Mutant, withCloud, withDriver } from "./mutant.ts";
 
+let lives = 0;
+
 /** Mistakes in what is asked of the cloud, and in what is believed of it. */
 export const cloudMutants: Readonly<Record<string, Mutant>> = {
   "vm-deletion-assumed": {
@@ -21,6 +23,18 @@ export const cloudMutants: Readonly<Record<string, Mutant>> = {
           return vm;
         },
         deleteVm: (ref, call) => cloud.deleteVm(last ?? ref, call),
+      }));
+    },
+  },
+  "no-idempotency-token": {
+    mistake: "each attempt to create a VM has a token of its own",
+    profile: "creation",
+    foundBySeed: 1,
+    alteration() {
+      let attempts = 0;
+      const life = ++lives;
+      return withCloud((cloud) => ({
+        createVm: (input, call) => cloud.createVm({ ...input, token: `${input.token}/${life}/${++attempts}` }, call),
       }));
     },
   },
