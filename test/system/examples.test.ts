@@ -13,6 +13,7 @@ import { parseAllDocuments } from "yaml";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { readGuide } from "../harness/guide-runner.ts";
 import { startTargetCluster } from "../harness/target-cluster.ts";
 
 const folder = fileURLToPath(new URL("../../examples/", import.meta.url));
@@ -122,10 +123,18 @@ describe("the examples", () => {
     const target = await startTargetCluster(fleet);
     try {
       const controllers = fleet.run(target.flag);
+      const names = { TARGET: target.flag.replace("--target-kubeconfig=", "") };
+      const guide = await readGuide("two-clusters", { kubeconfig: fleet.kubeconfig, names, folder: "guides" });
+      expect(await guide.run("Two clusters", 0)).toContain("role.rbac.authorization.k8s.io/millwright");
+      expect(await guide.run("Two clusters", 1)).toContain("clusterrole.rbac.authorization.k8s.io/millwright-target");
+      expect(await guide.run("Two clusters", 2)).not.toContain("FAILED");
+      guide.leaveOut("millwright run", "the fleet runs it, with the simulated cloud");
+      expect(guide.rest).toEqual([]);
+
       await kubectl(["apply", "-f", `${folder}two-clusters.yaml`]);
       await untilRunning(["two-clusters.yaml"]);
       const labelled = ["get", "nodes", "-l", "pool=remote", "-o", "name"];
-      const there = await (await createKubectl(target.flag.replace("--target-kubeconfig=", "")))(labelled);
+      const there = await (await createKubectl(names.TARGET))(labelled);
       expect(there.trim().split("\n")).toHaveLength(2);
       expect(await kubectl(labelled)).toBe("");
       await controllers.stop("SIGTERM");
