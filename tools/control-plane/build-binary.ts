@@ -14,10 +14,11 @@ const programs = {
   "machine-controller-manager": { module: "go-mcm", target: "./machine-controller-manager" },
   "machine-controller": { module: "go-mcm", target: "./machine-controller" },
   "otel-collector": { module: "otel-collector", target: "." },
+  "health-readers": { module: "health-readers", target: "." },
   "outside-driver": { module: "outside-driver-go", target: "." },
 } as const;
 
-/** A program of the control plane, of the Go MCM, the server of a driver of MCM, or a collector of traces. */
+/** A program of the control plane, of the Go MCM, the server of a driver of MCM, a collector of traces, or what judges objects as GitOps tools do. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -64,6 +65,7 @@ const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
   etcd: [],
   kubernetes: [],
   "otel-collector": ["otel-collector"],
+  "health-readers": ["health-readers"],
   "go-mcm": ["go-mcm"],
   "outside-driver-go": ["outside-driver-go", "go-mcm"],
 };

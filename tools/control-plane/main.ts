@@ -4,14 +4,18 @@ import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector] | start [--controllers NAME,…]
+const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector | health-readers] | start [--controllers NAME,…]
 
-build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go or an OpenTelemetry Collector, and prints where they are
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go an OpenTelemetry Collector or what judges objects as GitOps tools do, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 
 const onBuild = (program: string, version: string): void =>
   console.error(`building ${program} ${version} with Go: takes some minutes, once`);
+
+/** Programs that are built by themselves. */
+const isSingle = (name = ""): name is "outside-driver" | "otel-collector" | "health-readers" =>
+  ["outside-driver", "otel-collector", "health-readers"].includes(name);
 
 /** Runs the command; resolves with its exit code. */
 async function main(args: readonly string[]): Promise<number> {
@@ -19,7 +23,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { positionals, values } = readCommandLine({ usage, options, positionals: [1, 2] }, args);
   switch (positionals[0]) {
     case "build":
-      if (positionals[1] === "outside-driver" || positionals[1] === "otel-collector") {
+      if (isSingle(positionals[1])) {
         console.log(await builtBinary(positionals[1], { onBuild }));
         return 0;
       }

@@ -11,6 +11,10 @@ export const modules = {
     folder: fileURLToPath(new URL("otel-collector/", import.meta.url)),
     requires: "go.opentelemetry.io/collector/otelcol",
   },
+  "health-readers": {
+    folder: fileURLToPath(new URL("health-readers/", import.meta.url)),
+    requires: "sigs.k8s.io/cli-utils",
+  },
   "go-mcm": {
     folder: fileURLToPath(new URL("../go-mcm/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
