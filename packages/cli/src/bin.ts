@@ -10,12 +10,16 @@ const EXIT_TIMEOUT_MS = 2_000;
 const calledAs = (path: string): string =>
   basename(path).startsWith("kubectl-") ? "kubectl millwright" : "millwright";
 
+/** What kubectl completes its plugins with (kubectl's documentation, "Extend kubectl with plugins"): a program of this name. */
+const completes = (path: string): boolean => basename(path).startsWith("kubectl_complete-");
+
 const problem = unsupportedNode(process.versions.node);
 if (problem === undefined) {
   stopWhenOutputCloses();
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
-  process.exitCode = await main(process.argv.slice(2), calledAs(process.argv[1] ?? ""));
+  const [, path = "", ...words] = process.argv;
+  process.exitCode = await main(completes(path) ? ["__complete", ...words] : words, calledAs(path));
   // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process
   setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 } else {

@@ -72,9 +72,23 @@ const required: Readonly<Record<string, readonly string[]>> = {
   approve: ["--all"],
   plan: ["--scale=a=1"],
   "driver digest": ["mock"],
+  completion: ["bash"],
   "driver serve": ["mock", "--listen=unix:///none"],
 };
 const lineOf = (name: string): readonly string[] => [...name.split(" "), ...(required[name] ?? [])];
+
+/** Whether a command line is one that a command would act on; it does not act. */
+const parses = async (words: readonly string[]): Promise<boolean> => {
+  const program = createProgram(() => undefined, words);
+  let acted = 0;
+  const disarm = (command: Command): void => {
+    for (const inner of command.commands) disarm(inner);
+    if (command.commands.length === 0 || command.name() === "crds") command.action(() => void (acted += 1));
+  };
+  disarm(program);
+  await program.parseAsync([...words], { from: "user" });
+  return acted === 1;
+};
 
 describe("every command", () => {
   it.each(names)("prints its usage for --help, with status 0: %s", async (name) => {
@@ -93,6 +107,22 @@ describe("every command", () => {
     const many = await run(...lineOf(name), ...more);
     expect([many.status, many.stdout]).toEqual([2, ""]);
   });
+
+  it.each(["", "describe", "driver", ...names])(
+    "has examples in its help, and each parses: millwright %s",
+    async (name) => {
+      const words = name === "" ? [] : name.split(" ");
+      const { stdout } = await run(...words, "--help");
+      const [, text = ""] = stdout.split("\nExamples:\n");
+      const lines = text.split("\n").filter((line) => line !== "");
+      expect(lines.length).toBeGreaterThan(0);
+      for (const line of lines) {
+        const [, words = ""] = /\bmillwright ([^|)]+)/.exec(line) ?? [];
+        expect(words.startsWith(name), line).toBe(true);
+        expect(await parses(words.trim().split(" ")), line).toBe(true);
+      }
+    },
+  );
 
   it.each(Object.keys(required).filter((name) => !["plan", "approve"].includes(name)))(
     "ends with status 2 where something required is missing: %s",
@@ -162,7 +192,7 @@ describe("a command that reads a cluster", () => {
     const withoutFormat = commands
       .filter(([, command]) => !flagsOf(command).includes("--output"))
       .map(([name]) => name);
-    expect(withoutFormat).toEqual(["dev", "run", "snapshot", "driver digest", "driver serve", "version"]);
+    expect(withoutFormat).toEqual(["dev", "run", "snapshot", "driver digest", "driver serve", "completion", "version"]);
     const ofNamespace = reading
       .filter(([, command]) => !flagsOf(command).includes("--namespace"))
       .map(([name]) => name);

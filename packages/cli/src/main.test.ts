@@ -40,8 +40,11 @@ it("reports a failure in one line, without control characters", async () => {
 it("is a plugin of kubectl under the name kubectl-millwright, and its help shows that name", async () => {
   const plugin = join(folder, "kubectl-millwright");
   await symlink(fileURLToPath(new URL("bin.ts", import.meta.url)), plugin);
-  const runAs = (path: string): string =>
-    execFileSync(process.execPath, ["--conditions=@millwright/source", path, "why", "--help"], { encoding: "utf8" });
+  const runAs = (path: string, words = ["why", "--help"]): string =>
+    execFileSync(process.execPath, ["--conditions=@millwright/source", path, ...words], { encoding: "utf8" });
   expect(runAs(plugin)).toMatch(/^Usage: kubectl millwright why /);
   expect(runAs(fileURLToPath(new URL("bin.ts", import.meta.url)))).toMatch(/^Usage: millwright why /);
+  const completer = join(folder, "kubectl_complete-millwright");
+  await symlink(fileURLToPath(new URL("bin.ts", import.meta.url)), completer);
+  expect(runAs(completer, ["why", "--state"])).toMatch(/^--state\t.*\n:4\n$/);
 });

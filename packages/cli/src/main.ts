@@ -11,6 +11,15 @@ import { plain } from "./terminal/text.ts";
  * @param name how help texts name the command
  */
 export async function main(args: readonly string[], name = "millwright"): Promise<number> {
+  // What a shell asks may be no command line yet, so it is not parsed as one.
+  if (args[0] === "__complete") {
+    const { complete } = await import("./commands/complete.ts");
+    await complete(
+      createProgram(() => undefined),
+      args.slice(1),
+    );
+    return exitStatus.done;
+  }
   let status = 0;
   const program = createProgram((code) => {
     status = code;

@@ -1,5 +1,5 @@
 import { ConfigError } from "@millwright/core/command-line";
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { addApproveCommand } from "./approve-command.ts";
 import type { CrdFlags } from "./commands/change-crds.ts";
 import type { DevFlags } from "./commands/dev.ts";
@@ -11,6 +11,7 @@ import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run-settings.ts";
 import type { UninstallFlags } from "./commands/uninstall.ts";
+import type { Shell } from "./completion/scripts.ts";
 import { addConformanceCommand } from "./conformance-flags.ts";
 import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
@@ -27,6 +28,7 @@ import {
   addTargetCluster,
   rejectAllNamespaces,
 } from "./target/cluster-flags.ts";
+import { addExamples } from "./examples.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 import { addAutoscalerFlags, addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addSnapshotCommands } from "./snapshot-commands.ts";
@@ -172,6 +174,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
   addDriverCommands(program, setStatus);
   addConformanceCommand(program, setStatus);
   addPrintCommands(program, setStatus);
+  addExamples(program);
   return program;
 }
 
@@ -261,6 +264,15 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
     .action(async (flags: RolesFlags) => {
       const { printRoles } = await import("./commands/roles.ts");
       await printRoles(flags);
+    });
+
+  program
+    .command("completion")
+    .description("print the script that completes command lines in a shell, with names of objects")
+    .addArgument(new Argument("<shell>", "shell that runs it").choices(["bash", "zsh", "fish"]))
+    .action(async (shell: Shell) => {
+      const { printCompletion } = await import("./commands/complete.ts");
+      printCompletion(shell);
     });
 
   program
