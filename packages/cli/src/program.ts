@@ -11,7 +11,7 @@ import type { PlanFlags } from "./commands/plan.ts";
 import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run-settings.ts";
 import type { UninstallFlags } from "./commands/uninstall.ts";
-import type { Shell } from "./completion/scripts.ts";
+import { type Shell, shells } from "./completion/scripts.ts";
 import { addConformanceCommand } from "./conformance-flags.ts";
 import { addDescribeCommands } from "./describe-commands.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
@@ -269,7 +269,7 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
   program
     .command("completion")
     .description("print the script that completes command lines in a shell, with names of objects")
-    .addArgument(new Argument("<shell>", "shell that runs it").choices(["bash", "zsh", "fish"]))
+    .addArgument(new Argument("<shell>", "shell that runs it").choices(shells))
     .action(async (shell: Shell) => {
       const { printCompletion } = await import("./commands/complete.ts");
       printCompletion(shell);
