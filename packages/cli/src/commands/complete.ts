@@ -38,12 +38,11 @@ async function namesOf({ objects, flags }: Candidates): Promise<readonly string[
     targetKubeconfigAllow: [],
   };
   const type = await typeOf(objects.kind);
-  const signal = AbortSignal.timeout(NAMES_TIMEOUT_MS);
   const isNamespaced = objects.kind !== "Node" && objects.kind !== "Namespace";
   return withClusters(clusters, async ({ control, target, namespace }) => {
     const api = objects.kind === "Node" ? (target ?? control) : control;
     const where = isNamespaced ? { namespace } : {};
-    const { items } = await api.list(type, { ...where, limit: MAX_NAMES }, { signal });
+    const { items } = await api.list(type, { ...where, limit: MAX_NAMES }, { timeoutMs: NAMES_TIMEOUT_MS });
     return items.map(({ metadata }) => `${objects.prefix}${metadata.name}`);
   }).catch(() => []);
 }

@@ -90,13 +90,15 @@ function readWord(line: Line, word: string): Line {
     : { ...line, command: inner, path: [...path, inner.name()] };
 }
 
+const isNamed = (kind: string): kind is keyof typeof kindWords => kind in kindWords;
+
 /** Words for the part of `KIND/NAME` that is there. */
 function ofSubject(last: string): Found {
   const at = last.indexOf("/");
   if (at < 0) return { ...ofWords(Object.values(kindWords).map(([first = ""]) => `${first}/`)), isPart: true };
   const word = last.slice(0, at).toLowerCase();
   const [kind] = Object.entries(kindWords).find(([, words]) => words.includes(word)) ?? [];
-  return kind === undefined ? nothing : ofObjects(kind as NamedKind, last.slice(0, at + 1));
+  return kind === undefined || !isNamed(kind) ? nothing : ofObjects(kind, last.slice(0, at + 1));
 }
 
 function ofArgument(argument: Argument | undefined, { path, values }: Line, last: string): Found {
