@@ -41,7 +41,10 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
     "leads when the leases of a killed leader have passed, and not before",
   ],
   "leader-elect-renew-deadline": ["packages/kube/src/leader-election/elector.test.ts", "shorter than the deadline"],
-  "leader-elect-retry-period": ["packages/kube/src/leader-election/elector.test.ts", "renews every two seconds"],
+  "leader-elect-retry-period": [
+    "packages/kube/src/leader-election/elector.test.ts",
+    "renews each retry period while the server is slow",
+  ],
   "machine-creation-timeout": [resilience("reload"), "reloads timeouts while it runs"],
   "machine-health-timeout": [controllers("machine/health/decide-timeouts"), "within the health timeout"],
   "node-conditions": [controllers("model/node-health"), "gives %j"],

@@ -50,7 +50,7 @@ const mcmDeployment = {
   },
 };
 
-/** Controllers of a previous installation have made the machines; MCM itself is in `test/compat/handover.test.ts`. */
+/** Controllers of a previous installation have made the machines; MCM itself is in `test/compat/go-mcm.test.ts`. */
 describe("the guide to a migration from MCM", { timeout: 300_000 }, () => {
   let fleet: ControlledFleet;
   let folder: string;
