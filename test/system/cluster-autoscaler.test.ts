@@ -9,8 +9,9 @@ import {
   systemClock,
 } from "@millwright/core";
 import { selfSignedCertificate } from "@millwright/emulators/server";
-import { type KubeObject, messageOf, nodeResource } from "@millwright/kube";
+import { type KubeObject, messageOf, nodeResource, noLog } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { serveAutoscaler } from "../../packages/autoscaler-grpc/src/serve-autoscaler.ts";
 import { type AutoscalerClient, connectAutoscaler } from "../../packages/autoscaler-grpc/src/testing/served-fleet.ts";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -196,4 +197,37 @@ it("the endpoint serves autoscalers whose certificate its authority has signed, 
   await expect(groupsFor(address, { ca: server.cert, ...stranger })).rejects.toMatchObject(noConnection);
   await expect(groupsFor(address, { ca: stranger.cert, ...client })).rejects.toMatchObject(noConnection);
   await expect(groupsFor(address)).rejects.toMatchObject({ code: 14 });
+});
+
+it("the endpoint reads renewed files of TLS while it runs", async () => {
+  fleet = await startControlledFleet();
+  const folder = await mkdtemp(join(tmpdir(), "autoscaler-tls-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [server, client, renewed] = [1, 2, 3].map(() => selfSignedCertificate(systemClock.now()));
+  if (server === undefined || client === undefined || renewed === undefined) throw new Error("no certificates");
+  const tls = { cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), clientCa: join(folder, "ca.crt") };
+  await writeFile(tls.cert, server.cert);
+  await writeFile(tls.key, server.key);
+  await writeFile(tls.clientCa, client.cert);
+  const served = await serveAutoscaler({
+    address: "127.0.0.1",
+    port: 0,
+    tls,
+    tlsRefreshMs: 100,
+    fleets: [],
+    ready: () => Promise.resolve(),
+    control: fleet.api,
+    clock: systemClock,
+    log: noLog,
+  });
+  onTestFinished(() => served.close());
+  const groupsFor = async (ca: string) => {
+    const autoscaler = connectAutoscaler(`localhost:${served.port}`, { ca, ...client });
+    return autoscaler.call("NodeGroups", {}).finally(() => autoscaler.close());
+  };
+  await eventually(async () => expect(await groupsFor(server.cert)).toEqual({ nodeGroups: [] }));
+  await expect(groupsFor(renewed.cert)).rejects.toMatchObject({ code: 14 });
+  await writeFile(tls.key, renewed.key);
+  await writeFile(tls.cert, renewed.cert);
+  await eventually(async () => expect(await groupsFor(renewed.cert)).toEqual({ nodeGroups: [] }));
 });
