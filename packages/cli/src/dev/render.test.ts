@@ -22,10 +22,38 @@ describe("renderFleet", () => {
     expect(render([row("long-name"), row("b", { phase: "Creating", node: "", vm: "" })])).toMatchInlineSnapshot(`
       "  MachineDeployment example: 2 desired
 
-        MACHINE    PHASE     NODE       VM                         AGE
-        long-name  Running   long-name  mock:///local/i-long-name  5s
-        b          Creating  -          -                          5s"
+        MACHINE    PHASE     VM                         AGE
+        long-name  Running   mock:///local/i-long-name  5s
+        b          Creating  -                          5s"
     `);
+  });
+
+  it("has a column of nodes only where one has another name than its machine", () => {
+    expect(render([row("a"), row("b", { node: "worker" })])).toMatch(/MACHINE +PHASE +NODE +VM +AGE/);
+    expect(render([row("a"), row("b", { node: "" })])).not.toContain("NODE");
+  });
+
+  it("shows failing machines first, so that they are not hidden", () => {
+    const machines = Array.from({ length: 30 }, (_, index) => row(`m${index}`));
+    const text = render([...machines, row("z", { phase: "Failed", cause: "no quota", isFailing: true })], 80, 7);
+    expect(text.split("\n")[3]).toMatch(/^ {2}z +Failed/);
+    expect(text).toContain("! z: no quota");
+  });
+
+  it.each([
+    [5, "5s"],
+    [119, "119s"],
+    [120, "2m"],
+    [185, "3m5s"],
+    [600, "10m"],
+    [10_799, "179m"],
+    [3 * 3_600, "3h"],
+    [4 * 3_600 + 120, "4h2m"],
+    [47 * 3_600, "47h"],
+    [50 * 3_600, "2d2h"],
+    [9 * 86_400, "9d"],
+  ])("shows an age of %d s as kubectl does: %s", (seconds, expected) => {
+    expect(render([row("a", { ageSeconds: seconds })])).toMatch(new RegExp(` ${expected}$`, "m"));
   });
 
   it("shows that there are no machines", () => {

@@ -14,15 +14,35 @@ const phaseColors: Readonly<Record<string, Color>> = {
   Failed: "red",
 };
 
-const headings = ["MACHINE", "PHASE", "NODE", "VM", "AGE"] as const;
+/** An age as kubectl prints it (Kubernetes, `apimachinery/pkg/util/duration` HumanDuration): two units while the greater one is small. */
+function ageText(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  const both = (first: string, rest: number, unit: string): string => (rest === 0 ? first : `${first}${rest}${unit}`);
+  if (seconds < 120) return `${seconds}s`;
+  if (minutes < 10) return both(`${minutes}m`, seconds % 60, "s");
+  if (hours < 3) return `${minutes}m`;
+  if (hours < 8) return both(`${hours}h`, minutes % 60, "m");
+  if (days < 2) return `${hours}h`;
+  return days < 8 ? both(`${days}d`, hours % 24, "h") : `${days}d`;
+}
 
-const cells = ({ name, phase, node, vm, ageSeconds }: FleetRow): readonly string[] => [
-  name,
-  phase,
-  node || "-",
-  vm || "-",
-  `${ageSeconds}s`,
-];
+/** The columns of the table. A node mostly has the name of its machine: then it has no column. */
+function cellsOf(machines: readonly FleetRow[]): readonly (readonly string[])[] {
+  const hasNodes = machines.some(({ name, node }) => node !== "" && node !== name);
+  const ofNode = (text: string): readonly string[] => (hasNodes ? [text] : []);
+  return [
+    ["MACHINE", "PHASE", ...ofNode("NODE"), "VM", "AGE"],
+    ...machines.map(({ name, phase, node, vm, ageSeconds }) => [
+      name,
+      phase,
+      ...ofNode(node || "-"),
+      vm || "-",
+      ageText(ageSeconds),
+    ]),
+  ];
+}
 
 /** Rows of text with columns as wide as their content; `paint` colours a cell after it has its width. */
 function columns(
@@ -62,8 +82,9 @@ const inQuestion = (machines: readonly FleetRow[]): readonly FleetRow[] =>
 
 /** The live screen: deployments, the table of machines, and below it why machines are not Running. */
 export function renderFleet(fleet: Fleet, width: number, rows: number): string {
-  const shown = fleet.machines.slice(0, Math.max(1, rows));
-  const table = columns([headings, ...shown.map(cells)], (text, row, column) => {
+  const machines = fleet.machines.toSorted((a, b) => Number(b.isFailing) - Number(a.isFailing));
+  const shown = machines.slice(0, Math.max(1, rows));
+  const table = columns(cellsOf(shown), (text, row, column) => {
     if (row === 0) return styleText("dim", text);
     return column === 1 ? styleText(phaseColors[text.trim()] ?? "white", text) : text;
   });
