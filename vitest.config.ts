@@ -76,6 +76,12 @@ export default defineConfig({
       }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
       project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
+      // All hand-overs between Go MCM and Millwright: `npm run test:handover`; `compat` has one of them.
+      project("handover", "test/compat", {
+        include: ["**/*.all.ts"],
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+      }),
       // Random faults in virtual time: `npm run test:simulation`, not part of `npm test`.
       project("simulation", "test/simulation", { testTimeout: 240_000 }),
       // Slow tests of kills, outages and faults: `npm run test:resilience`, not part of `npm test`.

@@ -13,7 +13,7 @@ import { createTotals } from "./totals.ts";
 const [PACKAGES, WORKERS] = [3, Math.ceil(availableParallelism() / 2) + 1];
 
 /** Projects of vitest.config.ts with commands of their own. */
-const SLOW_PROJECTS = ["resilience", "simulation", "system", "clouds", "compat"];
+const SLOW_PROJECTS = ["resilience", "simulation", "system", "clouds", "compat", "handover"];
 
 const usage = `usage: npm test [-- FILE | PATH | flags of vitest…]
 

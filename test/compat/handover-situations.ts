@@ -1,0 +1,211 @@
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  phaseOf,
+} from "@millwright/core";
+import { type KubeObject, nodeResource, podResource, secretResource } from "@millwright/kube";
+import { expect } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
+import type { RealFleet } from "./real-fleet.ts";
+
+const namespace = "default";
+const LONG = 120_000;
+
+/** One deployment, by name, in a fleet. */
+export interface Stage {
+  readonly fleet: Pick<RealFleet, "api" | "cloud" | "machines">;
+  readonly name: string;
+}
+
+/** A situation of one deployment in which one manager ends and the other one takes over. */
+export interface Situation {
+  /** Machines of the deployment before; default 2. */
+  readonly replicas?: number;
+  readonly className?: string;
+  /** More of its spec. */
+  readonly spec?: object;
+  /** Phase of its machines before; default Running. */
+  readonly phase?: string;
+  /** Brings it into the situation; resolves while it lasts. Default: it stays as it is. */
+  readonly enter?: (stage: Stage) => Promise<void>;
+  /** It ends soon: it is entered last. */
+  readonly isBrief?: boolean;
+  /** What happens while no manager runs. Default: nothing. */
+  readonly between?: (stage: Stage) => Promise<void>;
+  /** Machines that stay as they are. Default: those without deletionTimestamp. */
+  readonly isKept?: (machine: Machine) => boolean;
+  /** Lets it come to its end. Default: it does by itself. */
+  readonly leave?: (stage: Stage) => Promise<void>;
+  /** Machines in the end; default as before. */
+  readonly replicasAfter?: number;
+}
+
+const ofDeployment = (machine: Machine, name: string): boolean => machine.metadata.labels?.["name"] === name;
+
+/** The machines of a deployment. */
+export const machinesOf = async ({ fleet, name }: Stage): Promise<readonly Machine[]> =>
+  (await fleet.machines()).filter((machine) => ofDeployment(machine, name));
+
+const isDeleting = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
+const stays = (machine: Machine): boolean => !isDeleting(machine);
+
+const change =
+  (spec: object) =>
+  async ({ fleet, name }: Stage): Promise<void> => {
+    await fleet.api.patch(machineDeploymentResource, { namespace, name }, { spec }, { kind: "merge" });
+  };
+
+const until = (stage: Stage, check: (machines: readonly Machine[]) => void): Promise<void> =>
+  eventually(async () => check(await machinesOf(stage)), LONG);
+
+const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? "";
+
+/** Puts a pod that does not end on the node of the first machine, and deletes the machine. */
+async function enterDrain(stage: Stage): Promise<void> {
+  const { fleet, name } = stage;
+  const [machine] = await machinesOf(stage);
+  await fleet.api.create(podResource, {
+    metadata: { namespace, name, finalizers: ["example.com/slow"] },
+    spec: {
+      nodeName: machine?.metadata.labels?.["node"] ?? "",
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: "app", image: "pause" }],
+    },
+  });
+  await fleet.api.delete(machineResource, { namespace, name: nameOf(machine ?? { metadata: {} }) });
+  await eventually(async () => {
+    const node = await fleet.api.get<KubeObject & { readonly spec?: { readonly unschedulable?: boolean } }>(
+      nodeResource,
+      { name: machine?.metadata.labels?.["node"] ?? "" },
+    );
+    expect(node.spec?.unschedulable).toBe(true);
+  }, LONG);
+}
+
+/** Lets the pod end. */
+async function leaveDrain({ fleet, name }: Stage): Promise<void> {
+  await fleet.api.patch(podResource, { namespace, name }, { metadata: { finalizers: null } }, { kind: "merge" });
+}
+
+/** The status of restored objects is lost. */
+async function loseStatus(stage: Stage): Promise<void> {
+  for (const machine of await machinesOf(stage)) {
+    const ref = { namespace, name: nameOf(machine) };
+    await stage.fleet.api.patch(machineResource, ref, [{ op: "remove", path: "/status" }], {
+      kind: "json",
+      subresource: "status",
+    });
+  }
+}
+
+const freeze = async ({ fleet, name }: Stage): Promise<void> => {
+  const metadata = { labels: { freeze: "True" } };
+  await fleet.api.patch(machineDeploymentResource, { namespace, name }, { metadata }, { kind: "merge" });
+};
+
+const preserve = async (stage: Stage): Promise<void> => {
+  const [machine] = await machinesOf(stage);
+  const metadata = { annotations: { "node.machine.sapcloud.io/preserve": "now" } };
+  const ref = { namespace, name: nameOf(machine ?? { metadata: {} }) };
+  await stage.fleet.api.patch(machineResource, ref, { metadata }, { kind: "merge" });
+};
+
+const template = (name: string, className: string) => ({
+  template: { metadata: { labels: { name, roll: "1" } }, spec: { class: { kind: "MachineClass", name: className } } },
+});
+
+/** Starts a rollout; resolves when a new machine runs and an old one is left. */
+const enterRollout =
+  (className: string) =>
+  async (stage: Stage): Promise<void> => {
+    await change(template(stage.name, className))(stage);
+    await until(stage, (machines) => {
+      const isNew = ({ metadata }: Machine): boolean => metadata.labels?.["roll"] === "1";
+      expect(machines.some((machine) => isNew(machine) && phaseOf(machine) === "Running")).toBe(true);
+      expect(machines.some((machine) => !isNew(machine))).toBe(true);
+    });
+  };
+
+/** The situations, by the names of their deployments. `many`: machines that are created while the manager changes. */
+export const situations = (many: number): Readonly<Record<string, Situation>> => ({
+  steady: {},
+  creating: {
+    replicas: 1,
+    isBrief: true,
+    async enter(stage) {
+      await change({ replicas: many })(stage);
+      await until(stage, (machines) => {
+        expect(machines.length).toBeGreaterThan(1);
+        expect(machines.some((machine) => phaseOf(machine) !== "Running")).toBe(true);
+      });
+    },
+    replicasAfter: many,
+  },
+  draining: { replicas: 1, enter: enterDrain, isKept: stays, leave: leaveDrain },
+  rollout: {
+    replicas: 3,
+    enter: enterRollout("small"),
+    isKept: (machine) => stays(machine) && machine.metadata.labels?.["roll"] === "1",
+  },
+  "scale-in": {
+    replicas: 4,
+    isBrief: true,
+    async enter(stage) {
+      await change({ replicas: 1 })(stage);
+      await until(stage, (machines) => expect(machines.filter(stays)).toHaveLength(1));
+    },
+    replicasAfter: 1,
+  },
+  "in-place": {
+    spec: {
+      strategy: {
+        type: "InPlaceUpdate",
+        inPlaceUpdate: { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Manual" },
+      },
+    },
+  },
+  preserved: { enter: preserve },
+  frozen: { enter: freeze },
+  "crash-loop": { replicas: 1, className: "impossible", phase: "CrashLoopBackOff" },
+  "token-pending": {
+    replicas: 1,
+    isBrief: true,
+    className: "token",
+    enter: change({ replicas: 2 }),
+    replicasAfter: 2,
+  },
+  "status-lost": { between: loseStatus },
+});
+
+/** Creates the classes of the situations, and a deployment for each; resolves when all machines are in their first phase. */
+export async function createSituations(fleet: RealFleet, all: Readonly<Record<string, Situation>>): Promise<void> {
+  const { api } = fleet;
+  await api.create(machineClassResource, machineClass("small"));
+  const cloudSecret = await api.get<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretResource, {
+    namespace,
+    name: "cloud",
+  });
+  await api.create(secretResource, {
+    metadata: { namespace, name: "token" },
+    data: { ...cloudSecret.data, userData: Buffer.from("boot <<BOOTSTRAP_TOKEN>>").toString("base64") },
+  });
+  await api.create(machineClassResource, { ...machineClass("token"), secretRef: { namespace, name: "token" } });
+  const unusable = { machineType: "none" };
+  await api.create(machineClassResource, { ...machineClass("impossible"), providerSpec: unusable });
+  const rollingUpdate = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  for (const [name, { replicas = 2, className = "small", spec = {} }] of Object.entries(all)) {
+    const deployment = machineDeployment(name, className, replicas);
+    const full = Object.assign({ strategy: rollingUpdate }, deployment["spec"], spec);
+    await api.create(machineDeploymentResource, { ...deployment, spec: full });
+  }
+  await Promise.all(
+    Object.entries(all).map(([name, { replicas = 2, phase = "Running" }]) =>
+      until({ fleet, name }, (machines) =>
+        expect(machines.map(phaseOf), name).toEqual(Array.from({ length: replicas }, () => phase)),
+      ),
+    ),
+  );
+}
