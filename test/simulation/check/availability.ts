@@ -14,8 +14,9 @@ export function watchAvailability(world: World, truth: Truth, report: (text: str
     const atMs = scheduler.nowMs();
     const replicas = truth.pool()?.spec.replicas ?? 0;
     const last = desired.at(-1);
-    if (last?.replicas === replicas) last.untilMs = atMs;
-    else desired.push({ replicas, untilMs: atMs });
+    // It held until now, however long nothing happened.
+    if (last !== undefined) last.untilMs = atMs;
+    if (last?.replicas !== replicas) desired.push({ replicas, untilMs: atMs });
     while ((desired[0]?.untilMs ?? atMs) < atMs - graceMs) desired.shift();
     // What was there before the first machines came up.
     if (atMs < graceMs) return 0;

@@ -38,4 +38,43 @@ export const cloudMutants: Readonly<Record<string, Mutant>> = {
       }));
     },
   },
+  "token-not-stored": {
+    mistake: "a process that starts again does not know the token of a creation before",
+    profile: "creation",
+    foundBySeed: 1,
+    alteration() {
+      const life = ++lives;
+      return withCloud((cloud) => ({
+        createVm: (input, call) => cloud.createVm({ ...input, token: `${input.token}/${life}` }, call),
+      }));
+    },
+  },
+  "vms-created-twice": {
+    mistake: "a creation that failed is sent again under another token at once",
+    profile: "creation",
+    foundBySeed: 4,
+    alteration: () =>
+      withCloud((cloud) => ({
+        createVm: (input, call) =>
+          cloud.createVm(input, call).catch(() => cloud.createVm({ ...input, token: `${input.token}/again` }, call)),
+      })),
+  },
+  "vms-without-machine-not-seen": {
+    mistake: "VMs without a machine are never found",
+    profile: "people",
+    foundBySeed: 1,
+    alteration: () => withDriver(() => ({ listMachines: async () => ({ machines: [] }) })),
+  },
+  "foreign-vms-taken": {
+    mistake: "VMs of another cluster are taken for those of this one",
+    profile: "people",
+    foundBySeed: 2,
+    alteration: () =>
+      withCloud((cloud) => ({
+        async listVms(filter, call) {
+          const vms = await cloud.listVms({}, call);
+          return vms.map((vm) => ({ ...vm, tags: { ...vm.tags, ...filter?.tags } }));
+        },
+      })),
+  },
 };
