@@ -48,8 +48,8 @@ describe("millwright run --shadow beside a Go MCM on a real kube-apiserver", () 
     // The lines of a report are written at once.
     await pause(100);
     const { counts, lines } = lastReportOf(shadow.output());
-    const records = ["ChangeStatus", "ChangeMetadata"];
-    const differences = lines.filter((line) => !records.includes(String(line["action"])) && !isNewerField(line));
+    const records = new Set(["ChangeStatus", "ChangeMetadata"]);
+    const differences = lines.filter((line) => !records.has(String(line["action"])) && !isNewerField(line));
     return { due: counts["due"], differences };
   };
   const shadowMetric = async (name: string, labels: string): Promise<number> => {
@@ -59,7 +59,9 @@ describe("millwright run --shadow beside a Go MCM on a real kube-apiserver", () 
   };
   /** Waits until nothing that concerns machines is due, or different. */
   const untilAgreed = (): Promise<void> =>
-    eventually(async () => expect(await readReport()).toEqual({ due: 0, differences: [] }), LONG);
+    eventually(async () => {
+      expect(await readReport()).toEqual({ due: 0, differences: [] });
+    }, LONG);
 
   const untilGoLeads = (): Promise<void> =>
     eventually(async () => expect(await leaseHolders(fleet.api)).toEqual(["Go", "Go"]), LONG);
