@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { crds } from "@millwright/core";
+import { crds, isRecord } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { chart, containerArguments } from "../harness/chart.ts";
 import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { startMillwright } from "../harness/millwright.ts";
@@ -39,6 +40,8 @@ describe("the Helm chart on the devcluster", () => {
     ["moreMachinesNamespaces={A}", "moreMachinesNamespaces"],
     ["replicas=two", "at '/replicas'"],
     ["drivers=null", "drivers"],
+    ["autoscaler.enabled=true", "at '/autoscaler/tlsSecret'"],
+    ["autoscaler.enabled=true,autoscaler.tlsSecret=x,flags.autoscaler-address=0.0.0.0:1", "autoscaler-address"],
     ["image.pullPolicy=Sometimes", "at '/image/pullPolicy'"],
   ])("refuses --set %s", async (value, message) => {
     const { code, stderr } = await helm.attempt(["template", "x", chart, "--set", value]);
@@ -112,6 +115,62 @@ describe("the Helm chart on the devcluster", () => {
     const run = startMillwright(args.map((arg) => arg.replace("inClusterConfig", "/nonexistent")));
     expect(await run.ended).toBe(1);
     expect(run.output()).toContain("/nonexistent");
+  });
+
+  it("serves the cluster autoscaler with the Secret's files, behind a Service of all ready pods that only the autoscaler may reach", async () => {
+    const args = ["template", "millwright", chart, ...inNamespace];
+    const off = await helm(args);
+    expect(off).not.toContain("autoscaler");
+    const text = await helm([...args, "--values", join(chart, "examples/autoscaler.yaml")]);
+    const objects = parseAllDocuments(text).map((document): unknown => document.toJS());
+    const find = (kind: string, name = "millwright"): unknown =>
+      objects.find(
+        (object) =>
+          isRecord(object) &&
+          object["kind"] === kind &&
+          isRecord(object["metadata"]) &&
+          object["metadata"]["name"] === name,
+      );
+    const selector = { "app.kubernetes.io/name": "millwright", "app.kubernetes.io/instance": "millwright" };
+    expect(find("Service", "millwright-autoscaler")).toMatchObject({
+      spec: { selector, ports: [{ name: "grpc", port: 8086, targetPort: "autoscaler" }] },
+    });
+    expect(find("NetworkPolicy")).toMatchObject({
+      spec: {
+        podSelector: { matchLabels: selector },
+        ingress: [
+          { ports: [{ port: "metrics" }] },
+          {
+            ports: [{ port: "autoscaler", protocol: "TCP" }],
+            from: [{ podSelector: { matchLabels: { app: "cluster-autoscaler" } } }],
+          },
+        ],
+      },
+    });
+    expect(find("Deployment")).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                args: expect.arrayContaining([
+                  "--autoscaler-address=0.0.0.0:8086",
+                  "--autoscaler-tls-cert=/etc/millwright/autoscaler/tls.crt",
+                  "--autoscaler-tls-key=/etc/millwright/autoscaler/tls.key",
+                  "--autoscaler-tls-client-ca=/etc/millwright/autoscaler/ca.crt",
+                ]),
+                ports: [{ name: "metrics" }, { name: "autoscaler", containerPort: 8086 }],
+                volumeMounts: [
+                  { name: "tmp" },
+                  { name: "autoscaler-tls", mountPath: "/etc/millwright/autoscaler", readOnly: true },
+                ],
+              },
+            ],
+            volumes: [{ name: "tmp" }, { name: "autoscaler-tls", secret: { secretName: "autoscaler-tls" } }],
+          },
+        },
+      },
+    });
   });
 
   it("rolls back, and is uninstalled without the CRDs", async () => {
