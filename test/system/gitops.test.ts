@@ -14,6 +14,7 @@ import { type ControlledFleet, startControlledFleet } from "../harness/controlle
 import { eventually } from "../harness/eventually.ts";
 import { hasHealthReaders, startHealthReaders } from "../harness/health-readers.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
 
 const ref = { namespace: "default", name: "fleet" };
 const guide = readFileSync(new URL("../../docs/guides/gitops.md", import.meta.url), "utf8");
@@ -33,10 +34,11 @@ function argoScript(): string {
 }
 
 let fleet: ControlledFleet;
+let controllers: MillwrightProcess;
 beforeEach(async () => {
   fleet = await startControlledFleet();
   await fleet.api.create(machineClassResource, machineClass("next"));
-  fleet.runAlone();
+  controllers = fleet.runAlone();
 });
 afterEach(() => fleet.close());
 
@@ -81,17 +83,19 @@ describe.runIf(hasHealthReaders)("the health of a deployment", () => {
   });
   afterEach(() => readers.end());
 
-  /** What Flux and Argo CD find, of the same state. */
+  /** What Flux and Argo CD find by the guide's checks, and kstatus without any, of the same state. */
   const judge = async () => {
     const object = await live();
     const isNew = object.status?.conditions === undefined;
     const ofFlux = isNew ? "InProgress" : await readers.ask({ object, cel: fluxChecks() });
-    return { flux: ofFlux, argo: await readers.ask({ object, lua: argoScript() }) };
+    const kstatus = isNew ? "InProgress" : await readers.ask({ object });
+    return { kstatus, flux: ofFlux, argo: await readers.ask({ object, lua: argoScript() }) };
   };
-  const settled = { flux: "Current", argo: "Healthy" };
-  const rolling = { flux: "InProgress", argo: "Progressing" };
+  const settled = { kstatus: "Current", flux: "Current", argo: "Healthy" };
+  const rolling = { kstatus: "InProgress", flux: "InProgress", argo: "Progressing" };
+  const failed = { kstatus: "Failed", flux: "Failed", argo: "Degraded" };
 
-  it("is in progress until all machines are new and ready, by the guide's checks for Flux and Argo CD; kstatus finds each object Current at the end", async () => {
+  it("is in progress until all machines are new and ready, for kstatus alone and by the guide's checks for Flux and Argo CD; each object is Current at the end", async () => {
     await apply(manifest("small"));
     expect(await judge()).toEqual(rolling);
     await eventually(async () => expect(await judge()).toEqual(settled), 60_000);
@@ -122,8 +126,30 @@ describe.runIf(hasHealthReaders)("the health of a deployment", () => {
   it("is failed when the progress deadline is exceeded, and recovers", async () => {
     await fleet.cloud.addFault({ operation: "create", code: "Unavailable", times: 1_000 });
     await apply(manifest("small", { progressDeadlineSeconds: 2 }));
-    await eventually(async () => expect(await judge()).toEqual({ flux: "Failed", argo: "Degraded" }), 60_000);
+    await eventually(async () => expect(await judge()).toEqual(failed), 60_000);
     await fleet.cloud.clearFaults();
     await eventually(async () => expect(await judge()).toEqual(settled), 90_000);
+  });
+
+  it("is in progress while a rollout is paused, and Current for kstatus once the conditions were removed for a hand-back", async () => {
+    await apply(manifest("small"));
+    await eventually(async () => expect(await judge()).toEqual(settled), 60_000);
+    await apply(manifest("next", { paused: true }));
+    await eventually(async () => expect(await judge()).toEqual({ ...rolling, argo: "Suspended" }), 60_000);
+    await controllers.stop();
+    controllers = fleet.runAlone("--no-cluster-api-conditions");
+    await eventually(async () => expect(await judge()).toMatchObject({ kstatus: "Current" }), 60_000);
+    await controllers.stop();
+    // A manager without this condition, such as MCM, keeps what it finds: a later Millwright removes it.
+    const conditions = [...((await live()).status?.conditions ?? []), { type: "Reconciling", status: "True" }];
+    await fleet.api.patch(
+      machineDeploymentResource,
+      ref,
+      { status: { conditions } },
+      { kind: "merge", subresource: "status" },
+    );
+    controllers = fleet.runAlone();
+    await apply(manifest("small"));
+    await eventually(async () => expect(await judge()).toEqual(settled), 60_000);
   });
 });

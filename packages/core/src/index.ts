@@ -172,6 +172,7 @@ export {
   clusterApiConditionTypes,
   conditionOrder,
   conditionStatuses,
+  kstatusConditionTypes,
   legacyConditionTypes,
   machineConditionTypes,
   crdsEstablishedConditionType,

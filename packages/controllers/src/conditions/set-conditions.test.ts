@@ -7,8 +7,10 @@ const typesOf = (list: readonly Condition[]): readonly string[] => list.map(({ t
 const state = (type: string): ConditionState => ({ type, status: "False", reason: "R", message: "" });
 
 describe("the list of conditions", () => {
-  it("has MCM's first, then Cluster API's, and unknown ones by name before the last two", () => {
+  it("has MCM's first, then Cluster API's, unknown ones by name, Paused and Deleting, and those for kstatus", () => {
     const types = [
+      "Stalled",
+      "Reconciling",
       "Deleting",
       "Paused",
       "Zeta",
@@ -36,6 +38,8 @@ describe("the list of conditions", () => {
       "Zeta",
       "Paused",
       "Deleting",
+      "Reconciling",
+      "Stalled",
     ]);
   });
 
@@ -45,8 +49,9 @@ describe("the list of conditions", () => {
     expect(setConditions(list, [state("Paused"), state("Available")], { now: new Date(0) })).toBe(list);
   });
 
-  it("removes Cluster API's, and SpecValid unless it is False, and keeps those of other clients", () => {
+  it("removes Cluster API's, those for kstatus, and SpecValid unless it is False, and keeps those of other clients", () => {
     const list = [entry("Available", "True"), entry("RollingOut"), entry("Foreign"), entry("SpecValid", "True")];
+    list.push(entry("Reconciling", "True"), entry("Stalled", "True"));
     expect(typesOf(withoutAddedConditions(list))).toEqual(["Available", "Foreign"]);
     const mcm = [entry("Available"), entry("SpecValid")];
     expect(withoutAddedConditions(mcm)).toBe(mcm);

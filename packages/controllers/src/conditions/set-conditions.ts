@@ -1,8 +1,16 @@
-import { clusterApiConditionTypes, conditionOrder, specValidConditionType } from "@millwright/core";
+import {
+  clusterApiConditionTypes,
+  conditionOrder,
+  kstatusConditionTypes,
+  specValidConditionType,
+} from "@millwright/core";
 import { type Condition, type ConditionState, setCondition, type SetConditionOptions } from "@millwright/kube";
 
 /** Types that MCM does not have, which we set and remove. */
-const ours: ReadonlySet<string> = new Set<string>(Object.values(clusterApiConditionTypes));
+const ours: ReadonlySet<string> = new Set<string>([
+  ...Object.values(clusterApiConditionTypes),
+  ...Object.values(kstatusConditionTypes),
+]);
 
 const unknownPosition = conditionOrder.indexOf(clusterApiConditionTypes.paused) - 0.5;
 
@@ -11,7 +19,7 @@ const positionOf = ({ type }: Condition): number => {
   return position < 0 ? unknownPosition : position;
 };
 
-/** In display order: MCM's, then Cluster API's, unknown types by name before the last two. */
+/** In display order: MCM's, then Cluster API's, unknown types by name before Paused. */
 const inOrder = (list: readonly Condition[]): readonly Condition[] =>
   list.toSorted((a, b) => positionOf(a) - positionOf(b) || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
 
@@ -31,7 +39,7 @@ export const inOrderIfChanged = (
 ): readonly Condition[] => (list === before ? list : inOrder(list));
 
 /**
- * The list as MCM would have it, before an installation is handed back to it: without Cluster API's conditions and without `SpecValid`, unless that
+ * The list as MCM would have it, before an installation is handed back to it: without Cluster API's conditions, those for kstatus, and without `SpecValid`, unless that
  * is False. The same list when there is nothing to remove.
  */
 export function withoutAddedConditions(list: readonly Condition[]): readonly Condition[] {

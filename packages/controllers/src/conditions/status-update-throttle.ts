@@ -1,11 +1,14 @@
-import { type Clock, clusterApiConditionTypes } from "@millwright/core";
+import { type Clock, clusterApiConditionTypes, kstatusConditionTypes } from "@millwright/core";
 import { type Condition, equalJson } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 
 /** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */
 const intervalMs = 1000;
 
-const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));
+const addedTypes: ReadonlySet<string> = new Set<string>([
+  ...Object.values(clusterApiConditionTypes),
+  ...Object.values(kstatusConditionTypes),
+]);
 
 /**
  * The parts of a status that programs act on. Messages of Cluster API's conditions are for users, and change with every machine of a set, as does the time of the last
@@ -13,7 +16,7 @@ const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiCon
  */
 function withoutText(condition: Condition): Condition {
   const { type, status, observedGeneration } = condition;
-  if (clusterApiTypes.has(type))
+  if (addedTypes.has(type))
     return { type, status, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
   const { lastUpdateTime: _, ...others } = condition;
   return others;

@@ -19,6 +19,7 @@ import { type Condition, type ConditionState, findCondition } from "@millwright/
 import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
+import { withKstatusCondition } from "./kstatus-conditions.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { SetView } from "./state/set-size.ts";
 import { allOf } from "./state/sets.ts";
@@ -126,5 +127,7 @@ export function withDeploymentConditions(
       ? undefined
       : deploymentConditions({ deployment, sets, inputs, legacy, holds: holds ?? [] }, now);
   const lists = { before: deployment.status?.conditions, legacy, updateTime: true };
-  return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
+  const listed = conditionList(lists, group, now);
+  const conditions = group === undefined ? listed : withKstatusCondition(listed, deployment.metadata.generation, now);
+  return withConditions(decision, { ...status, conditions }, group);
 }

@@ -37,6 +37,17 @@ export const clusterApiConditionTypes = {
   deleting: "Deleting",
 } as const;
 
+/**
+ * Ours, of MachineDeployments, each present only while it is True, and never both: what tools that know no machines make of the conditions above. Read by kstatus, so by Flux and by
+ * `helm --wait`. Source: kubernetes-sigs/cli-utils, `pkg/kstatus/README.md`.
+ */
+export const kstatusConditionTypes = {
+  /** The machines are not yet as the spec has them. The reason is the type of the condition that has the details. */
+  reconciling: "Reconciling",
+  /** A person has to act: the spec is not valid, or the progress deadline is exceeded. */
+  stalled: "Stalled",
+} as const;
+
 /** Our addition: False while the spec is invalid; the message lists all problems. Read by people. */
 export const specValidConditionType = "SpecValid";
 
@@ -73,6 +84,8 @@ export const conditionOrder: readonly string[] = [
   clusterApiConditionTypes.machinesUpToDate,
   clusterApiConditionTypes.paused,
   clusterApiConditionTypes.deleting,
+  kstatusConditionTypes.reconciling,
+  kstatusConditionTypes.stalled,
 ];
 
 /**

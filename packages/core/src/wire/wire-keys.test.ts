@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { labelKeyProblem, labelValueProblem } from "../api/values/label-syntax.ts";
 import { annotationKeys, preserveValues } from "./annotations.ts";
-import { clusterApiConditionTypes, conditionOrder, legacyConditionTypes } from "./condition-types.ts";
+import {
+  clusterApiConditionTypes,
+  conditionOrder,
+  kstatusConditionTypes,
+  legacyConditionTypes,
+} from "./condition-types.ts";
 import { clusterApiReasons, legacyReasons, specValidReasons } from "./condition-reasons.ts";
 import { finalizers } from "./finalizers.ts";
 import { labelKeys, updateResults } from "./labels.ts";
@@ -22,7 +27,9 @@ it("holds label values that Kubernetes accepts", () => {
 });
 
 it("orders every condition type of a deployment, legacy ones first", () => {
-  const types = [...Object.values(legacyConditionTypes), ...Object.values(clusterApiConditionTypes)];
+  const types = [legacyConditionTypes, clusterApiConditionTypes, kstatusConditionTypes].flatMap((each) =>
+    Object.values(each),
+  );
   expect(conditionOrder.toSorted()).toEqual(types.toSorted());
   expect(conditionOrder.slice(0, 4)).toEqual(["Available", "Progressing", "ReplicaFailure", "Frozen"]);
 });
