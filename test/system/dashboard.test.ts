@@ -157,6 +157,7 @@ describe.skipIf(!hasChromium)(
     });
 
     it("shows how old it is when the process is gone", async () => {
+      await eventually(async () => expect(await rows().count()).toBe(4));
       await dev.stop("SIGKILL");
       await page.getByText(/^Disconnected, \d+s old$/).waitFor();
       expect(await rows().count()).toBe(4);

@@ -85,6 +85,16 @@ describe("drivers that are opened", () => {
     await drivers.close();
   });
 
+  it("are waited for as long as they start when there is only one, whose failure is then final", async () => {
+    const { clock, collection } = start({ hanging: ["waits"] });
+    let isThere = false;
+    void collection.then(() => (isThere = true));
+    await clock.advance(3_600_000);
+    expect(isThere).toBe(false);
+    const { collection: failed } = start({ broken: [down] });
+    await expect(failed).rejects.toBe(down);
+  });
+
   it("are opened again with backoff when they fail, and come later", async () => {
     const { clock, closed, collection, lines } = start({ late: [down, down, "late"], mock: ["mock"] });
     const drivers = await collection;

@@ -57,6 +57,12 @@ function checkNames(drivers: readonly Driver[]): void {
 const report = ({ driver, provider, place, version }: OpenedDriver & DriverToOpen, log: Log): void =>
   log("info", "Driver is loaded", { driver: driver.name, provider, place, version });
 
+/** Ends when the others should not wait any longer. A single driver of this machine keeps none waiting: its failure is final, however late it comes. */
+function patience(toOpen: readonly DriverToOpen[], clock: Clock, signal: AbortSignal): Promise<unknown> {
+  const isAlone = toOpen.length === 1 && toOpen[0]?.place !== "address";
+  return isAlone ? orAborted(signal, new Promise<never>(() => undefined)) : clock.sleep(FIRST_DRIVERS_MS, signal);
+}
+
 /**
  * Opens drivers side by side, and waits up to ten seconds for those of this machine. One that runs elsewhere and cannot be opened is tried again with backoff, so that it never keeps the others from their machines; only when none
  * of them can be opened, the first failure is final.
@@ -89,7 +95,7 @@ export async function collectDrivers<ToOpen extends DriverToOpen>(
   /** Waits until some are there or have failed, but not long. */
   const settled = async (some: readonly Promise<void>[]): Promise<void> => {
     const done = new AbortController();
-    const wait = clock.sleep(FIRST_DRIVERS_MS, AbortSignal.any([signal, done.signal]));
+    const wait = patience(toOpen, clock, AbortSignal.any([signal, done.signal]));
     await Promise.race([Promise.allSettled(some), wait]).finally(() => done.abort(new Error("not needed")));
     if (failures.length === attempts.length) throw failures[0];
   };
