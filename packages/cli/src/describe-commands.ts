@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import type { DescribeFlags } from "./commands/describe.ts";
+import type { TopFlags } from "./commands/top.ts";
 import type { WhyFlags } from "./commands/why.ts";
 import {
+  addAllNamespaces,
   addControlCluster,
   addNamespace,
   addOutput,
@@ -28,7 +30,7 @@ const addObjects = (command: Command, of?: string): Command =>
 const addWatch = (command: Command): Command =>
   command.option("-w, --watch", "print it again whenever it changes, until Ctrl-C");
 
-/** Adds `millwright describe` and what it describes, and `millwright why`. */
+/** Adds `millwright describe` and what it describes, `millwright why`, and `millwright top`. */
 export function addDescribeCommands(program: Command, setStatus: (status: number) => void): void {
   const describe = program.command("describe").description("explain what an object is doing, why, and what comes next");
 
@@ -77,5 +79,15 @@ export function addDescribeCommands(program: Command, setStatus: (status: number
     .action(async (object: string, flags: WhyFlags) => {
       const { whyCommand } = await import("./commands/why.ts");
       setStatus(await whyCommand(object, flags));
+    });
+
+  addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("top")))))
+    .description(
+      "show machines, where they are in their lives, and what fails, on the whole terminal until q; ? shows the keys",
+    )
+    .option("--filter <words>", "only machines with all these words in name, state, node, set or cause")
+    .action(async (flags: TopFlags) => {
+      const { topCommand } = await import("./commands/top.ts");
+      setStatus(await topCommand(flags));
     });
 }

@@ -176,6 +176,7 @@ describe("a command that reads a cluster", () => {
       "plan",
       "run",
       "snapshot",
+      "top",
       "uninstall",
       "why",
     ]);
@@ -192,14 +193,31 @@ describe("a command that reads a cluster", () => {
     const withoutFormat = commands
       .filter(([, command]) => !flagsOf(command).includes("--output"))
       .map(([name]) => name);
-    expect(withoutFormat).toEqual(["dev", "run", "snapshot", "driver digest", "driver serve", "completion", "version"]);
+    expect(withoutFormat).toEqual([
+      "dev",
+      "run",
+      "top",
+      "snapshot",
+      "driver digest",
+      "driver serve",
+      "completion",
+      "version",
+    ]);
     const ofNamespace = reading
       .filter(([, command]) => !flagsOf(command).includes("--namespace"))
       .map(([name]) => name);
     expect(ofNamespace).toEqual(["crds diff", "crds apply"]);
   });
 
-  const once = reading.map(([name]) => name).filter((name) => name !== "run");
+  it("ends with status 2 where it needs a terminal and there is none, and names what needs none", async () => {
+    const { status, stdout, stderr } = await run("top", "--kubeconfig", kubeconfig);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain('use "millwright describe deployment NAME" or "kubectl get machines -w"');
+  });
+
+  // `top` reads nothing without a terminal: test/system/terminal.test.ts has one.
+  const withoutTerminal = reading.map(([name]) => name).filter((name) => name !== "top");
+  const once = withoutTerminal.filter((name) => name !== "run");
   it.each(once)("takes the cluster from --control-kubeconfig, --kubeconfig and --context: %s", async (name) => {
     const context = await run(...lineOf(name), "--kubeconfig", kubeconfig, "--context", "no-such-context");
     expect([
@@ -396,7 +414,7 @@ describe("a command that reads a cluster", () => {
     });
   });
 
-  it.each(reading.map(([name]) => name))("rejects a context of a service account: %s", async (name) => {
+  it.each(withoutTerminal)("rejects a context of a service account: %s", async (name) => {
     const { status, stdout, stderr } = await run(
       ...lineOf(name),
       "--control-kubeconfig=inClusterConfig",

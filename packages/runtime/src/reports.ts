@@ -14,6 +14,8 @@ export { describeMachine, machineReportFrom } from "./describe/describe-machine.
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
 export { previewDrain } from "./describe/preview-drain.ts";
 export type { NodeDrainPreview, PreviewDrainOptions } from "./describe/preview-drain.ts";
+export { createCachedReader } from "./describe/cached-reader.ts";
+export type { ObjectReader, ReadCache } from "./describe/cached-reader.ts";
 export { drainSourcesOf } from "./describe/drain-sources-of.ts";
 export type { DrainLists } from "./describe/drain-sources-of.ts";
 export { readClusterObjects } from "./describe/read-cluster-objects.ts";
@@ -25,5 +27,6 @@ export { why } from "./explain/explain.ts";
 export type { Subject, WhyReport } from "./explain/explain.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";
+export { isDeletionHeld } from "@millwright/controllers/reports";
 export { unknownAnnotations } from "./describe/unknown-annotations.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers/reports";

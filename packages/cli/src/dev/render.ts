@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { ageText } from "../terminal/age-text.ts";
 import type { Fleet, FleetRow } from "./fleet.ts";
 
 type Color = Parameters<typeof styleText>[0];
@@ -13,20 +14,6 @@ const phaseColors: Readonly<Record<string, Color>> = {
   CrashLoopBackOff: "red",
   Failed: "red",
 };
-
-/** An age as kubectl prints it (Kubernetes, `apimachinery/pkg/util/duration` HumanDuration): two units while the greater one is small. */
-function ageText(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  const days = Math.floor(hours / 24);
-  const both = (first: string, rest: number, unit: string): string => (rest === 0 ? first : `${first}${rest}${unit}`);
-  if (seconds < 120) return `${seconds}s`;
-  if (minutes < 10) return both(`${minutes}m`, seconds % 60, "s");
-  if (hours < 3) return `${minutes}m`;
-  if (hours < 8) return both(`${hours}h`, minutes % 60, "m");
-  if (days < 2) return `${hours}h`;
-  return days < 8 ? both(`${days}d`, hours % 24, "h") : `${days}d`;
-}
 
 /** The columns of the table. A node mostly has the name of its machine: then it has no column. */
 function cellsOf(machines: readonly FleetRow[]): readonly (readonly string[])[] {
