@@ -74,6 +74,7 @@ function createMachines(
   context: ControllerContext,
   { driver, registry, settings, workers, wrapOperations, has }: ControllerParts,
   vms: ReturnType<typeof followVms> | undefined,
+  disablesScaleDown: boolean,
 ): MachineController | undefined {
   if (vms === undefined || !has("machine")) return undefined;
   const { missingVms, vmOwners } = vms;
@@ -83,6 +84,8 @@ function createMachines(
     vmOwners,
     settings,
     workers,
+    // Only where the controller that removes the marks runs, too.
+    disablesScaleDown: disablesScaleDown && has("machinedeployment"),
     ...(wrapOperations === undefined ? {} : { wrapOperations }),
   });
   measureOpenCircuits(registry, context.namespace, machine.operations);
@@ -110,14 +113,18 @@ export function createManagerControllers(
   const parts = { ...common, has };
   const { workers, settings } = common;
   const vms = createVms(context, parts, options);
-  const machine = createMachines(context, parts, vms);
+  const machine = createMachines(context, parts, vms, disablesScaleDownDuringRollouts);
   const classes = createClasses(context, parts);
   const margins = { ...defaultOvershootMargins, ...overshootMargins };
   const made: readonly (readonly [ControllerName, () => Controller])[] = [
     ["machineset", () => createMachineSetController(context, workers, margins, vms?.census)],
     [
       "machinedeployment",
-      () => createMachineDeploymentController(context, workers, { disablesScaleDown: disablesScaleDownDuringRollouts }),
+      () =>
+        createMachineDeploymentController(context, workers, {
+          disablesScaleDown: disablesScaleDownDuringRollouts,
+          awaitsFirstSync: has("machine"),
+        }),
     ],
     ["secret", () => createSecretController(context, workers)],
   ];

@@ -23,8 +23,8 @@ import type { RefusedWrites } from "./refused-writes.ts";
  */
 export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
-  /** JSON merge patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. */
-  patch(ref: ObjectRef, patch: object): Promise<void>;
+  /** Patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. Default: a JSON merge patch; `strategic` merges lists, of built-in kinds only. */
+  patch(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
   /** Strategic patch of the status, which merges lists by their keys; built-in kinds only. */
   patchStatus(ref: ObjectRef, patch: object): Promise<void>;
   /**
@@ -79,7 +79,7 @@ export function createWriter<T extends ApiObject>({
       store.applyWrite(created);
       return created;
     },
-    patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
+    patch: (ref, patch, kind = "merge") => patchWith(ref, patch, { kind }),
     patchStatus: (ref, status) => patchWith(ref, { status }, { kind: "strategic", subresource: "status" }),
     async writeStatus(read, status) {
       const changes = statusChanges(read, status);

@@ -9,8 +9,15 @@ interface PodTarget {
 
 /** All actions of a drain. */
 export type DrainAction =
-  /** JSON merge patch of metadata and spec of a node; `mayFail`: a failure does not stop the next actions. */
-  | { readonly kind: "PatchNode"; readonly name: string; readonly patch: object; readonly mayFail?: boolean }
+  /** Patch of metadata and spec of a node; `mayFail`: a failure does not stop the next actions. */
+  | {
+      readonly kind: "PatchNode";
+      readonly name: string;
+      readonly patch: object;
+      /** `strategic` adds to the list of finalizers. Default: a JSON merge patch, which replaces lists. */
+      readonly merge?: "strategic";
+      readonly mayFail?: boolean;
+    }
   /** Stores the state of the drain on the machine. */
   | { readonly kind: "RecordDrain"; readonly record: DrainRecord }
   /** Reads the pods of a node from the API server: the cache may not have all that were bound before the cordon. */

@@ -40,13 +40,15 @@ import type {
 export interface MachineDeploymentControllerOptions {
   /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout; `false` also removes the annotations set before. Default: `true`. */
   readonly disablesScaleDown?: boolean;
+  /** Whether the machine controller runs in the same process, which writes them to a node that joins, with its first patch. Default: `false`. */
+  readonly awaitsFirstSync?: boolean;
 }
 
 /** Makes the controller of MachineDeployments: it rolls templates out over MachineSets. */
 export function createMachineDeploymentController(
   context: ControllerContext,
   workers: number,
-  { disablesScaleDown = true }: MachineDeploymentControllerOptions = {},
+  { disablesScaleDown = true, awaitsFirstSync = false }: MachineDeploymentControllerOptions = {},
 ): Controller {
   const { caches, namespace, control, clock, crdGuard } = context;
   const refused = createRefusedWrites(clock);
@@ -79,6 +81,7 @@ export function createMachineDeploymentController(
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
         disablesScaleDown,
+        awaitsFirstSync,
       },
       now,
     );

@@ -10,7 +10,7 @@ import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory, newRevision, revisionOf } from "./sets/revision.ts";
 import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-shape.ts";
 import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts";
-import { decideNodes } from "./nodes/decide-nodes.ts";
+import { decideNodes, type KeptFromScaler } from "./nodes/decide-nodes.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingOnly, type RolloutStep } from "./plan-sizes.ts";
@@ -71,11 +71,12 @@ function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: M
 
 /** Whether scale-down by the cluster-autoscaler is disabled: from the first step of a rollout to its end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
 function isKeptFromScaler(
-  { deployment, disablesScaleDown = true, sets: { oldSets } }: MachineDeploymentSnapshot,
+  { deployment, disablesScaleDown = true, awaitsFirstSync = false, sets: { oldSets } }: MachineDeploymentSnapshot,
   status: MachineDeploymentStatus,
-): boolean | undefined {
+): KeptFromScaler | undefined {
   if (!disablesScaleDown) return false;
-  if (oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0)) return true;
+  if (oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0))
+    return awaitsFirstSync ? "once synchronized" : true;
   return isComplete(deployment, status) ? false : undefined;
 }
 

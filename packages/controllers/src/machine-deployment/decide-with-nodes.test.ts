@@ -53,6 +53,23 @@ describe("decideMachineDeployment, for machines with nodes", () => {
     });
     const released = { annotations: Object.fromEntries(Object.keys(scaler).map((key) => [key, null])) };
 
+    it("leaves a node that has just joined to the machine controller of the same process", () => {
+      const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
+      const set = aMachineSet(named("set"), ownedBy(deployment), annotated({ [revision]: "1" }), oldClass());
+      const machines = new Map([["uid-set", [aMachine(named("a"), inPhase("Running"))]]]);
+      const nodes = new Map([["a", aNode({ metadata: { name: "node" } })]]);
+      const observed = { deployment, claim: { owned: [set], adopt: [], release: [] }, machines, nodes, problems: [] };
+      const newest = aMachineSet(named("new"), ownedBy(deployment), annotated({ [revision]: "2" }));
+      const textOf = (awaitsFirstSync: boolean): string => {
+        const claim = { ...observed.claim, owned: [set, newest] };
+        const snapshot = deploymentSnapshot({ ...observed, claim, awaitsFirstSync });
+        return JSON.stringify(decideMachineDeployment(snapshot, now).actions);
+      };
+      expect(textOf(false)).toContain(annotationKeys.scaleDownDisabledByController);
+      expect(textOf(true)).toContain("PatchNodes");
+      expect(textOf(true)).not.toContain(annotationKeys.scaleDownDisabledByController);
+    });
+
     it("leaves nothing on the nodes of sets that it leaves behind, and deletes none", () => {
       const orphaning = { metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine, "orphan"] } };
       expect(withNode(orphaning)).toEqual([cleaned(released)]);

@@ -23,6 +23,8 @@ export interface DeploymentSources {
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
   readonly disablesScaleDown: boolean;
+  /** Default: `false`. */
+  readonly awaitsFirstSync?: boolean;
 }
 
 /** An in-place update needs nodes; without a target cluster it is rejected like any other invalid field. */
@@ -47,7 +49,7 @@ function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
 /** The snapshot of a deployment, and the gates of its rollout now. */
 export function observeMachineDeployment(
   deployment: MachineDeployment,
-  { sets, machinesOf, nodesOf, disablesScaleDown }: DeploymentSources,
+  { sets, machinesOf, nodesOf, disablesScaleDown, awaitsFirstSync = false }: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
   const problems = deploymentProblems(deployment, nodesOf !== undefined);
@@ -65,6 +67,7 @@ export function observeMachineDeployment(
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
     disablesScaleDown,
+    awaitsFirstSync,
     problems,
   };
   return withGates(observed, now);

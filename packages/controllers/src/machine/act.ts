@@ -138,7 +138,7 @@ export function createMachineExecutor(
         case "CancelRemediation":
           return remediations.cancel(action.uid);
         case "PatchNode":
-          return onNode(action, nodes().patch({ name: action.name }, action.patch));
+          return onNode(action, nodes().patch({ name: action.name }, action.patch, action.merge));
         case "PatchNodeStatus":
           return onNode(action, nodes().patchStatus({ name: action.name }, action.patch));
         case "DeleteNode":

@@ -53,6 +53,8 @@ export interface MachineControllerOptions {
   readonly vmOwners?: VmOwners;
   readonly settings: MachineSettings;
   readonly workers: number;
+  /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout. Default: `true`. */
+  readonly disablesScaleDown?: boolean;
   /** Wraps what starts driver calls. Default: they are started. */
   readonly wrapOperations?: (operations: Operations) => Operations;
 }
@@ -80,7 +82,15 @@ const MAX_READS = 3;
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
-  { driver, missingVms, vmOwners, settings, workers, wrapOperations = (all) => all }: MachineControllerOptions,
+  {
+    driver,
+    missingVms,
+    vmOwners,
+    settings,
+    workers,
+    disablesScaleDown,
+    wrapOperations = (all) => all,
+  }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace, deletionBudget } = context;
   const limits = {
@@ -129,6 +139,7 @@ export function createMachineController(
           missingVms,
           vmOwners,
           settings,
+          disablesScaleDown,
           evictions: evictions ?? noEvictions,
           volumeIds,
           podKnowledge,

@@ -31,6 +31,7 @@ import type { MachineProtection, ProtectionView } from "./deletion/owner-protect
 import { remedyFor, fallbackClassFor } from "./deletion/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { markedStage } from "../model/marked-stage.ts";
+import { joinsInRollout } from "./node-sync/kept-from-scaler.ts";
 import { competingMachines } from "./node-sync/competing-machines.ts";
 import type { OperationView } from "../model/operation.ts";
 import { type DrainRulesView, drainRulesOf } from "./drain/drain-rules.ts";
@@ -57,6 +58,8 @@ export interface MachineSources {
   readonly missingVms?: Pick<MissingVms, "has"> | undefined;
   readonly vmOwners?: Pick<VmOwners, "ownerOf"> | undefined;
   readonly settings: MachineSettings;
+  /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout. Default: true. */
+  readonly disablesScaleDown?: boolean | undefined;
   /** State of drains that is kept in memory. */
   readonly evictions: Pick<EvictionQueue, "view">;
   readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
@@ -195,6 +198,7 @@ export function observeMachine(
     missingVms,
     vmOwners,
     settings,
+    disablesScaleDown,
     evictions,
     volumeIds,
     podKnowledge,
@@ -255,6 +259,7 @@ export function observeMachine(
     pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
     attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),
     reported: reported.of(machine.metadata.uid ?? ""),
+    isKeptFromScaler: joinsInRollout(machine, node, context, disablesScaleDown),
     operation,
     settings,
   };

@@ -102,6 +102,18 @@ test("applies JSON patches with their tests", async () => {
   }
 });
 
+test("adds finalizers by a strategic patch, and refuses one of other lists", async () => {
+  const api = createFakeApi();
+  api.seed(nodeResource, { metadata: { name: "a", labels: { own: "1" }, finalizers: ["theirs"] } });
+  const patch = { metadata: { labels: { more: "2" }, finalizers: ["ours", "theirs"] } };
+  const { metadata } = await api.patch(nodeResource, { name: "a" }, patch, { kind: "strategic" });
+  expect(metadata).toMatchObject({ labels: { own: "1", more: "2" }, finalizers: ["theirs", "ours"] });
+  const taints = { spec: { taints: [] } };
+  await expect(api.patch(nodeResource, { name: "a" }, taints, { kind: "strategic" })).rejects.toThrow(
+    "use the devcluster",
+  );
+});
+
 test("lists by namespace, labels and fields", async () => {
   const api = setUp();
   api.seed(podResource, { metadata: { namespace: "n", name: "a", labels: { app: "x", tier: "web" } } });

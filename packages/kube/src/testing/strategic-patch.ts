@@ -12,20 +12,30 @@ function mergeConditions(old: Conditions, patch: Conditions): Conditions {
   return [...merged.values()];
 }
 
+/** Adds to the finalizers; the rest of the metadata is merged. */
+function patchMetadata(old: unknown, metadata: Readonly<Record<string, unknown>>): unknown {
+  const before = isRecord(old) && isRecord(old["metadata"]) ? old["metadata"]["finalizers"] : undefined;
+  const lists = [before, metadata["finalizers"]].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  return applyMergePatch(old, { metadata: { ...metadata, finalizers: [...new Set(lists)] } });
+}
+
+const hasOtherLists = (part: Readonly<Record<string, unknown>>, known: string): boolean =>
+  Object.entries(part).some(([key, value]) => Array.isArray(value) && key !== known);
+
 /**
- * Applies a strategic merge patch as far as a fake goes: `status.conditions` is merged by type, all else as by a JSON merge patch.
+ * Applies a strategic merge patch as far as a fake goes: either of `metadata`, whose finalizers are added, or of `status`, whose `conditions` are merged by type; all else as by a JSON merge patch.
  *
  * @throws TypeError for any other list, which the API server may merge by a key: use the devcluster
  */
 export function applyStrategicPatch(old: unknown, patch: unknown): unknown {
-  const status = isRecord(patch) ? patch["status"] : undefined;
-  if (
-    !isRecord(patch) ||
-    !isRecord(status) ||
-    Object.keys(patch).length > 1 ||
-    Object.values(status).some((value) => Array.isArray(value) && value !== status["conditions"])
-  )
-    throw new TypeError("the fake API server has strategic patches of conditions only: use the devcluster");
+  const { status, metadata, ...rest } = isRecord(patch) ? patch : { status: undefined, metadata: undefined };
+  const isOfMetadata = isRecord(metadata) && status === undefined && !hasOtherLists(metadata, "finalizers");
+  const isOfStatus = isRecord(status) && metadata === undefined && !hasOtherLists(status, "conditions");
+  if (Object.keys(rest).length === 0 && isOfMetadata) return patchMetadata(old, metadata);
+  if (Object.keys(rest).length > 0 || !isOfStatus)
+    throw new TypeError(
+      "the fake API server has strategic patches of conditions or finalizers only: use the devcluster",
+    );
   const before = isRecord(old) && isRecord(old["status"]) ? old["status"]["conditions"] : undefined;
   const conditions = mergeConditions(asConditions(before), asConditions(status["conditions"]));
   return applyMergePatch(old, { status: { ...status, ...("conditions" in status ? { conditions } : {}) } });

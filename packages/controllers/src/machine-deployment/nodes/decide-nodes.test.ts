@@ -76,6 +76,15 @@ describe("decideNodes", () => {
     expect(result.new).toMatchObject({ metadata: { annotations: ours } });
   });
 
+  it("leaves nodes that are not synchronized yet to the machine controller, where that runs", () => {
+    const options = { isKeptFromScaler: "once synchronized" } as const;
+    expect(after({ options }).new).toBeUndefined();
+    const labels = { [labelKeys.machineName]: "old-machine" };
+    expect(after({ node: { metadata: { name: "old", labels } }, options }).old).toMatchObject({
+      metadata: { annotations: ours },
+    });
+  });
+
   // Cases of MCM, `pkg/controller/deployment_rolling_test.go` removeAutoscalerAnnotationsIfRequired.
   it.each<[string, Case, Readonly<Record<string, string>> | undefined]>([
     [

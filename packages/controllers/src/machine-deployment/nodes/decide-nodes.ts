@@ -1,5 +1,5 @@
 import { type NodeChange, nodePatch, noChange } from "../state/node-patch.ts";
-import type { Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { machinesWhere, type MachinePredicate } from "../../machine-lists/machines-where.ts";
@@ -15,12 +15,15 @@ import { avoidsOldNodes } from "../sets/machine-set-shape.ts";
 import type { SetView } from "../state/set-size.ts";
 import type { MachineDeploymentSnapshot } from "../state/snapshot.ts";
 
+/** `once synchronized`: a node that has just joined gets the annotations with the first patch of the machine controller. */
+export type KeptFromScaler = boolean | "once synchronized";
+
 /** What the marks of nodes depend on besides the nodes. */
 export interface NodeDecisionOptions {
   /** Machines whose nodes are selected for an in-place update in this reconcile. */
   readonly select: readonly string[];
-  /** Whether scale-down by the cluster-autoscaler is disabled: `true` during a rollout, `false` after it; `undefined` keeps the annotations. */
-  readonly isKeptFromScaler: boolean | undefined;
+  /** Whether scale-down by the cluster-autoscaler is disabled during a rollout; `false` after it; `undefined` keeps the annotations. */
+  readonly isKeptFromScaler: KeptFromScaler | undefined;
   /** Whether all marks are removed, whatever the strategy. Default: `false`. */
   readonly isOver?: boolean;
 }
@@ -34,10 +37,11 @@ interface Place {
 /** Sets or removes the annotations of the cluster-autoscaler; those of a preserved machine are removed by its preservation. */
 function scalerAnnotations(
   { machine, node }: Place,
-  isKept: boolean | undefined,
+  isKept: KeptFromScaler | undefined,
 ): Readonly<Record<string, string | null>> {
   if (isKept === undefined) return {};
-  if (isKept) return withoutScaleDown(node);
+  if (isKept === "once synchronized" && node.metadata.labels?.[labelKeys.machineName] === undefined) return {};
+  if (isKept !== false) return withoutScaleDown(node);
   return machine.status?.currentStatus?.preserveExpiryTime == null ? withScaleDown(node) : {};
 }
 
@@ -64,7 +68,7 @@ interface SetMarkOptions {
   /** Name of the set of the current template. */
   readonly target: string | undefined;
   readonly isInPlace: boolean;
-  readonly isKept: boolean | undefined;
+  readonly isKept: KeptFromScaler | undefined;
   readonly isAvoided: boolean;
 }
 

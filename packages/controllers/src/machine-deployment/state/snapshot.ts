@@ -20,6 +20,8 @@ export interface ObservedDeployment {
   readonly nodes?: NodesOfMachines;
   /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */
   readonly disablesScaleDown?: boolean;
+  /** Whether the machine controller of this process writes the annotation against scale-down to a node that joins. Default: `false`. */
+  readonly awaitsFirstSync?: boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
 }

@@ -1,4 +1,4 @@
-import type { Machine, NodeTemplateSpec } from "@millwright/core";
+import { annotationKeys, type Machine, type NodeTemplateSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, type Change } from "../../testing/builders.ts";
@@ -12,6 +12,7 @@ const nodeTemplate = {
 };
 const lastTemplate = "node.machine.sapcloud.io/last-applied-anno-labels-taints";
 const lastCapacity = "node.machine.sapcloud.io/last-applied-virtual-capacity";
+const { scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
 const nameLabel = "node.gardener.cloud/machine-name";
 
 /** As the Go implementation writes it: other order of fields, time that is null. */
@@ -69,6 +70,21 @@ describe("decideNodeSync", () => {
       ],
       because: [],
     });
+  });
+
+  it("keeps the cluster-autoscaler from a node that joins during a rollout, in the same patch", () => {
+    const ours = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
+    const given = { metadata: { name: "node", resourceVersion: "7" } };
+    const { metadata } = Object(patchOf(given, templated(), { isKeptFromScaler: true }));
+    expect(metadata).toMatchObject({ labels: { [nameLabel]: "machine" }, annotations: { owner: "team", ...ours } });
+  });
+
+  it.each<[string, Node, Change<NodeTemplateSpec>]>([
+    ["a user on the node", { metadata: { name: "node", annotations: { [scaleDownDisabled]: "false" } } }, {}],
+    ["the template", { metadata: { name: "node" } }, { metadata: { annotations: { [scaleDownDisabled]: "false" } } }],
+  ])("does not claim the annotation of %s for a rollout", (_, given, template) => {
+    const patch = patchOf(given, templated(template), { isKeptFromScaler: true });
+    expect(JSON.stringify(patch)).not.toContain(scaleDownDisabledByController);
   });
 
   it("does nothing for a node that has everything, whatever else it has and whichever implementation wrote the record", () => {

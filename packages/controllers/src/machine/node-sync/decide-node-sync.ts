@@ -2,6 +2,7 @@ import { annotationKeys, finalizers, labelKeys, machineEventReasons } from "@mil
 import type { Node } from "../../model/node-objects.ts";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { withoutScaleDown } from "../preservation/preserved-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import {
   type AppliedTemplate,
@@ -14,6 +15,8 @@ import {
 import { isSameTaints, mergeTaints } from "./merge-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 import { capacityChange, virtualCapacityOf } from "./virtual-capacity.ts";
+
+type PatchNode = Extract<MachineAction, { readonly kind: "PatchNode" }>;
 
 /** Whether the node needs our finalizer. Nodes that are not managed get none. */
 const needsFinalizer = ({ metadata }: Node): boolean =>
@@ -39,28 +42,30 @@ function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTe
 }
 
 /**
- * One merge patch with all differences. Merge patches replace lists, so a patch of taints or finalizers requires the observed version of the
- * node. The last-applied annotation is written in the same request as the change.
+ * One patch with all differences. A list of taints replaces the observed one, so it requires the observed version of the node. Without it the finalizer is
+ * added to the list by a strategic merge patch, for any version of the same node: its kubelet and other clients write a node that has just joined. The last-applied
+ * annotation is written in the same request as the change.
  */
 function nodePatch(
   node: Node,
   labels: TextsPatch | undefined,
   annotations: TextsPatch | undefined,
   taints: readonly object[] | undefined,
-): object | undefined {
-  const held = needsFinalizer(node) ? [...(node.metadata.finalizers ?? []), finalizers.node] : undefined;
-  if (labels === undefined && annotations === undefined && taints === undefined && held === undefined) return undefined;
-  const { resourceVersion } = node.metadata;
-  const replacesLists = taints !== undefined || held !== undefined;
-  return {
-    metadata: {
-      ...(labels === undefined ? {} : { labels }),
-      ...(annotations === undefined ? {} : { annotations }),
-      ...(held === undefined ? {} : { finalizers: held }),
-      ...(replacesLists && resourceVersion !== undefined ? { resourceVersion } : {}),
-    },
-    ...(taints === undefined ? {} : { spec: { taints } }),
+): Pick<PatchNode, "patch" | "merge"> | undefined {
+  const isAdded = needsFinalizer(node);
+  if (labels === undefined && annotations === undefined && taints === undefined && !isAdded) return undefined;
+  const { resourceVersion, uid } = node.metadata;
+  const texts = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
   };
+  if (taints === undefined)
+    return isAdded
+      ? { patch: { metadata: { ...texts, finalizers: [finalizers.node], uid } }, merge: "strategic" }
+      : { patch: { metadata: texts } };
+  const held = isAdded ? { finalizers: [...(node.metadata.finalizers ?? []), finalizers.node] } : {};
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { patch: { metadata: { ...texts, ...held, ...version }, spec: { taints } } };
 }
 
 const unreadable = (node: Node, key: string): Reason => ({
@@ -68,6 +73,14 @@ const unreadable = (node: Node, key: string): Reason => ({
   reason: machineEventReasons.invalidLastAppliedAnnotation,
   message: `Annotation ${key} of Node ${node.metadata.name} cannot be read and will be reset; fields applied before are kept`,
 });
+
+/** The marks that the deployment would write next, unless the template has one of its own. */
+const scalerAnnotations = (
+  { isKeptFromScaler = false }: MachineSnapshot,
+  node: Node,
+  { annotations }: AppliedTemplate,
+): TextsPatch =>
+  isKeptFromScaler && annotations[annotationKeys.scaleDownDisabled] === undefined ? withoutScaleDown(node) : {};
 
 /** Another machine owns the node; reported once. */
 function contested({ machine, competingMachines, reported }: MachineSnapshot, node: Node): MachineDecision {
@@ -105,12 +118,16 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
       ? {}
       : { [annotationKeys.lastAppliedVirtualCapacity]: writeCapacity(change.applied) }),
   };
-  const annotations = { ...threeWayPatch(live, last.value.annotations, template.annotations), ...books };
+  const annotations = {
+    ...scalerAnnotations(snapshot, node, template),
+    ...threeWayPatch(live, last.value.annotations, template.annotations),
+    ...books,
+  };
   const taints = mergeTaints(node.spec?.taints ?? [], last.value.taints, template.taints);
   const patch = nodePatch(node, labels, Object.keys(annotations).length === 0 ? undefined : annotations, taints);
 
   const actions: MachineAction[] = [
-    ...(patch === undefined ? [] : [{ kind: "PatchNode" as const, name, patch }]),
+    ...(patch === undefined ? [] : [{ kind: "PatchNode" as const, name, ...patch }]),
     ...(change?.capacity === undefined
       ? []
       : [{ kind: "PatchNodeStatus" as const, name, patch: { capacity: change.capacity } }]),

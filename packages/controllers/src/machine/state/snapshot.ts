@@ -54,6 +54,8 @@ export interface MachineSnapshot {
   readonly holder?: VmHolder | undefined;
   /** Lists and the driver show that the VM does not exist, whatever its node reports. Default: false. */
   readonly isVmMissing?: boolean;
+  /** Whether the node has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
+  readonly isKeptFromScaler?: boolean;
   /** The node with the name in the driver's last result, whichever VM it belongs to. */
   readonly sameNameNode: MatchedNode | undefined;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */
