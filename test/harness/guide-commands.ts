@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 
+/** Folders of `docs` whose commands tests run; `.` is `docs` itself. */
+export type GuideFolder = "." | "concepts" | "guides" | "operations" | "reference";
+
 /** The commands of a page of `docs/guides`, or of another folder of `docs`, by the heading above them, in order. A line that ends with a backslash continues. */
 export async function commandsOf(
   guide: string,
-  folder: "guides" | "operations" = "guides",
+  folder: GuideFolder = "guides",
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const page = await readFile(new URL(`../../docs/${folder}/${guide}.md`, import.meta.url), "utf8");
   const text = page.replaceAll(/ \\\n\s*/g, " ");

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { chart } from "./chart.ts";
 import { createHelm, createKubectl } from "./foreign-tools.ts";
-import { commandsOf, wordsOf } from "./guide-commands.ts";
+import { commandsOf, type GuideFolder, wordsOf } from "./guide-commands.ts";
 import { startMillwright } from "./millwright.ts";
 
 /** How a command ended, and what it printed. */
@@ -26,10 +26,10 @@ export interface GuideRunner {
 /** What a guide leaves to its reader. */
 export interface GuideReader {
   readonly kubeconfig: string;
-  /** Values of the variables of the page, without `$`, and of the files that it names. They may be added later. */
+  /** Values of the variables of the page, without `$`, of `NAME`, `NAMESPACE` and `NODE`, and of the files that it names. They may be added later. */
   readonly names: Readonly<Record<string, string>>;
   /** Folder of the page below `docs`. Default: `operations`. */
-  readonly folder?: "guides" | "operations";
+  readonly folder?: GuideFolder;
   /** Where `localhost:10258`, the port of a pod, is. */
   readonly pod?: string;
 }
@@ -71,6 +71,7 @@ export async function readGuide(page: string, reader: GuideReader): Promise<Guid
   const filled = (word: string): string =>
     word
       .replaceAll(/\$([A-Z_]+)/g, (variable, name: string) => reader.names[name] ?? variable)
+      .replaceAll(/\b(?:NAME|NAMESPACE|NODE)\b(?!:)/g, (name) => reader.names[name] ?? name)
       .replaceAll(/\bcharts\/millwright\b/g, chart)
       .replace(/^[\w-]+\.(?:json|ya?ml)$/, (file) => reader.names[file] ?? file);
   const runOne = async (command: string, input: string): Promise<CommandResult> => {

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+
 /** A fenced block of a page. */
 export interface Block {
   /** The language after the fence, such as `sh`. */
@@ -32,3 +34,9 @@ export function applyDiff(before: string, diff: string): string {
   if (parts.length !== 2) throw new Error(`these lines are in the file ${parts.length - 1} times:\n${former}`);
   return parts.join(`\n${latter}`).slice(1);
 }
+
+/** The `yaml` blocks of a page of the repository, in order. */
+export const yamlBlocks = async (page: string): Promise<readonly string[]> =>
+  blocksOf(await readFile(new URL(`../../${page}`, import.meta.url), "utf8"))
+    .filter(({ language }) => language === "yaml")
+    .map(({ text }) => text);

@@ -1,0 +1,59 @@
+/** Which tests run the blocks of a page, and how many blocks they run. */
+export interface TestedPage {
+  /** Runnable blocks without a `not run` comment. */
+  readonly blocks: number;
+  /** Test files, by path. */
+  readonly tests: readonly string[];
+}
+
+const system = (blocks: number, ...names: readonly string[]): TestedPage => ({
+  blocks,
+  tests: names.map((name) => `test/system/${name}.test.ts`),
+});
+
+/**
+ * Pages with commands or manifests, and the tests that run them. A change of a number means: a block was added or removed, so look whether the test
+ * runs what is new. A block that no test can run has a comment `<!-- not run: reason -->` before it.
+ */
+export const testedPages: Readonly<Record<string, TestedPage>> = {
+  "docs/concepts/draining.md": system(1, "guide-daily-commands"),
+  "docs/concepts/life-of-a-machine.md": system(1, "guide-daily-commands"),
+  "docs/conditions.md": system(1, "guide-daily-commands"),
+  "docs/drivers/tutorial.md": system(7, "driver-tutorial"),
+  "docs/guides/aws.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
+  "docs/guides/azure.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
+  "docs/guides/deleted-crds.md": system(7, "guide-deleted-crds"),
+  "docs/guides/draining.md": system(6, "guide-draining"),
+  "docs/guides/gcp.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
+  "docs/guides/gitops.md": system(2, "gitops"),
+  "docs/guides/in-place-updates.md": system(7, "guide-keeping-and-updating"),
+  "docs/guides/pools.md": system(8, "guide-pools"),
+  "docs/guides/preserving-machines.md": system(5, "guide-keeping-and-updating"),
+  "docs/guides/previewing-changes.md": system(3, "guide-rollouts"),
+  "docs/guides/qemu.md": { blocks: 1, tests: ["tools/docs/cloud-guides.test.ts"] },
+  "docs/guides/restoring-etcd.md": system(2, "guide-daily-commands"),
+  "docs/guides/rollouts.md": system(11, "guide-rollouts"),
+  "docs/guides/safety.md": system(8, "guide-pools"),
+  "docs/guides/troubleshooting-with-doctor.md": system(1, "guide-doctor"),
+  "docs/guides/two-clusters.md": system(2, "examples"),
+  "docs/guides/uninstalling.md": system(4, "guide-daily-commands"),
+  "docs/guides/why-is-it-stuck.md": system(2, "guide-daily-commands"),
+  "docs/machine-phases.md": system(2, "guide-daily-commands"),
+  "docs/operations/aws.md": system(3, "guide-operations"),
+  "docs/operations/azure.md": system(3, "guide-operations"),
+  "docs/operations/backup-and-restore.md": system(5, "guide-operations"),
+  "docs/operations/cluster-autoscaler.md": system(3, "guide-daily-commands"),
+  "docs/operations/dashboard.md": system(1, "guide-daily-commands"),
+  "docs/operations/gcp.md": system(3, "guide-operations"),
+  "docs/operations/high-availability.md": system(4, "guide-high-availability"),
+  "docs/operations/migrate-from-mcm.md": system(6, "guide-migrate-from-mcm"),
+  "docs/operations/monitor.md": system(3, "guide-chart"),
+  "docs/operations/troubleshoot.md": system(11, "guide-troubleshoot"),
+  "docs/operations/tune.md": system(2, "guide-operations"),
+  "docs/operations/uninstall.md": system(4, "guide-chart"),
+  "docs/operations/upgrade.md": system(4, "guide-chart"),
+  "docs/permissions.md": system(2, "guide-doctor"),
+  "docs/reference/error-codes.md": system(1, "guide-daily-commands"),
+  "packages/create-driver/template/README.md": system(2, "driver-tutorial"),
+  "providers/qemu/README.md": { blocks: 1, tests: ["tools/docs/cloud-guides.test.ts"] },
+};
