@@ -76,6 +76,7 @@ describe("every command and manifest of the documents", () => {
 
   it("is run in the most cases; a new exception needs a look", () => {
     const left = all.filter(({ notRun }) => notRun !== undefined);
-    expect([all.length - left.length, left.length]).toEqual([146, 73]);
+    expect(left.length).toBe(68);
+    expect(all.length).toBeGreaterThan(2 * left.length);
   });
 });

@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { machineResource, systemClock, type Machine } from "@millwright/core";
+import { createEc2Emulator } from "@millwright/emulators/ec2";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { kubectlPath } from "../harness/foreign-tools.ts";
+import { bin, type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { type RestrictedServer, startRestrictedServer } from "../harness/restricted-server.ts";
+import { followInstances } from "./cloud-controller-manager/cloud-nodes.ts";
+import { closeEmulator } from "./close-emulator.ts";
+import { patienceMs } from "./cloud-installation.ts";
+import { ec2Nodes } from "./ec2-cloud.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+
+/** Answers of the command `aws`: what the guide stores in variables. All other calls print nothing. */
+const aws = `#!/bin/bash
+echo "$*" >> "$AWS_CALLS"
+case "$*" in
+  "sts get-caller-identity"*) echo 210987654321 ;;
+  "ec2 create-vpc"*) echo vpc-1 ;;
+  "ec2 create-internet-gateway"*) echo igw-1 ;;
+  "ec2 describe-route-tables"*) echo rtb-1 ;;
+  "ec2 create-subnet"*) echo subnet-guide ;;
+  "ec2 create-security-group"*) echo sg-guide ;;
+  "iam create-access-key"*) echo '{"AccessKeyId":"AKIA1","SecretAccessKey":"first-secret"}' ;;
+  "ssm get-parameter"*) echo ami-guide ;;
+esac
+`;
+
+/** The `sh` blocks below a heading of the guide, as one script. */
+async function script(heading: string): Promise<string> {
+  const page = await readFile(join(root, "docs/guides/aws.md"), "utf8");
+  const [, section = ""] = new RegExp(`^## ${heading}\\n(.*?)(?=^## )`, "ms").exec(`${page}\n## `) ?? [];
+  return [...section.matchAll(/^(`{3,})sh\n(.*?)^\1$/gms)].map(([, , block]) => block).join("\n");
+}
+
+describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
+  let folder: string;
+  let cluster: RestrictedServer;
+  let env: NodeJS.ProcessEnv;
+  let controllers: MillwrightProcess | undefined;
+  const ec2 = createEc2Emulator({
+    pendingMs: 200,
+    shutdownMs: 300,
+    accessKeys: { AKIA1: { secretAccessKey: "first-secret", account: "210987654321" } },
+    images: { "ami-guide": { rootDeviceName: "/dev/sda1" } },
+    subnets: { "subnet-guide": { zone: "eu-west-1a" } },
+    securityGroups: ["sg-guide"],
+    instanceProfiles: ["nodes"],
+  });
+  const stop = new AbortController();
+  let nodes: Promise<void> | undefined;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-aws-guide-"));
+    cluster = await startRestrictedServer({ folder });
+    const { url } = await ec2.listen();
+    const programs = join(folder, "bin");
+    await mkdir(programs);
+    const program = async (name: string, text: string): Promise<void> => {
+      await writeFile(join(programs, name), text);
+      await chmod(join(programs, name), 0o755);
+    };
+    await program("aws", aws);
+    await program(
+      "npm",
+      `#!/bin/bash\nshift 4\nexec ${process.execPath} --conditions=@millwright/source ${bin} "$@"\n`,
+    );
+    await symlink(await kubectlPath(), join(programs, "kubectl"));
+    await symlink(join(root, "providers"), join(folder, "providers"));
+    const page = await readFile(join(root, "docs/guides/aws.md"), "utf8");
+    const [, pool = ""] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+    await writeFile(join(folder, "pool.yaml"), pool);
+    await writeFile(join(folder, "user-data.sh"), "#!/bin/bash\nNAME='<<MACHINE_NAME>>'\n");
+    env = {
+      ...process.env,
+      PATH: `${programs}:${process.env["PATH"]}`,
+      KUBECONFIG: cluster.kubeconfig,
+      AWS_CALLS: join(folder, "calls"),
+      AWS_ENDPOINT_URL_EC2: url,
+      AWS_EC2_METADATA_DISABLED: "true",
+    };
+    nodes = followInstances({ api: cluster.api, clock: systemClock, instances: () => ec2Nodes(ec2) }, stop.signal);
+  });
+  afterAll(async () => {
+    await controllers?.stop("SIGKILL");
+    stop.abort(new Error("the test ends"));
+    await nodes;
+    await closeEmulator(ec2);
+    await rm(folder, { recursive: true, force: true });
+    await cluster.close();
+  });
+
+  /** Runs a section in the shell of the reader, which keeps its variables. */
+  const read = async (heading: string): Promise<string> => {
+    const state = join(folder, "variables");
+    const text = `set -aeuo pipefail\n[ -f ${state} ] && . ${state}\n${await script(heading)}\nexport -p > ${state}`;
+    const { stdout } = await run("bash", ["-c", text.replaceAll("machine NAME", 'machine "$NAME"')], {
+      cwd: folder,
+      env,
+    });
+    return stdout;
+  };
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await cluster.api.list<Machine>(machineResource, { namespace: "machines" })).items;
+
+  it("leads from an empty account to Nodes, and back", async () => {
+    for (const heading of ["What you need", "Network", "Identity of the nodes", "Permissions of Millwright"])
+      await read(heading);
+    expect(JSON.parse(await readFile(join(folder, "policy.json"), "utf8"))).toHaveProperty("Version");
+    expect(await read("Class, secret, deployment")).toContain("machinedeployment.machine.sapcloud.io/pool created");
+
+    await cluster.grantNamespace("machines");
+    const [, flags = ""] = /-- (run .*)/.exec(await script("Run")) ?? [];
+    controllers = startMillwright([...flags.split(" "), `--control-kubeconfig=${cluster.controllersKubeconfig}`], env);
+    await eventually(async () => {
+      const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+      expect(phases).toEqual(["Running", "Running"]);
+    }, patienceMs);
+    expect(ec2.inventory().instances.map(({ imageId }) => imageId)).toEqual(["ami-guide", "ami-guide"]);
+
+    env["NAME"] = (await machines())[0]?.metadata.name ?? "";
+    const seen = await read("What to check");
+    expect(seen.match(/Running/g)?.length).toBeGreaterThanOrEqual(3);
+    expect(seen).toContain("ip-");
+
+    await read("Clean up");
+    expect(ec2.inventory().instances).toEqual([]);
+    const calls = (await readFile(join(folder, "calls"), "utf8")).trim().split("\n");
+    expect(calls.at(-1)).toBe("ec2 delete-vpc --vpc-id vpc-1");
+    // A variable that the guide does not set would be empty, or end the shell.
+    expect(calls.filter((call) => /\$|--\S+-id(s)? (--|$)/.test(call))).toEqual([]);
+  });
+});

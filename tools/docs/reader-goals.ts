@@ -1,0 +1,94 @@
+/** What a reader wants, and where it is answered. */
+export interface ReaderGoal {
+  readonly goal: string;
+  /** Pages after the first one, by path; the last one with the heading that has the answer. */
+  readonly path: readonly string[];
+  /** What the reader types into the search of the site instead. */
+  readonly search: string;
+}
+
+const map = "docs/README.md";
+
+/** Twenty goals of the four readers: with a laptop, an operator, an author of a driver, a user of MCM. */
+export const readerGoals: readonly ReaderGoal[] = [
+  { goal: "try it without a cloud", path: ["README.md#what-you-see"], search: "what you see" },
+  { goal: "a home lab with QEMU", path: [map, "docs/guides/qemu.md"], search: "home lab QEMU" },
+  {
+    goal: "create a node pool on AWS",
+    path: ["docs/guides/aws.md#class-secret-deployment"],
+    search: "AWS empty account node pool",
+  },
+  {
+    goal: "my node never joins",
+    path: [map, "docs/operations/troubleshoot.md#a-machine-stays-pending-no-node-joins"],
+    search: "no node joins",
+  },
+  {
+    goal: "replace all nodes on Sunday night only",
+    path: [map, "docs/guides/rollouts.md#maintenance-windows"],
+    search: "maintenance windows",
+  },
+  {
+    goal: "try a change on one machine first",
+    path: [map, "docs/guides/rollouts.md#canary-steps"],
+    search: "canary steps",
+  },
+  {
+    goal: "go back to the previous template",
+    path: [map, "docs/guides/rollouts.md#pause-wait-roll-back"],
+    search: "pause wait roll back",
+  },
+  {
+    goal: "replace one machine",
+    path: [map, "docs/guides/pools.md#replace-one-machine"],
+    search: "replace one machine",
+  },
+  {
+    goal: "see what blocks a drain",
+    path: [map, "docs/guides/draining.md#what-blocks-a-drain"],
+    search: "what blocks a drain",
+  },
+  {
+    goal: "see what a change would do",
+    path: ["docs/guides/previewing-changes.md#plan-a-change"],
+    search: "plan a change",
+  },
+  {
+    goal: "approve deletions that are held",
+    path: [map, "docs/guides/safety.md#approve-held-deletions"],
+    search: "approve held deletions",
+  },
+  {
+    goal: "keep a broken machine to debug it",
+    path: [map, "docs/guides/preserving-machines.md#preserve-a-machine"],
+    search: "preserve a machine",
+  },
+  {
+    goal: "find VMs that no machine owns",
+    path: ["docs/guides/safety.md#a-vm-without-machine"],
+    search: "VM without machine",
+  },
+  { goal: "upgrade", path: [map, "docs/operations/upgrade.md#order"], search: "upgrade version skew" },
+  {
+    goal: "what to do for an alert",
+    path: [map, "docs/operations/alerts.md#millwrightorphanvms"],
+    search: "MillwrightOrphanVMs",
+  },
+  {
+    goal: "scale from zero with the cluster autoscaler",
+    path: [map, "docs/operations/cluster-autoscaler.md#node-groups"],
+    search: "autoscaler node groups",
+  },
+  {
+    goal: "my driver needs a second call after creation",
+    path: [map, "docs/drivers.md#a-second-call-after-the-creation"],
+    search: "second call after the creation",
+  },
+  { goal: "check a driver", path: [map, "docs/drivers/tutorial.md#check-it"], search: "tutorial driver check it" },
+  {
+    goal: "swap MCM for this in one deployment",
+    path: [map, "docs/operations/migrate-from-mcm.md#switch"],
+    search: "migrate from MCM",
+  },
+  { goal: "return to MCM", path: ["docs/compatibility/README.md#switch-back"], search: "switch back MCM" },
+];
