@@ -25,10 +25,11 @@ export function describeHandOver(from: Manager, to: Manager, signal: NodeJS.Sign
 
     it.each(Object.entries(all))(
       "%s: keeps each machine and its VM, and comes to its end",
-      async (name, { replicas = 2, replicasAfter = replicas, phase = "Running" }) => {
+      async (name, { replicas = 2, replicasAfter = replicas, phase = "Running", isReplaced = () => false }) => {
         const { fleet, before, vms, setsOf } = handOver;
         await eventually(async () => {
           const phases = (await machinesOf({ fleet, name })).map(phaseOf);
+          expect((await machinesOf({ fleet, name })).filter(isReplaced)).toEqual([]);
           expect(phases).toEqual(Array.from({ length: replicasAfter }, () => phase));
         }, LONG);
         const machines = await machinesOf({ fleet, name });

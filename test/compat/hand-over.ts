@@ -1,4 +1,5 @@
 import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { createClusterFaults } from "@millwright/devcluster";
 import { type KubeObject, nodeResource, type ResourceType } from "@millwright/kube";
 import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -61,7 +62,9 @@ export async function startHandOver(
   signal: NodeJS.Signals,
   all: Readonly<Record<string, Situation>>,
 ): Promise<HandOver> {
-  const fleet = await startRealFleet({}, { bootDelayMs: 3_000 });
+  const clusterFaults = createClusterFaults();
+  const fleet = await startRealFleet({ clusterFaults, heartbeatMs: 1_000, silenceMs: 15_000 }, { bootDelayMs: 3_000 });
+  const stopKubelet = (node: string): { remove(): void } => clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
   const running: Program[] = [];
   const before = new Map<string, Before>();
   const vms = new Map<string, Set<string>>();
@@ -85,7 +88,7 @@ export async function startHandOver(
     Promise.all(Object.entries(all).map(([name, situation]) => run(name, situation)));
   const enter = (isBrief: boolean) =>
     each(async (name, situation) => {
-      if ((situation.isBrief === true) === isBrief) await situation.enter?.({ fleet, name });
+      if ((situation.isBrief === true) === isBrief) await situation.enter?.({ fleet, name, stopKubelet });
     });
 
   try {
@@ -98,9 +101,9 @@ export async function startHandOver(
       const kept = (await machinesOf({ fleet, name })).filter(isKept).map(identityOf);
       before.set(name, { kept, sets: await setsOf(name) });
     });
-    await each(async (name, { between }) => between?.({ fleet, name }));
+    await each(async (name, { between }) => between?.({ fleet, name, stopKubelet }));
     await startManager(to, fleet, running);
-    await each(async (name, { leave }) => leave?.({ fleet, name }));
+    await each(async (name, { leave }) => leave?.({ fleet, name, stopKubelet }));
   } catch (error) {
     console.log(running.map((program) => program.output().slice(-3_000)).join("\n"));
     await close();

@@ -18,6 +18,8 @@ const LONG = 120_000;
 export interface Stage {
   readonly fleet: Pick<RealFleet, "api" | "cloud" | "machines">;
   readonly name: string;
+  /** Stops the kubelet of a node; the result starts it again. */
+  readonly stopKubelet: (node: string) => { remove(): void };
 }
 
 /** A situation of one deployment in which one manager ends and the other one takes over. */
@@ -37,6 +39,8 @@ export interface Situation {
   readonly between?: (stage: Stage) => Promise<void>;
   /** Machines that stay as they are. Default: those without deletionTimestamp. */
   readonly isKept?: (machine: Machine) => boolean;
+  /** Machines that are there no more in the end. Default: none that is checked. */
+  readonly isReplaced?: (machine: Machine) => boolean;
   /** Lets it come to its end. Default: it does by itself. */
   readonly leave?: (stage: Stage) => Promise<void>;
   /** Machines in the end; default as before. */
@@ -46,7 +50,7 @@ export interface Situation {
 const ofDeployment = (machine: Machine, name: string): boolean => machine.metadata.labels?.["name"] === name;
 
 /** The machines of a deployment. */
-export const machinesOf = async ({ fleet, name }: Stage): Promise<readonly Machine[]> =>
+export const machinesOf = async ({ fleet, name }: Pick<Stage, "fleet" | "name">): Promise<readonly Machine[]> =>
   (await fleet.machines()).filter((machine) => ofDeployment(machine, name));
 
 const isDeleting = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
@@ -58,7 +62,7 @@ const change =
     await fleet.api.patch(machineDeploymentResource, { namespace, name }, { spec }, { kind: "merge" });
   };
 
-const until = (stage: Stage, check: (machines: readonly Machine[]) => void): Promise<void> =>
+const until = (stage: Pick<Stage, "fleet" | "name">, check: (machines: readonly Machine[]) => void): Promise<void> =>
   eventually(async () => check(await machinesOf(stage)), LONG);
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? "";
@@ -111,6 +115,54 @@ const preserve = async (stage: Stage): Promise<void> => {
   const metadata = { annotations: { "node.machine.sapcloud.io/preserve": "now" } };
   const ref = { namespace, name: nameOf(machine ?? { metadata: {} }) };
   await stage.fleet.api.patch(machineResource, ref, { metadata }, { kind: "merge" });
+};
+
+/** Stops the kubelet of the first machine and labels the machine; resolves when it is Unknown, with what starts the kubelet. */
+async function enterUnknown(stage: Stage): Promise<{ remove(): void }> {
+  const [machine] = await machinesOf(stage);
+  const stopped = stage.stopKubelet(machine?.metadata.labels?.["node"] ?? "");
+  const ref = { namespace, name: nameOf(machine ?? { metadata: {} }) };
+  await stage.fleet.api.patch(machineResource, ref, { metadata: { labels: silent } }, { kind: "merge" });
+  await until(stage, (machines) => expect(machines.filter(isSilent).map(phaseOf)).toEqual(["Unknown"]));
+  return stopped;
+}
+
+const silent = { silent: "1" };
+const isSilent = ({ metadata }: Machine): boolean => metadata.labels?.["silent"] === "1";
+
+/** The last write of a manager whose timeout of health has passed. */
+async function fail(stage: Stage): Promise<void> {
+  for (const machine of (await machinesOf(stage)).filter(isSilent)) {
+    const status = {
+      currentStatus: { phase: "Failed", lastUpdateTime: new Date().toISOString().replace(/\.\d+/, "") },
+    };
+    const ref = { namespace, name: nameOf(machine) };
+    await stage.fleet.api.patch(machineResource, ref, { status }, { kind: "merge", subresource: "status" });
+  }
+}
+
+/** A machine that is Unknown as the manager changes, is Unknown under the next one, and then runs again. */
+function unknown(): Situation {
+  let stopped: { remove(): void } | undefined;
+  return {
+    async enter(stage) {
+      stopped = await enterUnknown(stage);
+    },
+    async leave(stage) {
+      expect((await machinesOf(stage)).filter(isSilent).map(phaseOf)).toEqual(["Unknown"]);
+      stopped?.remove();
+    },
+  };
+}
+
+/** A machine that is Failed as the manager changes: only this one is replaced. */
+const failed: Situation = {
+  async enter(stage) {
+    await enterUnknown(stage);
+  },
+  between: fail,
+  isKept: (machine) => !isSilent(machine),
+  isReplaced: isSilent,
 };
 
 const template = (name: string, className: string) => ({
@@ -167,6 +219,8 @@ export const situations = (many: number): Readonly<Record<string, Situation>> =>
       },
     },
   },
+  unknown: unknown(),
+  failed,
   preserved: { enter: preserve },
   frozen: { enter: freeze },
   "crash-loop": { replicas: 1, className: "impossible", phase: "CrashLoopBackOff" },
