@@ -4,9 +4,9 @@ import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector | health-readers] | start [--controllers NAME,…]
+const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector | health-readers | mcm-specs] | start [--controllers NAME,…]
 
-build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go an OpenTelemetry Collector or what judges objects as GitOps tools do, and prints where they are
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go, an OpenTelemetry Collector, what judges objects as GitOps tools do, or MCM's integration specs, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 
@@ -14,8 +14,8 @@ const onBuild = (program: string, version: string): void =>
   console.error(`building ${program} ${version} with Go: takes some minutes, once`);
 
 /** Programs that are built by themselves. */
-const isSingle = (name = ""): name is "outside-driver" | "otel-collector" | "health-readers" =>
-  ["outside-driver", "otel-collector", "health-readers"].includes(name);
+const isSingle = (name = ""): name is "outside-driver" | "otel-collector" | "health-readers" | "mcm-specs" =>
+  ["outside-driver", "otel-collector", "health-readers", "mcm-specs"].includes(name);
 
 /** Runs the command; resolves with its exit code. */
 async function main(args: readonly string[]): Promise<number> {

@@ -15,6 +15,10 @@ export const modules = {
     folder: fileURLToPath(new URL("health-readers/", import.meta.url)),
     requires: "sigs.k8s.io/cli-utils",
   },
+  "mcm-specs": {
+    folder: fileURLToPath(new URL("mcm-specs/", import.meta.url)),
+    requires: "github.com/gardener/machine-controller-manager",
+  },
   "go-mcm": {
     folder: fileURLToPath(new URL("../go-mcm/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
