@@ -55,6 +55,14 @@ describe("carryOut", () => {
     expect(logged).toEqual(["info Grown", "warn Odd"]);
   });
 
+  it("writes no status that the next reconcile replaces at once", async () => {
+    const { api, options } = setUp();
+    const order: string[] = [];
+    const decision = { actions: ["a"], because: [], status: { replicas: 2 }, isStatusBrief: true };
+    await carryOut(decision, async (action) => void order.push(action), options);
+    expect([order, api.writes()]).toEqual([["a"], []]);
+  });
+
   it("writes no status that is as it was, and none when the decision has none", async () => {
     const { api, options } = setUp();
     await carryOut({ ...nothing, status: { replicas: 1, readyReplicas: 1 } }, noAction, options);

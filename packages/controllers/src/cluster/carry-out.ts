@@ -27,8 +27,10 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
   { object, writer, events, log, statusAfter }: CarryOutOptions<T> & Outcome<Status>,
 ): Promise<ReconcileResult> {
   for (const action of decision.actions) await act(action);
-  const status = statusAfter === undefined ? decision.status : statusAfter(decision.status);
-  if (status !== undefined) await writer.writeStatus(object, status);
+  if (decision.isStatusBrief !== true) {
+    const status = statusAfter === undefined ? decision.status : statusAfter(decision.status);
+    if (status !== undefined) await writer.writeStatus(object, status);
+  }
   for (const reason of decision.because) {
     events.record(object, reason);
     log(reason.type === "Warning" ? "warn" : "info", reason.reason, {

@@ -23,6 +23,8 @@ export type DrainProgress =
       readonly blockers: readonly Blocker[];
       /** The same for people; absent when there is none. */
       readonly message?: string;
+      /** Whether nothing is left to evict, and it is only made certain: that takes no longer than the requests of `actions`. Default: false. */
+      readonly isConfirming?: boolean;
       readonly actions: readonly DrainAction[];
       readonly requeueAfterMs: number;
     };
@@ -75,6 +77,7 @@ function confirmEmpty({ node, knownPods }: DrainView, { startedAt }: DrainTerms)
     : {
         state: "draining",
         blockers: [],
+        isConfirming: true,
         actions: [{ kind: "ReadPods", nodeName: node.metadata.name }],
         requeueAfterMs: CHECK_MS,
       };
@@ -168,7 +171,8 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {
     // A pod may have been bound meanwhile: the node must be empty after its cordon.
-    if (cordon.length > 0) return { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CHECK_MS };
+    if (cordon.length > 0)
+      return { state: "draining", blockers: [], isConfirming: true, actions: cordon, requeueAfterMs: CHECK_MS };
     return terms.cordon && view.knownPods !== "complete"
       ? confirmEmpty(view, terms)
       : { state: "drained", isForced: false, ...stillAttached(underWay), actions: record(view, []) };

@@ -15,6 +15,8 @@ export interface Decision<Action, Status> {
   readonly actions: readonly Action[];
   /** The desired status; the executor writes the difference, if any. Absent: the status is kept. */
   readonly status?: Status;
+  /** Whether the status may be lost: the actions enqueue the object, and the next reconcile decides one that contains it. Default: false. */
+  readonly isStatusBrief?: boolean;
   /**
    * Milliseconds until a deadline requires another reconcile without any change. Absent: changes of the objects that were
    * read are enough.

@@ -14,6 +14,8 @@ import {
   testNow,
   unusable,
 } from "../../testing/snapshots.ts";
+import { aDrainView } from "../../testing/drain-views.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { intent } from "../../testing/creations.ts";
 import {
@@ -73,9 +75,22 @@ describe("the whole flow, stage by stage", () => {
           lastUpdateTime: "2026-01-01T00:10:00Z",
         },
       },
+      isStatusBrief: true,
       because: [],
       requeueAfterMs: 5_000,
     });
+  });
+
+  it("writes the first status at once where it lasts: with pods to evict, or without the pods", () => {
+    const drains: readonly Partial<MachineSnapshot>[] = [
+      { pods: [aPod("a")] },
+      { drain: aDrainView({ node: cordoned(), knownPods: "disconnected" }) },
+    ];
+    for (const change of drains)
+      expect(decide({ machine: going(), node: cordoned(), ...change }).isStatusBrief).toBeUndefined();
+    const unconfirmed = { node: cordoned(), drain: aDrainView({ node: cordoned(), knownPods: "unconfirmed" }) };
+    expect(decide({ machine: going(), ...unconfirmed }).isStatusBrief).toBe(true);
+    expect(decide({ machine: at(marker.drain), ...unconfirmed }).isStatusBrief).toBeUndefined();
   });
 
   it("evicts the pods on the node, and reports which it waits for", () => {

@@ -102,6 +102,8 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
       return {
         actions,
         status,
+        // The first status of a deletion, which the next one replaces at once.
+        ...(result.isBrief === true && markedStage(snapshot) === undefined ? { isStatusBrief: true } : {}),
         because: [...earlier, ...because],
         ...(result.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs }),
       };

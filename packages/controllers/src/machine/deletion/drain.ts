@@ -89,5 +89,6 @@ export const drain: Stage = (snapshot, now) => {
     because,
     requeueAfterMs: Math.min(requeueAfterMs, progress.requeueAfterMs),
     ...(message === undefined ? {} : { happened: message }),
+    ...(progress.isConfirming === true ? { isBrief: true } : {}),
   };
 };

@@ -51,6 +51,8 @@ type StageResult =
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
       readonly requeueAfterMs?: number;
+      /** Whether the next reconcile follows as soon as the actions are done: a deletion that begins is written by that one. Default: false. */
+      readonly isBrief?: boolean;
       /** Events. Default: one about `happened`, if it is new in the status. */
       readonly because?: readonly Reason[];
     }
