@@ -14,12 +14,14 @@ import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import type { Program } from "../harness/program.ts";
+import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
 
 const namespace = "default";
 let folder = "";
 let port = 0;
 let installation: Installation;
 let collector: Program | undefined;
+let workloads: RunningWorkloads | undefined;
 const started: MillwrightProcess[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "traces-"));
@@ -27,6 +29,8 @@ beforeEach(async () => {
   installation = await startInstallation({ bootDelayMs: 2_000 });
 });
 afterEach(async () => {
+  await workloads?.close();
+  workloads = undefined;
   const programs = [...started.splice(0), ...(collector === undefined ? [] : [collector])];
   await Promise.all(programs.map((program) => program.stop("SIGKILL")));
   await installation.close();
@@ -69,6 +73,11 @@ describe.skipIf(!hasCollector)("traces (where the collector was built)", () => {
     await declare(2);
     await untilPhase("Running", 2);
     const machines = await installation.machines();
+    // Draining is a step of its own only where there are pods to evict.
+    const { deploy, podsOn } = (workloads = startWorkloads(installation.api));
+    await deploy("web", 2);
+    for (const { metadata } of machines)
+      await eventually(async () => expect(await podsOn(metadata.labels?.["node"] ?? "")).toHaveLength(1));
     await installation.api.delete(machineDeploymentResource, { namespace, name: "pool" });
     await eventually(async () => expect(await installation.machines()).toEqual([]));
     expect(await millwright.stop("SIGTERM")).toBe(0);

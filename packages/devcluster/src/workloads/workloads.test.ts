@@ -70,11 +70,19 @@ async function placement(app: string): Promise<readonly string[]> {
 
 const nodesOf = async (app: string) => (await placement(app)).map((place) => place.replace(/.*@/, "")).toSorted();
 
+/** Nodes `a` and `b`, both of which the scheduler may use: of two nodes it takes the only one that is ready. */
+async function haveTwoNodes(): Promise<void> {
+  joinNodes("a", "b");
+  await expect
+    .poll(async () => (await items("/api/v1/nodes")).filter((node) => isTrue(node, "Ready")).length, wait)
+    .toBe(2);
+}
+
 const patch = (path: string, body: unknown) =>
   server.call("PATCH", path, body, { "content-type": "application/merge-patch+json" });
 
 test("a deployment's pods run on different nodes, and its status counts them", async () => {
-  joinNodes("a", "b");
+  await haveTwoNodes();
   await server.call("POST", `${apps}/deployments`, workload("web"));
   await expect.poll(() => nodesOf("web"), wait).toEqual(["a", "b"]);
   await expect
@@ -108,7 +116,7 @@ test("a new template replaces all pods, and the old set is scaled to zero when t
 });
 
 test("a drain: evicted pods end within their grace period, are recreated elsewhere, and the budget recovers", async () => {
-  joinNodes("a", "b");
+  await haveTwoNodes();
   await server.call("POST", `${apps}/deployments`, workload("web"));
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   const budget = { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } };
@@ -143,10 +151,7 @@ test("a pod that does not end by itself uses its whole grace period", async () =
 });
 
 test("a pod is scheduled by its selector and tolerations, or has the reason why not", async () => {
-  joinNodes("a", "b");
-  await expect
-    .poll(async () => (await items("/api/v1/nodes")).filter((node) => isTrue(node, "Ready")).length, wait)
-    .toBe(2);
+  await haveTwoNodes();
   await patch("/api/v1/nodes/a", { spec: { taints: [{ key: "gpu", value: "yes", effect: "NoSchedule" }] } });
   const pod = (name: string, spec: JsonObject) =>
     server.call("POST", podsPath, { metadata: { name, labels: { app: name } }, spec: { containers, ...spec } });
@@ -207,10 +212,7 @@ test("a stateful set starts in order with a volume for each pod, and its volumes
     arrayAt((await server.call("GET", "/api/v1/nodes/a")).body, "status", key).length;
   await expect.poll(() => volumes("volumesAttached"), wait).toBe(2);
   await expect.poll(() => volumes("volumesInUse"), wait).toBe(2);
-  joinNodes("a", "b");
-  await expect
-    .poll(async () => (await items("/api/v1/nodes")).filter((node) => isTrue(node, "Ready")).length, wait)
-    .toBe(2);
+  await haveTwoNodes();
   await patch("/api/v1/nodes/a", { spec: { unschedulable: true } });
   await server.call("DELETE", `${podsPath}/db-1`);
   await expect.poll(() => placement("db"), wait).toEqual(["db-0@a", "db-1@b"]);
