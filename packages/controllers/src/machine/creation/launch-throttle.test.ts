@@ -1,5 +1,5 @@
 import { createVirtualClock } from "@millwright/core/testing";
-import type { MachineErrorCode } from "@millwright/core";
+import type { Clock, MachineErrorCode } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "./launch-throttle.ts";
@@ -74,6 +74,26 @@ describe("launch throttle", () => {
     expect(running).toEqual(["b1", "a3"]);
     leave("a3");
     expect(running).toEqual(["b1", "a4"]);
+  });
+
+  it("goes on after a backoff whose timer fires early, although its time comes while it looks", async () => {
+    const virtual = createVirtualClock();
+    // As on a system clock, time passes between two readings, and a timer may fire a fraction of a millisecond early.
+    let readings = 0;
+    const clock: Clock = {
+      ...virtual,
+      monotonicMs: () => virtual.monotonicMs() + readings++ * 0.001,
+      setTimer: (ms, run) => virtual.setTimer(Math.max(0.001, ms - 0.0015), run),
+    };
+    const throttle = createLaunchThrottle(clock, { perGroup: 2, inAll: 100, exhaustedRetryMs: 1_000 });
+    let attempts = 0;
+    const entry = { group: "a", inputs: "v1", isRepeated: false, changed: () => undefined };
+    throttle.enter({ ...entry, uid: "a1", begin: () => undefined });
+    throttle.leave("a1", no("ResourceExhausted"));
+    throttle.enter({ ...entry, uid: "a2", begin: () => void attempts++ });
+    await virtual.advance(2_000);
+    expect(attempts).toBe(1);
+    throttle.close();
   });
 
   it("recovers to a limit that was raised during the backoff", async () => {

@@ -145,8 +145,8 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   };
 
   /** The first waiting call whose version may start now. */
-  const firstOf = ({ waiting, inputs, renewedUntil }: LaunchGroup): LaunchEntry | undefined => {
-    const isRenewing = nowMs() < renewedUntil;
+  const firstOf = ({ waiting, inputs, renewedUntil }: LaunchGroup, now: number): LaunchEntry | undefined => {
+    const isRenewing = now < renewedUntil;
     for (const entry of waiting.values()) if (!isRenewing || entry.inputs === inputs) return entry;
     return undefined;
   };
@@ -158,13 +158,13 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     return running.size + attempts;
   };
 
-  const next = (): readonly [LaunchGroup, LaunchEntry] | undefined => {
+  const next = (now: number): readonly [LaunchGroup, LaunchEntry] | undefined => {
     if (isClosed) return undefined;
     const mayExceed = total >= limits.inAll ? sharesOf([...groups.values()], limits.inAll) : () => true;
     for (const group of groups.values()) {
       if (!mayExceed(group)) continue;
-      if (placesTaken(group) >= Math.min(group.limit, limits.perGroup) || group.notBefore > nowMs()) continue;
-      const entry = firstOf(group);
+      if (placesTaken(group) >= Math.min(group.limit, limits.perGroup) || group.notBefore > now) continue;
+      const entry = firstOf(group, now);
       if (entry !== undefined) return [group, entry];
     }
     return undefined;
@@ -180,7 +180,9 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   };
 
   const pump = (): void => {
-    for (let turn = next(); turn !== undefined; turn = next()) {
+    // Read once: a timer may fire a little early, and a group that may not start yet needs the next timer even when its time comes in the meantime.
+    const now = nowMs();
+    for (let turn = next(now); turn !== undefined; turn = next(now)) {
       const [group, entry] = turn;
       group.waiting.delete(entry.uid);
       group.running.set(entry.uid, group.era);
@@ -192,7 +194,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
     for (const group of groups.values()) {
       group.timer?.cancel();
       group.timer = undefined;
-      const leftMs = Math.max(group.notBefore, firstOf(group) === undefined ? group.renewedUntil : 0) - nowMs();
+      const leftMs = Math.max(group.notBefore, firstOf(group, now) === undefined ? group.renewedUntil : 0) - now;
       if (!isClosed && group.waiting.size > 0 && leftMs > 0) group.timer = clock.setTimer(leftMs, pump);
     }
   };
