@@ -25,6 +25,23 @@ describe("the Helm chart on the devcluster", () => {
   });
   afterAll(() => cluster.close());
 
+  const selector = { "app.kubernetes.io/name": "millwright", "app.kubernetes.io/instance": "millwright" };
+
+  /** What the chart would create. */
+  const render = async (...values: readonly string[]) => {
+    const text = await helm(["template", "millwright", chart, ...inNamespace, ...values]);
+    const objects = parseAllDocuments(text).map((document): unknown => document.toJS());
+    const find = (kind: string, name = "millwright"): unknown =>
+      objects.find(
+        (object) =>
+          isRecord(object) &&
+          object["kind"] === kind &&
+          isRecord(object["metadata"]) &&
+          object["metadata"]["name"] === name,
+      );
+    return { text, find };
+  };
+
   it("has no problems that helm lint finds, with any of the examples", async () => {
     const examples = await readdir(join(chart, "examples"));
     expect(examples.length).toBeGreaterThan(3);
@@ -42,6 +59,7 @@ describe("the Helm chart on the devcluster", () => {
     ["drivers=null", "drivers"],
     ["autoscaler.enabled=true", "at '/autoscaler/tlsSecret'"],
     ["autoscaler.enabled=true,autoscaler.tlsSecret=x,flags.autoscaler-address=0.0.0.0:1", "autoscaler-address"],
+    ["dashboard.enabled=true,flags.dashboard-address=0.0.0.0:1", "dashboard-address"],
     ["image.pullPolicy=Sometimes", "at '/image/pullPolicy'"],
   ])("refuses --set %s", async (value, message) => {
     const { code, stderr } = await helm.attempt(["template", "x", chart, "--set", value]);
@@ -118,20 +136,8 @@ describe("the Helm chart on the devcluster", () => {
   });
 
   it("serves the cluster autoscaler with the Secret's files, behind a Service of all ready pods that only the autoscaler may reach", async () => {
-    const args = ["template", "millwright", chart, ...inNamespace];
-    const off = await helm(args);
-    expect(off).not.toContain("autoscaler");
-    const text = await helm([...args, "--values", join(chart, "examples/autoscaler.yaml")]);
-    const objects = parseAllDocuments(text).map((document): unknown => document.toJS());
-    const find = (kind: string, name = "millwright"): unknown =>
-      objects.find(
-        (object) =>
-          isRecord(object) &&
-          object["kind"] === kind &&
-          isRecord(object["metadata"]) &&
-          object["metadata"]["name"] === name,
-      );
-    const selector = { "app.kubernetes.io/name": "millwright", "app.kubernetes.io/instance": "millwright" };
+    expect((await render()).text).not.toContain("autoscaler");
+    const { find } = await render("--values", join(chart, "examples/autoscaler.yaml"));
     expect(find("Service", "millwright-autoscaler")).toMatchObject({
       spec: { selector, ports: [{ name: "grpc", port: 8086, targetPort: "autoscaler" }] },
     });
@@ -170,6 +176,53 @@ describe("the Helm chart on the devcluster", () => {
           },
         },
       },
+    });
+  });
+
+  it("serves the dashboard inside of the pods, with the right to list events", async () => {
+    expect((await render()).text).not.toMatch(/name: \S*dashboard/);
+    const { find } = await render("--set", "dashboard.enabled=true");
+    expect(find("Deployment")).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                args: expect.arrayContaining(["--dashboard", "--dashboard-address=127.0.0.1:8090"]),
+                ports: [{ name: "metrics" }],
+              },
+            ],
+          },
+        },
+      },
+    });
+    expect(find("Role", "millwright-dashboard")).toMatchObject({ rules: [{ resources: ["events"], verbs: ["list"] }] });
+    expect(find("Service", "millwright-dashboard")).toBeUndefined();
+    expect(find("ClusterRoleBinding", "machines-millwright-dashboard")).toBeUndefined();
+    expect(find("NetworkPolicy")).toMatchObject({ spec: { ingress: [{ ports: [{ port: "metrics" }] }] } });
+  });
+
+  it("serves the dashboard at another address behind a Service, with the right to review tokens", async () => {
+    const peers = "networkPolicy.dashboardFrom[0].podSelector.matchLabels.app=ingress";
+    const values = "dashboard.enabled=true,dashboard.address=0.0.0.0";
+    const { find } = await render("--set", values, "--set", peers);
+    expect(find("Service", "millwright-dashboard")).toMatchObject({
+      spec: { selector, ports: [{ name: "http", port: 8090, targetPort: "dashboard" }] },
+    });
+    expect(find("NetworkPolicy")).toMatchObject({
+      spec: {
+        ingress: [
+          { ports: [{ port: "metrics" }] },
+          {
+            ports: [{ port: "dashboard", protocol: "TCP" }],
+            from: [{ podSelector: { matchLabels: { app: "ingress" } } }],
+          },
+        ],
+      },
+    });
+    expect(find("ClusterRoleBinding", "machines-millwright-dashboard")).toMatchObject({
+      roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
+      subjects: [{ kind: "ServiceAccount", name: "millwright", namespace }],
     });
   });
 

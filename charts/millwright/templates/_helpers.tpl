@@ -39,6 +39,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* Not empty if the page is served at an address that others reach. */}}
+{{- define "millwright.dashboardIsShared" -}}
+{{- if and .Values.dashboard.enabled (not (or (hasPrefix "127." .Values.dashboard.address) (eq "[::1]" .Values.dashboard.address))) -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{/* A role and its binding: dict "root" $ "kind" Role|ClusterRole "name" NAME "namespace" NAMESPACE "rules" RULES */}}
 {{- define "millwright.role" -}}
 {{- $labels := include "millwright.labels" .root -}}
