@@ -46,13 +46,13 @@ async function assemble(rootFolder: string): Promise<void> {
   for (const [library] of stdout.matchAll(/\/\S+/g)) await place(library, join(rootFolder, library));
 }
 
-/** Starts a program as a container would be started: as user 65532, with a root that cannot be written and an empty /tmp. */
+/** Starts a program as a container would be started: as user 65532, with a root that cannot be written and a /tmp that is full. */
 const startContained = (rootFolder: string, app: string, args: readonly string[]) =>
   startProgram(`image ${args.join(" ")}`, "unshare", [
     "--mount",
     "bash",
     "-euc",
-    `mount --bind "$0" "$0"; mount --bind "$1" "$0/app"; mount -t tmpfs tmpfs "$0/tmp"; mount --rbind /dev "$0/dev"; mount --rbind /proc "$0/proc"
+    `mount --bind "$0" "$0"; mount --bind "$1" "$0/app"; mount -t tmpfs -o nr_inodes=1 tmpfs "$0/tmp"; mount --rbind /dev "$0/dev"; mount --rbind /proc "$0/proc"
 mount -o remount,bind,ro "$0"; mount -o remount,bind,ro "$0/app"; root=$0; shift; exec chroot --userspec=65532:65532 "$root" "$@"`,
     rootFolder,
     app,
@@ -110,7 +110,7 @@ describe("the image", () => {
   });
 
   it.skipIf(!canMount)(
-    "runs machines as a user without rights, with a root that cannot be written (where mounts are allowed)",
+    "runs machines as a user without rights, with a root that cannot be written and a full /tmp (where mounts are allowed)",
     async () => {
       const installation = await startInstallation();
       const { controllersKubeconfig, api } = installation;

@@ -53,7 +53,7 @@ const machineDeploymentSpecSchema = z
     progressDeadlineSeconds: count(
       "Seconds without progress after which the condition Progressing turns False. Default: no deadline.",
     ).exactOptional(),
-    replicas: count("Number of machines. Default: 0.").exactOptional(),
+    replicas: count("Number of machines, at most 100,000. Default: 0.").exactOptional(),
     revisionHistoryLimit: count("Number of old MachineSets without machines to keep. Default: all.").exactOptional(),
     rollbackTo: z
       .object({ revision: int64("Revision to roll back to; 0 is the previous one.").exactOptional() })

@@ -19,7 +19,7 @@ const machineSetSpecSchema = z
     minReadySeconds: count(
       "Seconds for which a new machine must be ready before it counts as available. Default: 0.",
     ).exactOptional(),
-    replicas: count("Number of machines. Default: 0.").exactOptional(),
+    replicas: count("Number of machines, at most 100,000. Default: 0.").exactOptional(),
     selector: labelSelectorSchema(
       "Selects the Machines of the set; must match the labels of the template.",
     ).exactOptional(),

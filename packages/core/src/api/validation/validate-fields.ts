@@ -8,7 +8,10 @@ import { labelKeyProblem } from "../values/label-syntax.ts";
 /** Fields of an object that hold numbers or texts, as far as they are set. */
 type Fields<Name extends string, Value> = { readonly [Key in Name]?: Value };
 
-/** Problems of fields that must be whole numbers from 0 to 2^31 - 1 when they are set. */
+/** The highest `spec.replicas`. No cluster has that many Nodes: a higher number is a mistake, which would cost a VM every moment until someone sees it. */
+export const mostReplicas = 100_000;
+
+/** Problems of fields that must be whole numbers from 0 to 2^31 - 1 when they are set, and `replicas` to {@link mostReplicas}. */
 export function countProblems<Name extends string>(
   object: Fields<Name, number>,
   names: readonly Name[],
@@ -16,8 +19,9 @@ export function countProblems<Name extends string>(
 ): FieldProblem[] {
   return names.flatMap((name) => {
     const value = object[name];
-    if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= greatestInt32)) return [];
-    const message = `must be a whole number from 0 to ${greatestInt32}, is ${value}`;
+    const greatest = name === "replicas" ? mostReplicas : greatestInt32;
+    if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= greatest)) return [];
+    const message = `must be a whole number from 0 to ${greatest}, is ${value}`;
     return [{ path: joinPath(path, name), message, kind: "invalid" as const }];
   });
 }

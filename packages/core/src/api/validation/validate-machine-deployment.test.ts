@@ -31,20 +31,21 @@ describe("validateMachineDeployment", () => {
     ]);
   });
 
-  it.each([
-    "replicas",
-    "minReadySeconds",
-    "revisionHistoryLimit",
-    "progressDeadlineSeconds",
-    "autoPreserveFailedMachineMax",
-  ])("refuses a negative, broken or too great %s", (field) => {
-    for (const value of [-1, 1.5, 2 ** 31, Number.NaN]) {
-      expect(problems({ [field]: value })).toEqual([
-        { path: `spec.${field}`, message: `must be a whole number from 0 to 2147483647, is ${value}`, kind: "invalid" },
-      ]);
-    }
-    expect(problems({ [field]: 0 })).toEqual([]);
-  });
+  it.each(["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds", "autoPreserveFailedMachineMax"])(
+    "refuses a negative, broken or too great %s",
+    (field) => {
+      for (const value of [-1, 1.5, 2 ** 31, Number.NaN]) {
+        expect(problems({ [field]: value })).toEqual([
+          {
+            path: `spec.${field}`,
+            message: `must be a whole number from 0 to 2147483647, is ${value}`,
+            kind: "invalid",
+          },
+        ]);
+      }
+      expect(problems({ [field]: 0 })).toEqual([]);
+    },
+  );
 
   it("accepts revision 0 for a rollback and refuses a negative one", () => {
     expect(problems({ rollbackTo: { revision: 0 } })).toEqual([]);
@@ -150,6 +151,13 @@ describe("validateMachineDeployment", () => {
       "spec.template.spec.class.name",
       "spec.template.spec.drainTimeout",
     ]);
+  });
+
+  it.each([-1, 1.5, 100_001, 1e9, 2 ** 31, Number.NaN])("rejects %d replicas", (replicas) => {
+    expect(problems({ replicas })).toEqual([
+      { path: "spec.replicas", message: `must be a whole number from 0 to 100000, is ${replicas}`, kind: "invalid" },
+    ]);
+    expect(problems({ replicas: 100_000 })).toEqual([]);
   });
 
   it("does not put a text of any length into a message", () => {
