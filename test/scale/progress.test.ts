@@ -13,14 +13,15 @@ function written(stream: object, reports: readonly (readonly [atMs: number, text
   return lines;
 }
 
-it("is a line every five seconds where there is no terminal", () => {
+it("is a line for each step, and every five seconds of it, where there is no terminal", () => {
   expect(
     written({}, [
-      [0, "a"],
-      [4_900, "b"],
-      [5_100, "c"],
+      [0, "start"],
+      [900, "wait: 0 of 2"],
+      [5_800, "wait: 1 of 2"],
+      [6_100, "wait: 2 of 2"],
     ]),
-  ).toEqual(["create 0 s: a\n", "create 5 s: c\n"]);
+  ).toEqual(["create 0 s: start\n", "create 1 s: wait: 0 of 2\n", "create 6 s: wait: 2 of 2\n"]);
 });
 
 it("is one line on a terminal, no wider than it", () => {

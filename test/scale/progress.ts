@@ -1,5 +1,6 @@
-/** Shows what a long run is doing: on a terminal in one line that is replaced, elsewhere as a line every five seconds. */
+/** Shows what a long run is doing: on a terminal in one line that is replaced, elsewhere as a line for each step and every five seconds of it. */
 export interface Progress {
+  /** `STEP` or `STEP: DETAILS`. */
   report(text: string): void;
   /** Ends the line. */
   clear(): void;
@@ -17,11 +18,15 @@ export function createProgress(
   const isTerminal = stream.isTTY === true;
   const startedMs = now();
   let lastMs = Number.NEGATIVE_INFINITY;
+  let lastStep = "";
   return {
     report(text) {
       const ms = now();
-      if (ms - lastMs < (isTerminal ? TERMINAL_MS : LOG_MS)) return;
+      const [step = ""] = text.split(":");
+      const isNewLine = !isTerminal && step !== lastStep;
+      if (!isNewLine && ms - lastMs < (isTerminal ? TERMINAL_MS : LOG_MS)) return;
       lastMs = ms;
+      lastStep = step;
       const line = `${prefix} ${Math.round((ms - startedMs) / 1000)} s: ${text}`;
       stream.write(isTerminal ? `\r\u001B[K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`);
     },
