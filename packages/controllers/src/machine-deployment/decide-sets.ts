@@ -125,7 +125,7 @@ export function decideSets(
   }
   because.push(...inPlaceReasons(step));
   const status = statusOf(snapshot, undefined, now);
-  actions.push(...endTransfers(snapshot), ...nodeActions(snapshot, step, status));
+  actions.push(...endTransfers(snapshot, step.sizes), ...nodeActions(snapshot, step, status));
   actions.push(...revisionPatch(deployment, sets, revision));
   if (isHistoryDue(deployment, sets, status)) {
     actions.push(...surplusHistory(deployment, sets.oldSets).map(({ set }) => deletionOf(set)));

@@ -1,4 +1,11 @@
-import { annotationKeys, finalizers, labelKeys, type MachineDeployment, taintKeys } from "@millwright/core";
+import {
+  annotationKeys,
+  finalizers,
+  labelKeys,
+  type Machine,
+  type MachineDeployment,
+  taintKeys,
+} from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import {
   aMachine,
@@ -135,17 +142,20 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       name: "a",
       patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
     };
-    const decideWith = (replicas: number | null) => {
+    const decideWith = (replicas: number | null, others: readonly Machine[] = []) => {
       const set = aMachineSet(named("set"), ownedBy(deployment), annotated({ [revision]: "1" }), {
         spec: { replicas },
       });
-      const machines = new Map([["uid-set", [received]]]);
+      const machines = new Map([["uid-set", [received, ...others]]]);
       const claim = { owned: [set], adopt: [], release: [] };
       return decideMachineDeployment(deploymentSnapshot({ deployment, claim, machines, problems: [] }), now).actions;
     };
     expect(decideWith(0)).not.toContainEqual(end);
     expect(decideWith(null)).not.toContainEqual(end);
     expect(decideWith(1)).toContainEqual(end);
+    // Surplus machines of the set are deleted only when it does not count one as just received.
+    const others = ["b", "c", "d"].map((name) => aMachine(named(name), inPhase("Running")));
+    expect(decideWith(3, others)).toContainEqual(end);
   });
 
   it("names a few of many machines that it selects", () => {

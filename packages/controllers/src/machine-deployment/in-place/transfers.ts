@@ -10,6 +10,7 @@ import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import { countMachines, isReceived } from "../../machine-lists/machine-counts.ts";
 import { machinesWhere } from "../../machine-lists/machines-where.ts";
 import type { Reason } from "../../model/decision.ts";
+import type { Sizes } from "../state/rollout-bounds.ts";
 import { allOf, type Sets } from "../state/sets.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 import type { Transfer } from "./plan-in-place.ts";
@@ -79,14 +80,21 @@ export function transfers({ transfer }: Pick<InPlaceStep, "transfer">, sets: Set
   );
 }
 
-/** Ends hand-overs: the marks of the node are removed, and the size of the receiving set includes the machine, so that the set does not delete it. */
-export function endTransfers({ nodes, sets }: MachineDeploymentSnapshot): MachineDeploymentAction[] {
+/**
+ * Ends hand-overs: the marks of the node are removed, and the size of the receiving set includes the machine, so that the set does not delete it. A set that is not to
+ * grow has too many machines for another reason, such as a scale-down in between: it deletes the surplus only after the end of the hand-over.
+ *
+ * @param sizes of the sets whose size changes in this step
+ */
+export function endTransfers({ nodes, sets }: MachineDeploymentSnapshot, sizes: Sizes): MachineDeploymentAction[] {
   const hasMarks = ({ metadata }: Machine): boolean => {
     const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
     return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
   };
   return allOf(sets).flatMap(({ set, machines }) => {
-    if (countMachines(machines).present > (set.spec.replicas ?? 0)) return [];
+    const replicas = set.spec.replicas ?? 0;
+    const isToGrow = (sizes.get(set.metadata.name) ?? 0) > replicas;
+    if (isToGrow && countMachines(machines).present > replicas) return [];
     return machinesWhere(machines, isReceived)
       .filter((machine) => !hasMarks(machine))
       .map(({ metadata: { name } }) => ({
