@@ -60,8 +60,8 @@ interface AttachmentObject extends KubeObject {
   readonly status?: { readonly attached?: boolean };
 }
 
-/** More equal requests in one second are a hot loop. */
-const MAX_EQUAL_CALLS = 10;
+/** More equal requests in one second are a hot loop: a controller reconciles a key ten times at once after a quiet time, and ten times a second from then on. */
+const MAX_EQUAL_CALLS = 20;
 
 /** Requests that were sent too often within a second. Events differ in their bodies, which the log does not contain. */
 function hottest(requests: readonly RequestRecord[]): readonly string[] {
