@@ -29,7 +29,8 @@ const statusOf = (body: JsonObject): JsonObject => (isJsonObject(body["status"])
 const hasTransitionOfAnEarlierSecond = (body: JsonObject): boolean => {
   const { conditions } = statusOf(body);
   const [condition] = Array.isArray(conditions) ? conditions : [];
-  return isJsonObject(condition) && Date.now() - Date.parse(String(condition["lastTransitionTime"])) > 1_000;
+  const time = isJsonObject(condition) ? condition["lastTransitionTime"] : undefined;
+  return typeof time === "string" && Date.now() - Date.parse(time) > 1_000;
 };
 
 /** Evictions and PodDisruptionBudgets. */
