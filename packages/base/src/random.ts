@@ -42,12 +42,27 @@ function randomFrom(next: () => number): Random {
   });
 }
 
+/** Random numbers of the operating system, which are read many at once: a name takes several, and each read costs a system call. */
+const drawn = new Uint32Array(512);
+let used = drawn.length;
+
+function draw(): number {
+  if (used === drawn.length) {
+    crypto.getRandomValues(drawn);
+    used = 0;
+  }
+  const value = drawn[used] ?? 0;
+  // What was given out is not kept: it may be part of a token.
+  drawn[used] = 0;
+  used++;
+  return value;
+}
+
 /** Randomness of the operating system, good enough for tokens. */
-export const systemRandom: Random = randomFrom(() => {
-  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+export const systemRandom: Random = randomFrom(
   // 53 bits are what a double holds between 0 and 1.
-  return ((high >>> 5) * 2 ** 26 + (low >>> 6)) / 2 ** 53;
-});
+  () => ((draw() >>> 5) * 2 ** 26 + (draw() >>> 6)) / 2 ** 53,
+);
 
 /**
  * Repeatable randomness: the same seed gives the same values in the same order. For simulations and tests, never for

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { type Clock, ConfigError, type Timer } from "@millwright/core";
 import { type Log, messageOf } from "@millwright/kube";
 import type { MetricParts } from "./metrics/metric-parts.ts";
+import { LAST_CALL_BYTES, writeLastCall } from "./watchdog/last-call.ts";
 import type { FromHealthThread, HealthReport, HealthThreadData, ToHealthThread } from "./watchdog/health-messages.ts";
 
 /** Where the endpoints are served, and what they show. */
@@ -44,12 +45,18 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
   const { address, port, stallMs, clock, log } = options;
   const memory = new SharedArrayBuffer(8);
   const beats = new BigInt64Array(memory);
+  const lastCall = new SharedArrayBuffer(LAST_CALL_BYTES);
   let timer: Timer | undefined;
   const beat = (): void => {
     Atomics.add(beats, 0, 1n);
     timer = clock.setTimer(BEAT_MS, beat);
   };
-  const worker = startThread({ memory, stallMs, endpoints: port === undefined ? undefined : { address, port } });
+  const worker = startThread({
+    memory,
+    lastCall,
+    stallMs,
+    endpoints: port === undefined ? undefined : { address, port },
+  });
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   const post = (message: ToHealthThread): void => worker.postMessage(message);
   const sendMetrics = async (id: number): Promise<void> => {
@@ -88,7 +95,7 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
       resolve({
         port: message.port,
         report: (report) => post({ kind: "report", ...report }),
-        callBegins: (what) => post({ kind: "call", what }),
+        callBegins: (what) => writeLastCall(lastCall, what),
         close,
       });
     });

@@ -32,7 +32,7 @@ import {
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../model/class-references.ts";
 import { claimNames } from "../model/pod-claims.ts";
-import { remediationGroupOf } from "../model/remediation-budget.ts";
+import { isUnhealthy, remediationGroupOf } from "../model/remediation-budget.ts";
 import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import { readInto } from "./readable.ts";
 import { createSecretCache, type SecretCache } from "./secret-cache.ts";
@@ -41,8 +41,11 @@ import { trimPod } from "./trim-pod.ts";
 
 /** Caches of the control cluster: where machines are declared. All of one namespace. */
 export interface ControlCaches {
-  /** `providerId`: by {@link providerIdKey}; `unowned`: under "", machines without a controller. */
-  readonly machines: Informer<Machine, "owner" | "unowned" | "class" | "node" | "providerId" | "group">;
+  /** `providerId`: by {@link providerIdKey}; `unowned`: under "", machines without a controller; `group`, `unhealthyGroup`: all and the unhealthy ones, by {@link remediationGroupOf}. */
+  readonly machines: Informer<
+    Machine,
+    "owner" | "unowned" | "class" | "node" | "providerId" | "group" | "unhealthyGroup"
+  >;
   readonly sets: Informer<MachineSet, "owner">;
   readonly deployments: Informer<MachineDeployment>;
   readonly classes: Informer<MachineClass, "secret">;
@@ -93,6 +96,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
         providerId: (machine: Machine) => providerIdKey(machine.spec.providerID),
         group: remediationGroupOf,
+        unhealthyGroup: (machine: Machine) => (isUnhealthy(machine) ? remediationGroupOf(machine) : undefined),
       },
     }),
     sets: createInformer({

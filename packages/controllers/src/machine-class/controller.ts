@@ -37,6 +37,7 @@ export function createMachineClassController(context: ControllerContext, workers
     waitFor: [caches.classes, caches.machines, ...(crdGuard === undefined ? [] : [crdGuard])],
     isPausedByCrd: () => crdGuard !== undefined && isTerminatingOrDeleted(crdGuard.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
+    countReferrers: () => caches.machines.store.size,
     unreadable: () =>
       caches.machines.store
         .list()

@@ -5,6 +5,7 @@ import {
   labelKeys,
   type Machine,
   type MachineDeployment,
+  type MachinePhase,
   machineSetResource,
   parseIntOrPercent,
   phaseOf,
@@ -32,6 +33,17 @@ const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "Cra
 /** Whether a machine has not joined in time and waits for the remediation of others. */
 export const isJoinHeld = (machine: Machine): boolean =>
   phaseOf(machine) === "Pending" && isJoinOnHold(machine.status?.lastOperation);
+
+/** Phases from which a machine can become Failed, or recover, by its node's health alone. */
+const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
+  "Unknown",
+  "Failed",
+  "InPlaceUpdateFailed",
+  "InPlaceUpdateSuccessful",
+]);
+
+/** Whether a machine may become Failed, or recover, when the remediation of others allows it. */
+export const isUnhealthy = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine)) || isJoinHeld(machine);
 
 /**
  * Whether a machine is part of an in-flight remediation, as far as the objects show:

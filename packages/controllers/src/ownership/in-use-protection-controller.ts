@@ -3,6 +3,7 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Writer } from "../cluster/writer.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
+import { ownerPace } from "./owning-controller.ts";
 import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";
 
 /** Options of a controller that keeps objects while others refer to them. */
@@ -20,6 +21,8 @@ export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
   readonly isPausedByCrd?: () => boolean;
   /** Names of the objects that refer to one of that name. */
   readonly referrers: (name: string) => readonly string[];
+  /** How many they are at most; must be cheap. */
+  readonly countReferrers: () => number;
   /** Names of objects whose references cannot be read. Called only before a finalizer is removed. */
   readonly unreadable: () => readonly string[];
 }
@@ -39,6 +42,7 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
     clock,
     random,
     log,
+    pace: { ...ownerPace, costOf: options.countReferrers },
     reconcile: async (key) => {
       const object = store.get(key);
       const { deletionTimestamp, name = "" } = object?.metadata ?? {};

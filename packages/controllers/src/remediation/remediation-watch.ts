@@ -1,12 +1,4 @@
-import {
-  annotationKeys,
-  labelKeys,
-  type Machine,
-  machineResource,
-  type MachinePhase,
-  phaseOf,
-  type ResourceType,
-} from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, machineResource, phaseOf, type ResourceType } from "@millwright/core";
 import { type ApiClient, type Controller, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
@@ -14,7 +6,7 @@ import { unhealthyConditionsOf } from "../model/node-health.ts";
 import type { Node } from "../model/node-objects.ts";
 import {
   isInFlightRemediation,
-  isJoinHeld,
+  isUnhealthy,
   remediationGroupOf,
   type RemediationLimit,
   remediationLimitOf,
@@ -48,15 +40,6 @@ export interface RemediationWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Phases from which a machine can become Failed, or recover, by its node's health alone. */
-const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
-  "Unknown",
-  "Failed",
-  "InPlaceUpdateFailed",
-  "InPlaceUpdateSuccessful",
-]);
-const isUnhealthy = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine)) || isJoinHeld(machine);
-
 /** Whether a machine waits for something of its node. */
 const waitsForNode = (machine: Machine): boolean => isUnhealthy(machine) || phaseOf(machine) === "Pending";
 
@@ -78,8 +61,7 @@ function createRequeue({ caches, namespace }: ControllerContext, controller: Pic
   const enqueue = (keys: readonly string[]): void => {
     for (const key of keys) controller.enqueue(key, "routine");
   };
-  const unhealthyIn = (group: string): readonly string[] =>
-    store.byIndex("group", group).filter(isUnhealthy).map(keyOf);
+  const unhealthyIn = (group: string): readonly string[] => store.byIndex("unhealthyGroup", group).map(keyOf);
   return {
     unhealthyIn,
     group: (group: string): void => enqueue(unhealthyIn(group)),

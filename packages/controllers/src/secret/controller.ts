@@ -42,6 +42,7 @@ export function createSecretController(context: ControllerContext, workers: numb
     }),
     waitFor: [caches.secrets, caches.classes],
     referrers: (name) => caches.classes.store.byIndex("secret", name).map(({ metadata }) => metadata.name),
+    countReferrers: () => caches.classes.store.size,
     unreadable: () =>
       caches.classes.store
         .list()

@@ -7,7 +7,7 @@ import type { MachineSettings } from "../model/machine-settings.ts";
 import type { Node } from "../model/node-objects.ts";
 import { findDoubt } from "../orphans/find-doubt.ts";
 import { observeMachineList } from "../orphans/observe-machine-list.ts";
-import { decideUnmanagedNode } from "./decide-unmanaged-node.ts";
+import { decideUnmanagedNode, missingForMs } from "./decide-unmanaged-node.ts";
 
 /** Whether a change of a Node matters here: heartbeats do not. */
 const isNodeChange = (old: Node | undefined, current: Node | undefined): boolean =>
@@ -51,14 +51,15 @@ export function createUnmanagedNodeController(
       if (machines > 0) withoutSince.delete(uid);
       else if (!withoutSince.has(uid)) withoutSince.set(uid, clock.monotonicMs());
       const since = withoutSince.get(uid);
+      const withoutForMs = since === undefined ? undefined : clock.monotonicMs() - since;
       const { actions, requeueAfterMs } = decideUnmanagedNode(
         {
           node,
           machines,
-          withoutForMs: since === undefined ? undefined : clock.monotonicMs() - since,
+          withoutForMs,
           isMarkedByUs: marked.has(uid),
-          // Reads all machines, and most Nodes have one.
-          doubt: machines > 0 ? undefined : findDoubt(observeMachineList(context), undefined),
+          // Reads all machines, and most Nodes have one, or get one within seconds.
+          doubt: (withoutForMs ?? 0) < missingForMs ? undefined : findDoubt(observeMachineList(context), undefined),
           creationTimeoutMs,
         },
         (target.clock ?? clock).now(),

@@ -2,6 +2,8 @@
 export interface HealthThreadData {
   /** One BigInt64: the heartbeat of the main thread, which changes while its event loop runs. */
   readonly memory: SharedArrayBuffer;
+  /** The call of a driver that began last: it may be what blocks the event loop. Written by `writeLastCall`. */
+  readonly lastCall: SharedArrayBuffer;
   /** Absent: no HTTP is served. */
   readonly endpoints?: { readonly address: string; readonly port: number } | undefined;
   /** The process is killed when its event loop was blocked for so long; see {@link releaseMs}. 0: never. */
@@ -22,8 +24,6 @@ export interface HealthReport {
 /** Messages to the thread. */
 export type ToHealthThread =
   | ({ readonly kind: "report" } & HealthReport)
-  /** A call of a driver begins: it may be what blocks the event loop. */
-  | { readonly kind: "call"; readonly what: string }
   /** Metrics in Prometheus' text format, in order. */
   | { readonly kind: "metrics part"; readonly id: number; readonly bytes: Uint8Array }
   | { readonly kind: "metrics end"; readonly id: number; readonly isComplete: boolean };

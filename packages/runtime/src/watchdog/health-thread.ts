@@ -1,7 +1,7 @@
 /* oxlint-disable no-restricted-globals -- there is no injected clock in this thread, and nothing of it runs in virtual time */
 /**
  * The thread that sees whether the event loop of the process runs, and serves `/healthz`, `/readyz` and `/metrics`, also while it does not. Started by `startHealthThread` only.
- * Imports nothing but Node, so that it is small.
+ * Imports nothing but Node and small files of this folder.
  */
 import { writeSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -14,6 +14,7 @@ import {
   releaseMs,
   type ToHealthThread,
 } from "./health-messages.ts";
+import { readLastCall } from "./last-call.ts";
 import { followStall, type Stall } from "./stall.ts";
 
 /** Between two looks at the heartbeat, milliseconds. */
@@ -102,13 +103,16 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
   const beats = new BigInt64Array(data.memory);
   const post = (message: FromHealthThread): void => port.postMessage(message);
   let report: HealthReport = { problems: ["the process is starting"], running: [] };
-  let lastCall: string | undefined;
   let stall: Stall = { beat: 0n, ms: 0 };
   let isReported = false;
   const metrics = createMetricsReader(post);
 
   const blocked = (): string => `the event loop has been blocked for ${Math.round(stall.ms / 1_000)} s`;
-  const details = (): LogFields => ({ durationMs: Math.round(stall.ms), lastCall, running: report.running });
+  const details = (): LogFields => ({
+    durationMs: Math.round(stall.ms),
+    lastCall: readLastCall(data.lastCall),
+    running: report.running,
+  });
 
   const isDead = (): boolean => data.stallMs > 0 && stall.ms >= data.stallMs;
   const readiness = (): Reply => {
@@ -169,7 +173,6 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
 
   port.on("message", (message: ToHealthThread) => {
     if (message.kind === "report") report = message;
-    else if (message.kind === "call") lastCall = message.what;
     else metrics.received(message);
   });
   setInterval(look, INTERVAL_MS);
