@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, type Machine, machineApiVersion, machineResource, systemClock } from "@millwright/core";
+import { crds, type Machine, machineApiVersion, machineResource, systemClock, type Timer } from "@millwright/core";
 import {
   type ApiServer,
   type ApiServerOptions,
@@ -42,6 +42,8 @@ export interface Installation extends Fleet, ControllersAccess {
 }
 
 const namespace = "default";
+/** How long after a change of a VM its node follows, milliseconds. */
+const SYNC_DELAY_MS = 10;
 
 /** A class of the mock driver, and its secret. */
 export const machineClass = (name: string): KubeObject => ({
@@ -105,9 +107,14 @@ export async function startFleet(
 
   const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, ...nodeLife });
   const nodesEnded = nodes.start(stop.signal);
-  const unfollow = cloud.subscribe(() =>
-    nodes.sync(cloud.vms().filter(({ state }) => state === "running" || state === "stopping")),
-  );
+  let sync: Timer | undefined;
+  // Reads all VMs: once for many changes.
+  const unfollow = cloud.subscribe(() => {
+    sync ??= systemClock.setTimer(SYNC_DELAY_MS, () => {
+      sync = undefined;
+      nodes.sync(cloud.vms().filter(({ state }) => state === "running" || state === "stopping"));
+    });
+  });
   return {
     api,
     cloud,
@@ -115,6 +122,7 @@ export async function startFleet(
     machines: async () => (await api.list<Machine>(machineResource, { namespace })).items,
     async close() {
       unfollow();
+      sync?.cancel();
       stop.abort(new Error("the test ends"));
       await nodesEnded;
       await cloudServer.close();

@@ -9,6 +9,7 @@ import { reportOf, sideBySide } from "./report/print-result.ts";
 import { baselineFile, readResults, resultsFolder, saveResult, writeResult } from "./report/results-files.ts";
 import type { Computer, RunResult } from "./report/run-result.ts";
 import { runScenario } from "./run-scenario.ts";
+import { floor } from "./subjects/floor.ts";
 import { goMcm } from "./subjects/go-mcm.ts";
 import { defaultBuild, millwright } from "./subjects/millwright.ts";
 import type { Subject } from "./subjects/subject.ts";
@@ -53,7 +54,11 @@ async function main(signal: AbortSignal): Promise<number> {
   }
   const { build, because } = plan.build === undefined ? defaultBuild() : { build: plan.build, because: "--build" };
   console.log(`measuring millwright run: ${build} (${because})`);
-  const subjects: readonly Subject[] = [millwright(build, plan.flags), ...(plan.withGoMcm ? [goMcm()] : [])];
+  const subjects: readonly Subject[] = [
+    millwright(build, plan.flags),
+    ...(plan.withFloor ? [floor()] : []),
+    ...(plan.withGoMcm ? [goMcm(plan.goMcmFlags)] : []),
+  ];
   const startCluster = plan.onDevcluster ? startDevcluster : startRealCluster;
 
   const measure = async ({ scenario, size }: PlannedRun, subject: Subject): Promise<RunResult> => {
@@ -73,6 +78,7 @@ async function main(signal: AbortSignal): Promise<number> {
   for (const run of plan.runs) {
     const results: RunResult[] = [];
     for (const subject of subjects) {
+      if (subject.name === "floor" && run.scenario.hasFloor !== true) continue;
       if (subject.name === "go-mcm" && run.scenario.isOnlyMillwright === true) {
         console.log(`${run.scenario.name}: not measured with ${subject.name}\n`);
         continue;
@@ -83,8 +89,8 @@ async function main(signal: AbortSignal): Promise<number> {
       console.log(`  stored in ${writeResult(plan.results ?? resultsFolder, result)}\n`);
       if (plan.isSaved) saveResult(baselineFile, result);
     }
-    const [ours, theirs] = results;
-    if (ours !== undefined && theirs !== undefined) console.log(sideBySide(ours, theirs));
+    const [ours, ...others] = results;
+    if (ours !== undefined) for (const other of others) console.log(sideBySide(ours, other));
   }
   return 0;
 }

@@ -9,6 +9,8 @@ export const benchFlags = {
   long: { type: "boolean" },
   devcluster: { type: "boolean" },
   "go-mcm": { type: "boolean" },
+  "go-mcm-flag": { type: "string", multiple: true },
+  floor: { type: "boolean" },
   build: { type: "string" },
   flag: { type: "string", multiple: true },
   results: { type: "string" },
@@ -29,6 +31,8 @@ Measures millwright run on a real kube-apiserver and etcd: requests, CPU, memory
 --long           the large default sizes
 --devcluster     on a devcluster instead of kube-apiserver
 --go-mcm         runs Gardener's MCM in the same scenarios, too, and prints ratios
+--go-mcm-flag F  a flag of both of its programs, such as --go-mcm-flag=--kube-api-qps=1000; may be repeated
+--floor          runs a program in create, too, that makes only the requests that no controller can do without
 --build BUILD    built: what npm run build made; source: the sources (default: built, unless it is older than the sources)
 --flag FLAG      a flag of millwright run, such as --flag=--concurrent-syncs=20; may be repeated
 --results DIR    folder for the results (default: test/scale/results)
@@ -45,6 +49,8 @@ export interface BenchPlan {
   readonly runs: readonly PlannedRun[];
   readonly onDevcluster: boolean;
   readonly withGoMcm: boolean;
+  readonly goMcmFlags: readonly string[];
+  readonly withFloor: boolean;
   /** Absent: to be chosen by what is there. */
   readonly build: "built" | "source" | undefined;
   readonly flags: readonly string[];
@@ -60,6 +66,8 @@ export interface BenchFlags {
   readonly long?: boolean | undefined;
   readonly devcluster?: boolean | undefined;
   readonly "go-mcm"?: boolean | undefined;
+  readonly "go-mcm-flag"?: readonly string[] | undefined;
+  readonly floor?: boolean | undefined;
   readonly build?: string | undefined;
   readonly flag?: readonly string[] | undefined;
   readonly results?: string | undefined;
@@ -96,6 +104,8 @@ export function planBench(flags: BenchFlags): BenchPlan | FlagProblem {
       .map((scenario) => ({ scenario, size: sizeOf(scenario) })),
     onDevcluster: flags.devcluster === true,
     withGoMcm: flags["go-mcm"] === true,
+    goMcmFlags: flags["go-mcm-flag"] ?? [],
+    withFloor: flags.floor === true,
     build,
     flags: flags.flag ?? [],
     results: flags.results,

@@ -25,6 +25,10 @@ export interface ScenarioRun {
 /** What a run measured, apart from what its caller knows. */
 export type ScenarioResult = Measured & Pick<RunResult, "server" | "wallSeconds" | "creation">;
 
+/** Interval of the heartbeats of nodes, milliseconds. A kubelet renews its Lease every 10 s; no controller here reads it, so the nodes do it less often. */
+const HEARTBEAT_MS = 30_000;
+/** Least time between two heartbeats of all nodes together, milliseconds: those of very many would use all of an API server on this computer. */
+const MS_PER_HEARTBEAT = 3;
 /** How often a condition is checked, milliseconds. */
 const CHECK_MS = 50;
 /** How long nothing may change before a run fails, milliseconds. */
@@ -47,7 +51,8 @@ async function runStages(run: ScenarioRun, onEnd: (end: () => Promise<unknown>) 
   onEnd(() => cluster.close());
   const { cloudLatencyMs = 0, withPods = false } = scenario.world ?? {};
   onProgress("starting cloud and nodes");
-  const world = await startWorld({ kubeconfig: cluster.kubeconfig, cloudLatencyMs, withPods });
+  const heartbeatMs = Math.max(HEARTBEAT_MS, MS_PER_HEARTBEAT * run.size.machines);
+  const world = await startWorld({ kubeconfig: cluster.kubeconfig, cloudLatencyMs, heartbeatMs, withPods });
   onEnd(() => world.close());
   const api = createApiClient(await loadKubeConfig({ file: cluster.kubeconfig }), { userAgent: "bench" });
   onEnd(() => api.close());
@@ -64,8 +69,8 @@ async function runStages(run: ScenarioRun, onEnd: (end: () => Promise<unknown>) 
     signal,
     programs: replicas.programs,
     world: (command) => world.send(command),
-    async startReplica() {
-      for (const program of await replicas.start()) measurement?.add(program);
+    async startReplica(namespace) {
+      for (const program of await replicas.start(namespace)) measurement?.add(program);
     },
     untilLeading: () => replicas.untilLeading(signal),
     async endReplicas(how) {
@@ -84,7 +89,7 @@ async function runStages(run: ScenarioRun, onEnd: (end: () => Promise<unknown>) 
   };
   onProgress("starting the controllers");
   for (let count = 0; count < (scenario.replicas ?? 1); count++) await stage.startReplica();
-  await stage.untilLeading();
+  if (replicas.programs.length > 0) await stage.untilLeading();
   await scenario.prepare?.(stage);
   replicas.requireRunning();
   const others = [...(await cluster.processes()), { name: "cloud and nodes", pid: world.pid }];

@@ -15,10 +15,13 @@ const onRealServer = (results: readonly RunResult[]): readonly RunResult[] =>
 const ofMillwright = (results: readonly RunResult[]): readonly RunResult[] =>
   onRealServer(results).filter(({ subject }) => subject === "millwright");
 
-/** Each measurement of Millwright with that of MCM in the same scenario. */
-const pairs = (results: readonly RunResult[]): readonly (readonly [RunResult, RunResult])[] =>
+/** Each measurement of Millwright with that of another subject in the same scenario. */
+const pairs = (
+  results: readonly RunResult[],
+  subject: RunResult["subject"],
+): readonly (readonly [RunResult, RunResult])[] =>
   ofMillwright(results).flatMap((ours) => {
-    const theirs = onRealServer(results).find((each) => each.subject === "go-mcm" && titleOf(each) === titleOf(ours));
+    const theirs = onRealServer(results).find((each) => each.subject === subject && titleOf(each) === titleOf(ours));
     return theirs === undefined ? [] : [[ours, theirs] as const];
   });
 
@@ -132,26 +135,59 @@ const cpuTable = (results: readonly RunResult[]): string =>
     }),
   );
 
-const comparisonTable = (results: readonly RunResult[]): string => {
-  const row = (name: string, of: (result: RunResult) => number) =>
-    pairs(results).map(([ours, theirs]) => [
+/** What the API server and etcd have used. */
+const serverSeconds = ({ others }: RunResult): number =>
+  others
+    .filter(({ name }) => name === "kube-apiserver" || name === "etcd")
+    .reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+
+/** Millwright beside another subject: one row for each figure of each scenario. */
+const comparisonTable = (results: readonly RunResult[], subject: RunResult["subject"], title: string): string => {
+  const figures: readonly (readonly [string, (result: RunResult) => number])[] = [
+    ["requests", ({ requestCount }) => requestCount],
+    ["CPU, s", ({ cpuSeconds }) => cpuSeconds],
+    ["CPU of kube-apiserver and etcd, s", serverSeconds],
+    ["peak memory, MiB", ({ peakMiB }) => peakMiB],
+    ["wall time, s", ({ wallSeconds }) => wallSeconds],
+  ];
+  const rows = pairs(results, subject).flatMap(([ours, theirs]) =>
+    figures.map(([name, of]) => [
       titleOf(ours),
       name,
       shown(of(ours)),
       shown(of(theirs)),
       of(theirs) === 0 ? "" : (of(ours) / of(theirs)).toFixed(2),
+    ]),
+  );
+  return rows.length === 0
+    ? "Not measured yet."
+    : markdownTable(["scenario, machines", "figure", "Millwright", title, "ratio"], rows);
+};
+
+/** Several processes, each with a namespace, in one cluster. */
+const processesTable = (results: readonly RunResult[]): string => {
+  const rows = results
+    .filter(({ scenario }) => scenario === "ten-processes")
+    .map((result) => [
+      `${result.machines.toLocaleString("en")}, ${result.server}`,
+      shown(perMachine(result, result.requestCount)),
+      shown(perMachine(result, 1000 * result.cpuSeconds)),
+      shown(Math.max(...result.processes.map(({ peakMiB }) => peakMiB))),
+      shown(result.peakMiB),
+      shown(result.wallSeconds),
     ]);
-  const rows = [
-    ...row("requests", ({ requestCount }) => requestCount),
-    ...row("CPU, s", ({ cpuSeconds }) => cpuSeconds),
-    ...row("peak memory, MiB", ({ peakMiB }) => peakMiB),
-    ...row("wall time, s", ({ wallSeconds }) => wallSeconds),
-  ];
   return rows.length === 0
     ? "Not measured yet."
     : markdownTable(
-        ["scenario, machines", "figure", "Millwright", "MCM", "ratio"],
-        rows.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0)),
+        [
+          "machines, server",
+          "requests per machine",
+          "CPU per machine, ms",
+          "peak memory of the largest process, MiB",
+          "of all, MiB",
+          "wall time, s",
+        ],
+        rows,
       );
 };
 
@@ -165,7 +201,9 @@ export function performanceBlocks(results: readonly RunResult[]): ReadonlyMap<st
     ["performance-latencies", latencyTable(ours)],
     ["performance-requests", requestTable(ours)],
     ["performance-cpu", cpuTable(ours)],
-    ["performance-mcm", comparisonTable(results)],
+    ["performance-mcm", comparisonTable(results, "go-mcm", "MCM")],
+    ["performance-floor", comparisonTable(results, "floor", "floor")],
+    ["performance-processes", processesTable(results)],
   ]);
 }
 
@@ -175,7 +213,7 @@ const chart = (
   of: (result: RunResult) => number | undefined,
   unit: string,
 ): string => {
-  const theirs = new Map(pairs(results));
+  const theirs = new Map(pairs(results, "go-mcm"));
   return drawBarChart({
     title,
     groups: ofMillwright(results).flatMap((result) => {

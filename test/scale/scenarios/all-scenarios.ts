@@ -6,7 +6,7 @@ import {
   twentyDeploymentsScenario,
 } from "./changes.ts";
 import { drainScenario } from "./drain.ts";
-import { failoverScenario, restartScenario } from "./processes.ts";
+import { failoverScenario, restartScenario, tenProcessesScenario } from "./processes.ts";
 import { flappingZoneScenario, idleScenario } from "./quiet.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -19,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   restartScenario,
   failoverScenario,
   twentyDeploymentsScenario,
+  tenProcessesScenario,
   drainScenario,
   slowCloudScenario,
   flappingZoneScenario,

@@ -12,6 +12,7 @@ export const createScenario: Scenario = {
   measures: "one MachineDeployment is created; until all its machines are Running",
   short: { machines: 100 },
   long: { machines: 1000 },
+  hasFloor: true,
   prepare: createClasses,
   measure: createAndWait,
 };

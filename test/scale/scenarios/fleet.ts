@@ -1,14 +1,26 @@
 import { annotationKeys, labelKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
-import type { KubeObject } from "@millwright/kube";
+import { type KubeObject, namespaceResource, secretResource } from "@millwright/kube";
 import { machineClass } from "../../harness/installation.ts";
 import type { Stage } from "./scenario.ts";
 
-const namespace = "default";
+const defaultNamespace = "default";
 const HOUR_MS = 3_600_000;
+
+type SecretObject = KubeObject & { readonly data: Readonly<Record<string, string>> };
 
 /** Creates the two classes of the deployments. */
 export async function createClasses({ api }: Stage): Promise<void> {
   for (const name of ["small", "large"]) await api.create(machineClassResource, machineClass(name));
+}
+
+/** Creates a namespace with the class `small` and its Secret. */
+export async function createNamespace({ api }: Stage, namespace: string): Promise<void> {
+  await api.create(namespaceResource, { metadata: { name: namespace } });
+  const { data } = await api.get<SecretObject>(secretResource, { namespace: defaultNamespace, name: "cloud" });
+  await api.create<SecretObject>(secretResource, { metadata: { namespace, name: "cloud" }, data });
+  const small = machineClass("small");
+  const secretRef = { name: "cloud", namespace };
+  await api.create(machineClassResource, { ...small, metadata: { ...small.metadata, namespace }, secretRef });
 }
 
 /**
@@ -16,7 +28,12 @@ export async function createClasses({ api }: Stage): Promise<void> {
  *
  * @param zone of its nodes. Default: none
  */
-export async function createDeployment({ api }: Stage, name: string, replicas: number, zone?: string): Promise<void> {
+export async function createDeployment(
+  { api }: Stage,
+  name: string,
+  replicas: number,
+  { zone, namespace = defaultNamespace }: { readonly zone?: string; readonly namespace?: string } = {},
+): Promise<void> {
   const labels = { name };
   const nodeTemplate = zone === undefined ? undefined : { metadata: { labels: { [labelKeys.zone]: zone } } };
   await api.create(machineDeploymentResource, {
@@ -31,7 +48,7 @@ export async function createDeployment({ api }: Stage, name: string, replicas: n
 }
 
 const change = ({ api }: Stage, name: string, patch: object): Promise<unknown> =>
-  api.patch(machineDeploymentResource, { namespace, name }, patch, { kind: "merge" });
+  api.patch(machineDeploymentResource, { namespace: defaultNamespace, name }, patch, { kind: "merge" });
 
 /** Changes the class of a deployment's template. */
 export const setClass = (stage: Stage, name: string, className: string): Promise<unknown> =>

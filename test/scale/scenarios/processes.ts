@@ -1,4 +1,4 @@
-import { createClasses, createDeployment, createFleet, scale, untilRunning } from "./fleet.ts";
+import { createClasses, createDeployment, createFleet, createNamespace, scale, untilRunning } from "./fleet.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** A start with a full cluster. */
@@ -41,5 +41,32 @@ export const failoverScenario: Scenario = {
     );
     await stage.killLeader();
     await untilRunning(stage, size.machines);
+  },
+};
+
+const PROCESSES = 10;
+const namespaces = Array.from({ length: PROCESSES }, (_, index) => `fleet-${index}`);
+
+/** More machines than one process is for. */
+export const tenProcessesScenario: Scenario = {
+  name: "ten-processes",
+  measures: `${PROCESSES} processes with a namespace each create a MachineDeployment each at once, all joining one cluster; until all machines are Running`,
+  short: { machines: 100 },
+  long: { machines: 100_000 },
+  replicas: 0,
+  isOnlyMillwright: true,
+  async prepare(stage) {
+    for (const namespace of namespaces) {
+      await createNamespace(stage, namespace);
+      await stage.startReplica(namespace);
+    }
+    await stage.until("all processes lead", () =>
+      stage.programs.every(({ program }) => program.output().includes('"Leading"')),
+    );
+  },
+  async measure(stage) {
+    const each = Math.ceil(stage.size.machines / PROCESSES);
+    await Promise.all(namespaces.map((namespace) => createDeployment(stage, namespace, each, { namespace })));
+    await untilRunning(stage, PROCESSES * each);
   },
 };

@@ -27,7 +27,7 @@ export const flappingZoneScenario: Scenario = {
   async prepare(stage) {
     const each = Math.ceil(stage.size.machines / 2);
     await createClasses(stage);
-    for (const zone of ["a", "b"]) await createDeployment(stage, `zone-${zone}`, each, zone);
+    for (const zone of ["a", "b"]) await createDeployment(stage, `zone-${zone}`, each, { zone });
     await untilRunning(stage, 2 * each);
   },
   async measure(stage) {

@@ -21,8 +21,8 @@ export interface Stage {
   readonly programs: readonly SubjectProgram[];
   /** Sends a command to cloud, nodes and pods. */
   world(command: WorldCommand): Promise<void>;
-  /** Starts a replica of the controllers. Resolves before it leads. */
-  startReplica(): Promise<void>;
+  /** Starts a replica of the controllers, in namespace `default` unless another one is given. Resolves before it leads. */
+  startReplica(namespace?: string): Promise<void>;
   /** Resolves when one replica leads. */
   untilLeading(): Promise<void>;
   /** Ends all processes by a signal. */
@@ -51,6 +51,8 @@ export interface Scenario {
   readonly isTimed?: boolean;
   /** Whether MCM cannot be measured in it. Default false. */
   readonly isOnlyMillwright?: boolean;
+  /** Whether it has a floor: the requests that no controller can do without. Default false. */
+  readonly hasFloor?: boolean;
   /** Not measured. */
   prepare?(stage: Stage): Promise<void>;
   measure(stage: Stage): Promise<void>;

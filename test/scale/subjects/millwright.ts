@@ -44,14 +44,14 @@ export function millwright(build: Build, flags: readonly string[]): Subject {
     name: "millwright",
     build: [build, ...flags].join(" "),
     agents: ["millwright", "millwright-leader-election"],
-    async start(kubeconfig) {
+    async start(kubeconfig, namespace) {
       const [port = 0] = await freePorts(1);
       const program = startProgram("millwright run", process.execPath, [
         ...command,
         "run",
         "--provider=mock",
         `--control-kubeconfig=${kubeconfig}`,
-        "--namespace=default",
+        `--namespace=${namespace}`,
         "--log-level=info",
         "--address=127.0.0.1",
         `--port=${port}`,

@@ -9,8 +9,8 @@ const CHECK_MS = 50;
 export interface Replicas {
   /** Those that run. */
   readonly programs: readonly SubjectProgram[];
-  /** Starts one replica; resolves before it leads. */
-  start(): Promise<readonly SubjectProgram[]>;
+  /** Starts one replica, in namespace `default` or another one; resolves before it leads. */
+  start(namespace?: string): Promise<readonly SubjectProgram[]>;
   untilLeading(signal: AbortSignal): Promise<void>;
   /** Throws with the output of a process that ended by itself. */
   requireRunning(): void;
@@ -27,8 +27,8 @@ export function createReplicas(subject: Subject, kubeconfig: string, api: ApiCli
   const remove = (program: SubjectProgram): void => void programs.splice(programs.indexOf(program), 1);
   return {
     programs,
-    async start() {
-      const started = await subject.start(kubeconfig);
+    async start(namespace = "default") {
+      const started = await subject.start(kubeconfig, namespace);
       programs.push(...started);
       return started;
     },

@@ -12,13 +12,13 @@ export interface SubjectProgram {
 
 /** The controllers that are measured. */
 export interface Subject {
-  readonly name: "millwright" | "go-mcm";
+  readonly name: "millwright" | "go-mcm" | "floor";
   /** How they were built, for results. */
   readonly build: string;
   /** User agents of their requests. */
   readonly agents: readonly string[];
-  /** Starts one replica: one process, or MCM's two. */
-  start(kubeconfig: string): Promise<readonly SubjectProgram[]>;
+  /** Starts one replica, in a namespace: one process, or MCM's two, which are started in `default` only. */
+  start(kubeconfig: string, namespace: string): Promise<readonly SubjectProgram[]>;
   /** Whether one replica leads, and acts on what it sees. */
   leads(api: ApiClient, programs: readonly SubjectProgram[]): Promise<boolean>;
 }

@@ -6,6 +6,8 @@ export interface WorldOptions {
   readonly kubeconfig: string;
   /** How long each call of the cloud takes, milliseconds. */
   readonly cloudLatencyMs: number;
+  /** Interval of the heartbeats of a node, milliseconds. */
+  readonly heartbeatMs: number;
   /** Whether a scheduler, kubelets and the controllers of Deployments and ReplicaSets run pods. */
   readonly withPods: boolean;
 }

@@ -13,14 +13,13 @@ process.once("disconnect", () => process.exit());
 // Ctrl-C in a terminal reaches the whole group: the parent ends this process after the controllers.
 process.on("SIGINT", () => {});
 
-const { kubeconfig, cloudLatencyMs, withPods }: WorldOptions = JSON.parse(process.argv[2] ?? "{}");
+const { kubeconfig, cloudLatencyMs, heartbeatMs, withPods }: WorldOptions = JSON.parse(process.argv[2] ?? "{}");
 const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: worldAgent });
 const clusterFaults = createClusterFaults();
 const fleet = await startFleet(
   api,
   { latencyMs: cloudLatencyMs, bootDelayMs: 100, deleteDelayMs: 100 },
-  // A kubelet renews its Lease every 10 s; no controller here reads it, so the nodes do it less often.
-  { clusterFaults, heartbeatMs: 30_000, silenceMs: 120_000 },
+  { clusterFaults, heartbeatMs, silenceMs: 4 * heartbeatMs },
 );
 const workloads = withPods ? startWorkloads(api, { clusterFaults }) : undefined;
 

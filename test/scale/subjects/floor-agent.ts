@@ -1,0 +1,2 @@
+/** User agent of the floor's requests. */
+export const floorAgent = "bench-floor";
