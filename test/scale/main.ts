@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem, type } from "node:os";
 import { readCommandLine } from "../../tools/command-line.ts";
 import { isCannotBuildError } from "../../tools/control-plane/cannot-build-error.ts";
-import { benchFlags, planBench, type PlannedRun, scenarioList, usage } from "./options.ts";
+import { benchFlags, type BenchPlan, planBench, type PlannedRun, scenarioList, usage } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { reportOf, sideBySide } from "./report/print-result.ts";
 import { baselineFile, readResults, resultsFolder, saveResult, writeResult } from "./report/results-files.ts";
@@ -11,7 +11,8 @@ import type { Computer, RunResult } from "./report/run-result.ts";
 import { runScenario } from "./run-scenario.ts";
 import { floor } from "./subjects/floor.ts";
 import { goMcm } from "./subjects/go-mcm.ts";
-import { defaultBuild, millwright } from "./subjects/millwright.ts";
+import { type Build, defaultBuild, millwright } from "./subjects/millwright.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
 import type { Subject } from "./subjects/subject.ts";
 import { startDevcluster } from "./world/devcluster.ts";
 import { startRealCluster } from "./world/real-cluster.ts";
@@ -40,6 +41,19 @@ function commit(): string {
   }
 }
 
+/** Millwright first, then what is measured beside it. */
+const subjectsOf = ({ flags, withFloor, withGoMcm, goMcmFlags }: BenchPlan, build: Build): readonly Subject[] => [
+  millwright(build, flags),
+  ...(withFloor ? [floor()] : []),
+  ...(withGoMcm ? [goMcm(goMcmFlags)] : []),
+];
+
+/** Whether a scenario makes sense for a subject. */
+function canMeasure({ hasFloor = false, isOnlyMillwright = false }: Scenario, { name }: Subject): boolean {
+  if (name === "floor") return hasFloor;
+  return name === "millwright" || !isOnlyMillwright;
+}
+
 /** Runs the command; resolves with its exit status. */
 async function main(signal: AbortSignal): Promise<number> {
   const { values } = readCommandLine({ usage, options: benchFlags });
@@ -54,11 +68,7 @@ async function main(signal: AbortSignal): Promise<number> {
   }
   const { build, because } = plan.build === undefined ? defaultBuild() : { build: plan.build, because: "--build" };
   console.log(`measuring millwright run: ${build} (${because})`);
-  const subjects: readonly Subject[] = [
-    millwright(build, plan.flags),
-    ...(plan.withFloor ? [floor()] : []),
-    ...(plan.withGoMcm ? [goMcm(plan.goMcmFlags)] : []),
-  ];
+  const subjects = subjectsOf(plan, build);
   const startCluster = plan.onDevcluster ? startDevcluster : startRealCluster;
 
   const measure = async ({ scenario, size }: PlannedRun, subject: Subject): Promise<RunResult> => {
@@ -78,8 +88,7 @@ async function main(signal: AbortSignal): Promise<number> {
   for (const run of plan.runs) {
     const results: RunResult[] = [];
     for (const subject of subjects) {
-      if (subject.name === "floor" && run.scenario.hasFloor !== true) continue;
-      if (subject.name === "go-mcm" && run.scenario.isOnlyMillwright === true) {
+      if (!canMeasure(run.scenario, subject)) {
         console.log(`${run.scenario.name}: not measured with ${subject.name}\n`);
         continue;
       }

@@ -44,7 +44,7 @@ async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<s
   const machine = await api.create<Machine>(machineResource, {
     metadata: { ...ref, labels: { name: "fleet" } },
     spec,
-  } as Machine);
+  });
   const token = machine.metadata.uid ?? "";
   const vm = await cloud.createVm({
     name,
