@@ -15,6 +15,13 @@ test("opens no further connection for 200 requests in a row", async () => {
   expect(server.connections()).toBeLessThanOrEqual(2);
 });
 
+test("opens no further connection for deletions that name the UID", async () => {
+  const { server, api } = await serve((_, response) => answer(response, 200, node));
+  for (let i = 0; i < 50; i++) await api.delete(nodeResource, { name: "a" }, { uid: "1" });
+  expect(server.requests).toHaveLength(50);
+  expect(server.connections()).toBeLessThanOrEqual(2);
+});
+
 test("uses no more connections at once than it is allowed", async () => {
   const { server, api } = await serve((_, response) => void setTimeout(() => answer(response, 200, node), 5), {
     maxConnections: 4,

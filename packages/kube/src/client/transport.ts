@@ -122,6 +122,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
         ...request.headers,
       },
       body: request.body ?? null,
+      reset: false,
       signal,
     });
     try {

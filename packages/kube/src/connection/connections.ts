@@ -18,6 +18,8 @@ export interface ConnectionRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers: Record<string, string>;
   readonly body: string | null;
+  /** False keeps the connection for the next request. By default undici closes it after a DELETE with a body, and the next one would cost both sides a TLS handshake. */
+  readonly reset: false;
   /** Ends the request with its reason. */
   readonly signal: AbortSignal;
 }
