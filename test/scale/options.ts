@@ -132,7 +132,7 @@ export function scenarioList(): string {
   return scenarios
     .map(
       ({ name, measures, short, long }) =>
-        `${name.padEnd(16)}${size(short)} machines; --long ${size(long)}: ${measures}`,
+        `${name.padEnd(20)}${size(short)} machines; --long ${size(long)}: ${measures}`,
     )
     .join("\n");
 }
