@@ -252,6 +252,7 @@ export {
   providerMessage,
   rejoined,
   remediationOnHold,
+  spotInterrupted,
   remediationHolds,
   staleNode,
   unknownNodeName,
@@ -272,4 +273,4 @@ export type { MachinePhase } from "./wire/phases.ts";
 export { requiredPermissions, requiredRoles } from "./wire/required-permissions.ts";
 export type { RequiredPermission, PermissionsRole } from "./wire/required-permissions.ts";
 export { bootstrapToken, containsPlaceholder, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
-export { taintEffects, taintKeys } from "./wire/taints.ts";
+export { interruptionTaints, taintEffects, taintKeys } from "./wire/taints.ts";

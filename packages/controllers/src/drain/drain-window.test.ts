@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aMachine, type Change } from "../testing/builders.ts";
+import { aMachine, aNode, annotated, type Change } from "../testing/builders.ts";
 import { later, testNow } from "../testing/snapshots.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { drainRecordPatch } from "./drain-record.ts";
@@ -21,7 +21,7 @@ function minutesOf(
 ): { readonly evicting: number; readonly ending: number } {
   const observedSince = observedAfter === undefined ? undefined : startedAt + observedAfter;
   const { evictUntil, deadline } = drainWindow(
-    { machine: aMachine(change), settings, startedAt, observedSince },
+    { machine: aMachine(change), settings, node: undefined, startedAt, observedSince },
     later(now),
   );
   return { evicting: (evictUntil - startedAt) / MINUTE, ending: (deadline - startedAt) / MINUTE };
@@ -54,6 +54,19 @@ describe("the window of a drain", () => {
       expect(minutesOf(now, change, 0)).toEqual({ evicting, ending });
   });
 
+  it("ends when the cloud reclaims the VM, however long it was paused, with 15 s for pods that no budget releases", () => {
+    const machine = aMachine(
+      annotated({ "machine.millwright.dev/interruption-deadline": later(2 * MINUTE).toISOString() }),
+    );
+    const node = aNode({ spec: { taints: [{ key: "aws-node-termination-handler/spot-itn", effect: "NoSchedule" }] } });
+    for (const observedSince of [startedAt, startedAt + 30 * MINUTE]) {
+      const drain = { machine, settings, startedAt, observedSince };
+      const { evictUntil, deadline } = drainWindow({ ...drain, node }, later(MINUTE));
+      expect([evictUntil - startedAt, deadline - startedAt]).toEqual([105_000, 120_000]);
+      expect(drainWindow({ ...drain, node: undefined }, later(MINUTE)).deadline - startedAt).toBeGreaterThan(HOUR);
+    }
+  });
+
   it("does not move in a short break", () => {
     expect(minutesOf(9 * MINUTE)).toEqual({ evicting: 120, ending: 120 });
     expect(minutesOf(40 * MINUTE, recorded(30 * MINUTE, 30 * MINUTE), 39 * MINUTE).ending).toBe(120);
@@ -73,7 +86,7 @@ describe("the window of a drain", () => {
     const short = [used, { spec: { drainTimeout: "15s" } }] as const;
     const machine = aMachine(...short);
     const at = startedAt + 3 * HOUR;
-    const window = drainWindow({ machine, settings, startedAt, observedSince: at }, new Date(at));
+    const window = drainWindow({ machine, settings, node: undefined, startedAt, observedSince: at }, new Date(at));
     expect(window.deadline - at).toBe(15_000);
   });
 
@@ -87,8 +100,10 @@ describe("the window of a drain", () => {
 
   it("requires a record every five minutes, and more often when it is short", () => {
     const at = (change: Change<Machine>) =>
-      drainWindow({ machine: aMachine(change), settings, startedAt, observedSince: startedAt }, later(0)).recordAt -
-      startedAt;
+      drainWindow(
+        { machine: aMachine(change), settings, node: undefined, startedAt, observedSince: startedAt },
+        later(0),
+      ).recordAt - startedAt;
     expect(at({})).toBe(5 * MINUTE);
     expect(at({ spec: { drainTimeout: "8m" } })).toBe(MINUTE);
     expect(at({ spec: { drainTimeout: "8s" } })).toBe(30_000);
@@ -121,7 +136,10 @@ function problemsOf(periods: readonly Period[], drainTimeout: keyof typeof timeo
     const resumedAt = nowMs;
     for (let index = 0; index < active; index++) {
       const now = new Date(nowMs);
-      const window = drainWindow({ machine, settings, startedAt, observedSince: observed.since("x/a") ?? nowMs }, now);
+      const window = drainWindow(
+        { machine, settings, node: undefined, startedAt, observedSince: observed.since("x/a") ?? nowMs },
+        now,
+      );
       observed.note("x/a", true);
       if (nowMs > window.deadline) {
         if (activeMs < timeoutMs - pauses * 2 * intervalMs) problems.push("forced too early");

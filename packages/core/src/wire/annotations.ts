@@ -125,6 +125,8 @@ export const annotationKeys = {
    * exist already. Any other value, or a past time, approves nothing. Written by users and `millwright approve`, read by the controllers of sets and machines.
    */
   approveDeletions: "machine.millwright.dev/approve-deletions",
+  /** Ours, Machine: RFC 3339 time at which the cloud may have reclaimed its VM, by the notice that its node shows. Written by the machine controller, read by the drain, which ends by then. */
+  interruptionDeadline: "machine.millwright.dev/interruption-deadline",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;

@@ -116,6 +116,8 @@ export const machineEventReasons = {
   nodeDeleted: "NodeDeleted",
   /** Warning: the node was unhealthy for the health timeout; the machine is Failed and will be replaced. */
   healthTimedOut: "HealthTimedOut",
+  /** Warning: the cloud will reclaim the VM, as a taint of the node shows; the machine is Failed and will be replaced. */
+  spotInterrupted: "SpotInterrupted",
   /** Normal: the health or creation timeout has passed; the remediation budget of the deployment is used by other machines. */
   remediationDeferred: "RemediationDeferred",
   /** Warning: the health or creation timeout has passed; remediation is paused because the unhealthy machines suggest an outage. */

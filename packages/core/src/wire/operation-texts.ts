@@ -63,6 +63,11 @@ export function healthTimedOut(name: string, timeoutMs: number, conditions: stri
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)} - changing its phase to Failed. Node conditions: ${conditions}`;
 }
 
+/** Failed because the cloud will reclaim the VM by `deadline`, RFC 3339. */
+export function spotInterrupted(name: string, taint: string, deadline: string): string {
+  return `The cloud reclaims the VM of machine ${name} at ${deadline} (taint ${taint} of its node) - changing its phase to Failed`;
+}
+
 /** Why an unhealthy machine is not remediated although its health timeout has passed; the end of {@link remediationOnHold}. */
 export const remediationHolds = {
   gate: (group: string) => `Waiting for the remediation of other machines of ${group}`,

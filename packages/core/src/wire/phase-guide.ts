@@ -50,7 +50,8 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
       "Check the node. To keep the machine even if it fails, annotate it `node.machine.sapcloud.io/preserve=when-failed`; to replace it now, delete it.",
   },
   Failed: {
-    cause: "The creation timeout or the health timeout has passed, or the VM has the name of an existing Node.",
+    cause:
+      "The creation timeout or the health timeout has passed, the cloud reclaims the VM, or the VM has the name of an existing Node.",
     controller:
       "The MachineSet deletes the machine and creates another one, unless it is preserved. If the node recovers first, the machine is Running again.",
     person:

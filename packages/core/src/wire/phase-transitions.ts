@@ -199,6 +199,14 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     operation: "HealthCheck",
     state: "Failed",
   },
+  {
+    row: 23,
+    from: ["Pending", "Running", "Unknown"],
+    to: "Failed",
+    trigger: "a taint of the Node shows that the cloud will reclaim the VM",
+    operation: "HealthCheck",
+    state: "Failed",
+  },
 ];
 
 /** Whether the table allows a change from one phase to another; a phase may always stay as it is. */

@@ -16,7 +16,23 @@ export const taintKeys = {
   outOfService: "node.kubernetes.io/out-of-service",
   /** `PreferNoSchedule`, value `True`, on nodes of old MachineSets during a rollout. Written by the deployment controller, read by the scheduler. */
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
+  /**
+   * Ours, any effect: the cloud will reclaim the VM of the node. Its value is the Go duration of the notice, such as `90s`. Written by any program on the node that sees the
+   * notice of its cloud, read by the machine controller.
+   */
+  interruption: "machine.millwright.dev/interruption",
 } as const;
+
+/**
+ * Taints by which node-termination handlers report that the cloud reclaims the VM of a node, with the shortest notice that the cloud gives, milliseconds. Read by the machine controller.
+ * Sources: github.com/aws/aws-node-termination-handler (`pkg/node/node.go` SpotInterruptionTaint, set with `taintNode`),
+ * github.com/GoogleCloudPlatform/k8s-node-termination-handler (flag `--taint`), github.com/maksim-paskal/aks-node-termination-handler (flag `-taint.node`).
+ */
+export const interruptionTaints: Readonly<Record<string, number>> = {
+  "aws-node-termination-handler/spot-itn": 120_000,
+  "cloud.google.com/impending-node-termination": 30_000,
+  "aks-node-termination-handler/preempt": 30_000,
+};
 
 /** Effects of a taint, as the Kubernetes scheduler reads them. */
 export const taintEffects = {

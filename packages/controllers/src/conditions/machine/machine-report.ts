@@ -66,7 +66,7 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
     return machine.metadata.deletionTimestamp == null
       ? undefined
       : at(
-          drainWindow({ machine, settings, startedAt: deletionStart(facts) }, now).deadline,
+          drainWindow({ machine, settings, node: nodeOf(facts), startedAt: deletionStart(facts) }, now).deadline,
           "remaining pods are deleted",
         );
   }

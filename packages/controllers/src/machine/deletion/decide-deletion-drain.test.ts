@@ -81,6 +81,19 @@ describe("draining", () => {
     });
   });
 
+  it("of a machine that is deleted anyway ends by the notice that the cloud gives meanwhile", () => {
+    const taints = [{ key: "aws-node-termination-handler/spot-itn", effect: "NoSchedule" }];
+    const node = cordoned({ spec: { taints } });
+    const change = { machine: at(marker.drain), node, pods: [terminating] };
+    const decision = decide(change, later(10_000));
+    const deadline = later(130_000).toISOString().replace(".000Z", "Z");
+    const patch = { metadata: { annotations: { "machine.millwright.dev/interruption-deadline": deadline } } };
+    expect(decision.actions).toEqual([{ kind: "PatchMachine", patch }]);
+    const machine = machineAfter(aSnapshot(change), decision);
+    expect(decide({ ...change, machine }, later(129_000)).actions).not.toContainEqual({ kind: "PatchMachine", patch });
+    expect(kindsOf(decide({ ...change, machine }, later(130_001)))).toContain("DeletePod");
+  });
+
   it("reports volumes that are still attached when it ends, in an event, the status and the final event", () => {
     const record = { moves: [aMove("db")] };
     const drain = aDrainView({ node: cordoned(), record, attached: volumePlaces({ attachedHere: ["pv-db"] }) });

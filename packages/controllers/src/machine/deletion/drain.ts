@@ -13,6 +13,12 @@ import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
+import {
+  interruptionDeadline,
+  interruptionOf,
+  interruptionPatch,
+  storedInterruption,
+} from "../../model/interruption.ts";
 import type { Stage } from "./stages.ts";
 import { cordonUnreachable } from "./unreachable-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
@@ -40,6 +46,18 @@ function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): 
     message: `Machine ${snapshot.machine.metadata.name} is being deleted`,
   } as const;
   return setNodeCondition(node, state, now).map((action) => ({ ...action, mayFail: true }));
+}
+
+/** Stores the deadline of a notice that the cloud will reclaim the VM, for a machine that is deleted for another reason: from then on the drain ends by it. */
+function storeInterruption(
+  { machine }: MachineSnapshot,
+  node: Node,
+  startedAt: number,
+  now: Date,
+): readonly MachineAction[] {
+  const notice = interruptionOf(node);
+  if (notice === undefined || storedInterruption(machine, node, startedAt) !== undefined) return [];
+  return [{ kind: "PatchMachine", patch: interruptionPatch(interruptionDeadline(notice, now)) }];
 }
 
 /** Why there is no node to drain. */
@@ -77,7 +95,11 @@ export const drain: Stage = (snapshot, now) => {
     };
   }
   const progress = drainNode(snapshot, { view, ...nodeDrain }, now);
-  const actions = [...markNodeTerminating(snapshot, view.node, now), ...progress.actions];
+  const actions = [
+    ...markNodeTerminating(snapshot, view.node, now),
+    ...storeInterruption(snapshot, view.node, nodeDrain.startedAt, now),
+    ...progress.actions,
+  ];
   if (progress.state === "drained") {
     if (progress.isForced) return { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions };
     return { next: "DeleteVm", ...drainResult(view.node.metadata.name, progress.attached), actions };

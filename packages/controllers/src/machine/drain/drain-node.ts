@@ -42,7 +42,8 @@ export const previewTerms = (
   node: Node,
   drain: Omit<NodeDrain, "view">,
   now: Date,
-): DrainTerms => termsOf(snapshot, node, drain, drainWindow({ ...snapshot, startedAt: drain.startedAt }, now), now);
+): DrainTerms =>
+  termsOf(snapshot, node, drain, drainWindow({ ...snapshot, node, startedAt: drain.startedAt }, now), now);
 
 /** A machine whose drain this process carries out. */
 type DrainingMachine = DrainedMachine & Pick<MachineSnapshot, "drainObservedSince">;
@@ -50,10 +51,11 @@ type DrainingMachine = DrainedMachine & Pick<MachineSnapshot, "drainObservedSinc
 /** The window of a drain that this process carries out. */
 const windowOf = (
   { machine, settings, drainObservedSince }: DrainingMachine,
+  node: Node,
   { startedAt }: Pick<NodeDrain, "startedAt">,
   now: Date,
 ): DrainWindow =>
-  drainWindow({ machine, settings, startedAt, observedSince: drainObservedSince ?? now.getTime() }, now);
+  drainWindow({ machine, settings, node, startedAt, observedSince: drainObservedSince ?? now.getTime() }, now);
 
 /** The terms of a drain that this process carries out. */
 export const drainTerms = (
@@ -61,7 +63,7 @@ export const drainTerms = (
   node: Node,
   drain: Omit<NodeDrain, "view">,
   now: Date,
-): DrainTerms => termsOf(snapshot, node, drain, windowOf(snapshot, drain, now), now);
+): DrainTerms => termsOf(snapshot, node, drain, windowOf(snapshot, node, drain, now), now);
 
 /**
  * Nothing of an unreachable node is forced while its VM may be running: pods that are deleted by force start elsewhere, and with those of the VM there would be two writers. A machine that is being
@@ -76,7 +78,7 @@ const withheldIfUnreachable = (terms: DrainTerms, node: Node, now: Date): DrainT
  */
 export function drainNode(snapshot: DrainingMachine, { view, ...drain }: NodeDrain, now: Date): DrainProgress {
   const nowMs = now.getTime();
-  const window = windowOf(snapshot, drain, now);
+  const window = windowOf(snapshot, view.node, drain, now);
   const isRecordDue = nowMs >= window.recordAt;
   const terms = withheldIfUnreachable(termsOf(snapshot, view.node, drain, window, now), view.node, now);
   const progress = decideDrain(view, isRecordDue ? { ...terms, clock: window.clock } : terms, now);

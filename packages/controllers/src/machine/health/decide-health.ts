@@ -17,11 +17,13 @@ import {
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
+import { interruptionOf } from "../../model/interruption.ts";
 import { isLeftoverNode } from "../../model/old-node.ts";
 import { isProtected, protectedFromNodeMessage } from "../../model/deletion-protection.ts";
 import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase, type OperationText } from "../../model/status-change.ts";
+import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
@@ -182,7 +184,9 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
   if (node !== undefined && isUnproved(snapshot, node)) return waitForReport(snapshot, node, now);
   const isNodeDeleted = node?.metadata.deletionTimestamp != null;
   if (isNodeDeleted && !isProtected(machine)) return deleteWithNode(snapshot, node);
-  const followed = followNode(snapshot, now);
+  const followed = isNodeDisputed(snapshot)
+    ? followNode(snapshot, now)
+    : (decideInterruption(snapshot, now) ?? followNode(snapshot, now));
   const decision = isNodeDeleted
     ? { ...followed, because: [...keptWithoutNode(snapshot, node), ...followed.because] }
     : followed;
@@ -197,8 +201,11 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
 
 /** Why the machine is unhealthy, as short texts. */
 function problemsOf({ machine, node, settings, isVmMissing = false }: MachineSnapshot): readonly string[] {
-  const ofNode = node === undefined ? ["the node is missing"] : unhealthyConditionsOf(machine, node, settings);
-  return isVmMissing ? [...ofNode, "the VM does not exist"] : ofNode;
+  return [
+    ...(node === undefined ? ["the node is missing"] : unhealthyConditionsOf(machine, node, settings)),
+    ...(interruptionOf(node) === undefined ? [] : ["the cloud reclaims the VM"]),
+    ...(isVmMissing ? ["the VM does not exist"] : []),
+  ];
 }
 
 function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
