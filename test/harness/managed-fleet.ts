@@ -4,7 +4,13 @@ import { createMockDriver } from "@millwright/provider-mock";
 import { createManager, type Manager, type ManagerOptions } from "@millwright/runtime";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import { type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
+import {
+  type Installation,
+  machineClass,
+  machineDeployment,
+  type NodeLife,
+  startInstallation,
+} from "./installation.ts";
 
 const namespace = "default";
 
@@ -19,9 +25,12 @@ export interface ManagedFleet extends Installation {
 /** A thousandth of the real times. */
 export const fastLists = { periodMs: 900, minIntervalMs: 60, confirmAfterMs: 600 };
 
-/** Starts cluster, cloud and deployment; no manager yet. Nodes stay Ready after their kubelets have stopped. */
-export async function startManagedFleet(replicas: number): Promise<ManagedFleet> {
-  const installation = await startInstallation({}, {}, { heartbeatMs: 200, silenceMs: 600_000 });
+/** Starts cluster, cloud and deployment; no manager yet. By default nodes stay Ready after their kubelets have stopped. */
+export async function startManagedFleet(
+  replicas: number,
+  nodeLife: NodeLife = { heartbeatMs: 200, silenceMs: 600_000 },
+): Promise<ManagedFleet> {
+  const installation = await startInstallation({}, {}, nodeLife);
   const { api } = installation;
   await api.create(machineClassResource, machineClass("small"));
   await api.create(machineDeploymentResource, machineDeployment("fleet", "small", replicas));

@@ -96,6 +96,31 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
+  it("replaces a machine whose VM the cloud will reclaim, and drains its node within the notice, whatever its budgets", async () => {
+    await begin(2);
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    fleet.invariants.allowForce();
+    const before = (await fleet.machines()).map(({ metadata }) => metadata.uid);
+    const noticedAt = performance.now();
+    await fleet.kubectl(["taint", "node", node, "machine.millwright.dev/interruption=25s:NoSchedule"]);
+    // The replacement is created while the budget still holds the drain up.
+    await eventually(async () =>
+      expect((await fleet.machines()).filter(({ metadata }) => !before.includes(metadata.uid))).toHaveLength(1),
+    );
+    expect(await fleet.lastOperation(machine)).toMatch(/PodDisruptionBudget|Initiate node drain/);
+    expect(await fleet.podsOn(node)).toHaveLength(2);
+    await fleet.untilMachineDeleted(machine, 60_000);
+    // The budget allows no eviction: 15 s before the VM is lost the pods are deleted, and end gracefully.
+    expect(performance.now() - noticedAt).toBeGreaterThan(9_000);
+    expect(fleet.evicted()).toEqual([]);
+    expect(await fleet.eventsOf(machine)).toContainEqual(
+      expect.stringMatching(/^The cloud reclaims the VM of machine .* \(taint machine.millwright.dev\/interruption of/),
+    );
+    await fleet.untilRunning(2);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
+    await fleet.invariants.check();
+  });
+
   /** Runs a service with a budget, a database and an agent. */
   const runWorkloads = async (): Promise<void> => {
     const items = [

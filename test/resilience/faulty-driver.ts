@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { type CreateMachineRequest, defineDriver, MachineError } from "@millwright/core";
 
 /** What a class of this driver has. */
@@ -8,7 +9,7 @@ interface FaultySpec {
   /** Where the driver keeps its VMs, one file each, and what it did. */
   readonly folder: string;
   /** What the first creation of a machine does. */
-  readonly fault?: "exit" | "hang" | "leakBuffers" | "leakHeap" | "loop" | "none" | "print";
+  readonly fault?: "exit" | "hang" | "hold" | "leakBuffers" | "leakHeap" | "loop" | "none" | "print";
 }
 
 const leaked: object[] = [];
@@ -33,6 +34,7 @@ const faults: Readonly<Record<NonNullable<FaultySpec["fault"]>, (request: Create
     none: () => undefined,
     exit: () => process.exit(0),
     hang: () => undefined,
+    hold: () => undefined,
     loop: block,
     print,
     leakBuffers() {
@@ -60,12 +62,13 @@ export default defineDriver<FaultySpec>({
     const attempted = join(folder, `attempted-${machine.name}`);
     if (!existsSync(attempted)) {
       // A process of the driver's own, which must end with it.
-      const { pid } = spawn("sleep", ["1000"], { stdio: "inherit" });
-      writeFileSync(join(folder, "pids"), `${process.pid} ${pid}`);
+      const child = fault === "hold" ? undefined : spawn("sleep", ["1000"], { stdio: "inherit" });
+      writeFileSync(join(folder, "pids"), `${process.pid} ${child?.pid ?? ""}`);
       writeFileSync(attempted, "");
       if (fault === "exit") writeFileSync(file, "");
       faults[fault](request);
       if (fault === "hang") return new Promise(() => undefined);
+      while (fault === "hold" && !existsSync(join(folder, `released-${machine.name}`))) await setTimeout(20);
     }
     writeFileSync(file, "");
     return { providerId: `faulty:///${machine.name}`, nodeName: machine.name };

@@ -1,10 +1,17 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  type Machine,
+  type MachineClass,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
 import { secretResource } from "@millwright/kube";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
@@ -69,6 +76,10 @@ const createFaulty = (name: string): Promise<unknown> =>
     metadata: { name, namespace },
     spec: { class: { kind: "MachineClass", name: "faulty" } },
   });
+
+/** The calls of creations that the driver received for a machine, each with its token. */
+const creationsOf = async (name: string): Promise<readonly string[]> =>
+  (await readFile(join(folder, "log"), "utf8")).split("\n").filter((line) => line.startsWith(`create ${name} `));
 
 /** A machine of the faulty driver, once its VM is stored. */
 const created = (name: string): Promise<Machine> =>
@@ -193,3 +204,37 @@ it.each(["at an address", "in a process of its own that cannot start at first"])
     await eventually(async () => expect([undefined, 0]).toContain(server?.child.exitCode));
   },
 );
+
+it("a driver that is replaced by another process at its address ends the calls that can end; the others are repeated there, with one VM each", async () => {
+  const socket = join(folder, "driver.sock");
+  const serve = (): MillwrightProcess => startMillwright(["driver", "serve", driver, `--listen=unix://${socket}`]);
+  const former = serve();
+  onTestFinished(async () => void (await former.stop("SIGKILL")));
+  await startWith(`unix://${socket}`, "hold", []);
+  await createFaulty("ends");
+  await createFaulty("lost");
+  const isAttempted = (name: string): boolean => existsSync(join(folder, `attempted-${name}`));
+  await eventually(async () => expect([isAttempted("ends"), isAttempted("lost")]).toEqual([true, true]), patienceMs);
+
+  former.child.kill("SIGTERM");
+  // It accepts no calls from then on, while those in flight go on: another process can listen at the address.
+  await eventually(async () => expect(existsSync(socket)).toBe(false));
+  expect(former.child.exitCode).toBeNull();
+  const next = serve();
+  onTestFinished(async () => void (await next.stop("SIGKILL")));
+  await writeFile(join(folder, "released-ends"), "");
+  await created("ends");
+  expect(await former.ended).toBe(0);
+  await created("lost");
+  await createFaulty("later");
+  await created("later");
+
+  // The call that could end was not repeated; the lost one was, with the same token.
+  expect(await creationsOf("ends")).toHaveLength(1);
+  const [lost, ...repeated] = await creationsOf("lost");
+  expect(repeated.length).toBeGreaterThan(0);
+  expect(new Set([lost, ...repeated]).size).toBe(1);
+  const vms = (await readdir(folder)).filter((name) => name.startsWith("vm-"));
+  expect(vms.toSorted()).toEqual(["vm-ends", "vm-later", "vm-lost"]);
+  expect(await millwright.stop("SIGTERM")).toBe(0);
+});

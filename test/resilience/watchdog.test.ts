@@ -106,6 +106,9 @@ it("ends with status 1 and without leases when a driver leaks memory, before the
     .poll(() => read("/readyz"), { timeout: 100_000 })
     .toMatch(/^503 \d+% of the memory of the heap is in use; the limit is 60%\n$/);
   expect(await millwright.ended).toBe(1);
-  expect(await logged("The process is restarted")).toMatchObject({ because: expect.stringContaining("of the heap") });
+  expect(await logged("The process is restarted")).toMatchObject({
+    because: expect.stringContaining("of the heap"),
+    objects: expect.arrayContaining(["machines 1"]),
+  });
   expect(await holders()).toEqual(["", ""]);
 });

@@ -30,6 +30,7 @@ export const logKeys = {
   controller: "Name of the controller",
   controllers: "Names of the controllers that the process runs",
   running: "Longest reconciles and calls of drivers that run now",
+  objects: "The largest caches and how many objects they hold; of a lack of memory",
   lastCall: "The last call of a driver that began",
   subject: "What the line is about where it is no object: a driver process, a part of the process",
   because: "Why, as a sentence",

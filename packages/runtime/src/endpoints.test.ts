@@ -1,5 +1,6 @@
+import { connect } from "node:net";
 import { systemClock } from "@millwright/core";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
 
 const open: Endpoints[] = [];
@@ -71,6 +72,24 @@ it("is ready when the last report names no problem, and lists them else", async 
   await expect.poll(ready).toBe("200 OK");
   report({ problems: ["waiting for the first list of nodes", "another"], running: [] });
   await expect.poll(ready).toBe("503 waiting for the first list of nodes\nanother\n");
+});
+
+it("answers probes beside clients that send huge headers, and beside hundreds that send nothing or do not read", async () => {
+  const { url, port } = await serve({
+    async *metrics() {
+      for (let part = 0; part < 200; part++) yield `${"x".repeat(65_536)}\n`;
+    },
+  });
+  const sockets = Array.from({ length: 300 }, () => connect(port, "127.0.0.1"));
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  for (const [index, socket] of sockets.entries()) {
+    socket.on("error", () => undefined);
+    if (index % 3 === 1) socket.write("GET /metrics HTTP/1.1\r\nx-endless: ");
+    if (index % 3 === 2) socket.pause().write("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n");
+  }
+  const flood = await fetch(`${url}/healthz`, { headers: { "x-flood": "y".repeat(64_000) } });
+  expect(flood.status).toBe(431);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
 it("names the flag when the port or the address cannot be used", async () => {

@@ -4,7 +4,9 @@ import type { RunningCalls } from "./drivers/running-calls.ts";
 import type { RunningOperation } from "./watchdog/decide-watchdog.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
 
-type Cache = Pick<Informer<KubeObject>, "hasSynced" | "connectivity" | "silentForMs">;
+type Cache = Pick<Informer<KubeObject>, "hasSynced" | "connectivity" | "silentForMs"> & {
+  readonly store: { readonly size: number };
+};
 
 /** Reads what runs in a manager, and how its caches are. */
 export function readManagerVitals({
@@ -36,8 +38,9 @@ export function readManagerVitals({
     ),
     caches: all
       .filter(([, cache]) => cache.hasSynced())
-      .map(([name, { connectivity, silentForMs }]) => ({
+      .map(([name, { connectivity, silentForMs, store }]) => ({
         name,
+        objects: store.size,
         lostForMs: connectivity.lostForMs(),
         silentForMs: silentForMs(),
       })),

@@ -17,7 +17,7 @@ export interface InterruptionNotice {
   readonly noticeMs: number;
 }
 
-/** The notice of a taint whose value is no duration: the shortest that a cloud gives, milliseconds. */
+/** The notice of a taint without a valid duration: the shortest that a cloud gives, milliseconds. */
 const SHORTEST_NOTICE_MS = 30_000;
 
 function noticeMsOf({ key, value = "" }: Taint): number | undefined {

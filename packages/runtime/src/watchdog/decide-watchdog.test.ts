@@ -35,7 +35,9 @@ describe("an operation", () => {
 });
 
 describe("a cache", () => {
-  const cache = (lostForMs: number, silentForMs: number) => ({ caches: [{ name: "nodes", lostForMs, silentForMs }] });
+  const cache = (lostForMs: number, silentForMs: number) => ({
+    caches: [{ name: "nodes", lostForMs, silentForMs, objects: 1 }],
+  });
 
   it("that does nothing degrades the process, and ends it when it lasts", () => {
     expect(decide(cache(0, 3 * MINUTE - 1))).toEqual(["healthy"]);

@@ -16,6 +16,8 @@ export interface CacheVitals {
   readonly lostForMs: number;
   /** For how long there was no event, bookmark, response or attempt, milliseconds. */
   readonly silentForMs: number;
+  /** How many it holds. */
+  readonly objects: number;
 }
 
 /** What is measured of a process. */

@@ -13,10 +13,11 @@ function setUp() {
   const log = vi.fn<Log>();
   const reports: (readonly string[])[] = [];
   const restarts: string[] = [];
-  const state = { unsynced: ["nodes"], isLeaderKnown: false, calls: [] as string[] };
+  const state = { unsynced: ["nodes"], isLeaderKnown: false, calls: [] as string[], heap: 0.5 };
+  const cache = (name: string, objects: number) => ({ name, lostForMs: 0, silentForMs: 0, objects });
   const vitals = (): ManagerVitals => ({
     unsynced: state.unsynced,
-    caches: [],
+    caches: [cache("machines", 40), cache("pods", 9_000)],
     operations: state.calls.map((what) => ({
       kind: "driver call",
       what,
@@ -30,7 +31,7 @@ function setUp() {
     limits: { stuckMs: 30 * MINUTE, memoryShare: 0.9 },
     report: ({ problems }) => reports.push(problems),
     onRestart: (because) => restarts.push(because),
-    memory: () => ({ heap: 0.5 }),
+    memory: () => ({ heap: state.heap }),
     clock,
     log,
   });
@@ -65,6 +66,22 @@ it("logs a stuck call once, shows it, and has the process restarted once", async
   expect(restarts).toEqual([]);
   await clock.advance(40 * MINUTE);
   expect(restarts).toEqual([expect.stringContaining("createMachine of fleet-1 has not ended after 1800 s")]);
+});
+
+it("is not ready when memory runs out, logs what its caches hold, and has the process restarted when that lasts", async () => {
+  const { clock, log, reports, restarts, state } = setUp();
+  state.unsynced = [];
+  state.isLeaderKnown = true;
+  state.heap = 0.93;
+  await clock.advance(1_000);
+  const because = "93% of the memory of the heap is in use; the limit is 90%";
+  const objects = ["pods 9000", "machines 40"];
+  expect(reports.at(-1)).toEqual([because]);
+  expect(log).toHaveBeenLastCalledWith("warn", "The process does not work well", { because, running: [], objects });
+  expect(restarts).toEqual([]);
+  await clock.advance(31_000);
+  expect(log).toHaveBeenLastCalledWith("error", "The process is restarted", { because, running: [], objects });
+  expect(restarts).toEqual([because]);
 });
 
 it("logs that a problem has ended", async () => {

@@ -2,7 +2,13 @@ import { getHeapStatistics } from "node:v8";
 import { type Clock, ownMetricNames, type Timer } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import { Gauge, Histogram, Registry } from "prom-client";
-import { decideWatchdog, type Vitals, type WatchdogDecision, type WatchdogLimits } from "./decide-watchdog.ts";
+import {
+  decideWatchdog,
+  type Vitals,
+  type WatchdogDecision,
+  type WatchdogLimits,
+  type WatchdogProblem,
+} from "./decide-watchdog.ts";
 import type { HealthReport } from "./health-messages.ts";
 
 /** What a manager shows of itself. */
@@ -42,7 +48,7 @@ const INTERVAL_MS = 1_000;
 /** A look that comes so much too late shows that the event loop was blocked, milliseconds. */
 const STALL_MS = 1_000;
 
-/** How many operations the log and the health thread get. */
+/** How many operations the log and the health thread get, and how many caches the log. */
 const MOST_SHOWN = 10;
 
 /** The heap of this process, and its container where that has a limit. */
@@ -90,6 +96,16 @@ const describeRunning = ({ operations }: Pick<Vitals, "operations">): readonly s
     .slice(0, MOST_SHOWN)
     .map(({ kind, what, ms }) => `${kind} ${what}, ${(ms / 1_000).toFixed(1)} s`);
 
+/** What fills the memory, as far as the process knows; of other problems nothing. */
+const describeCaches = (
+  { caches }: Pick<Vitals, "caches">,
+  problems: readonly WatchdogProblem[],
+): { readonly objects?: readonly string[] } => {
+  if (!problems.some(({ kind }) => kind === "memory")) return {};
+  const largest = caches.toSorted((a, b) => b.objects - a.objects).slice(0, MOST_SHOWN);
+  return { objects: largest.map(({ name, objects }) => `${name} ${objects}`) };
+};
+
 /** Watches a manager: logs what is wrong with it, shows it as readiness and metrics, and has the process restarted when nothing else is left. */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const { limits, clock, log, memory = memoryInUse } = options;
@@ -109,12 +125,16 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   const logChanges = (
     before: WatchdogDecision | undefined,
     after: WatchdogDecision,
+    vitals: Vitals,
     running: readonly string[],
   ): void => {
     const known = new Set(before?.problems.map(({ subject }) => subject));
     const current = new Set(after.problems.map(({ subject }) => subject));
-    for (const { subject, message } of after.problems)
-      if (!known.has(subject)) log("warn", "The process does not work well", { because: message, running });
+    for (const problem of after.problems) {
+      if (known.has(problem.subject)) continue;
+      const fields = { because: problem.message, running, ...describeCaches(vitals, [problem]) };
+      log("warn", "The process does not work well", fields);
+    }
     for (const subject of known) if (!current.has(subject)) log("info", "The process works well again", { subject });
   };
 
@@ -136,7 +156,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
     noteStall(nowMs - lastMs - INTERVAL_MS, running);
     lastMs = nowMs;
     const next = decideWatchdog(vitals, decision, limits, nowMs);
-    logChanges(decision, next, running);
+    logChanges(decision, next, vitals, running);
     measure(vitals, next);
     decision = next;
     options.report({
@@ -151,7 +171,8 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
     if (next.state === "restart" && !isRestarting) {
       isRestarting = true;
       const because = next.problems.flatMap(({ needsRestart, message }) => (needsRestart ? [message] : []));
-      log("error", "The process is restarted", { because: because.join("; "), running });
+      const fields = { because: because.join("; "), running, ...describeCaches(vitals, next.problems) };
+      log("error", "The process is restarted", fields);
       options.onRestart(because.join("; "));
     }
     timer = clock.setTimer(INTERVAL_MS, look);
