@@ -226,6 +226,7 @@ it("a driver that is replaced by another process at its address ends the calls t
   await created("ends");
   expect(await former.ended).toBe(0);
   await created("lost");
+  await writeFile(join(folder, "released-later"), "");
   await createFaulty("later");
   await created("later");
 
