@@ -96,7 +96,7 @@ const groupTexts: Readonly<Record<string, string>> = {
     "See [in-place updates](../guides/in-place-updates.md), [preserving machines](../guides/preserving-machines.md) and [rollouts](../guides/rollouts.md).",
   Drivers:
     "See [drivers in processes of their own](../decisions/driver-isolation.md) and, for digests, [install a driver](../drivers.md#install-it).",
-  Watchdog: "See [a process that hangs](../guides/safety.md#a-process-that-hangs).",
+  Watchdog: "See [a process that hangs](../operations/watchdog.md).",
   Shadow: "See [migrate from MCM](../operations/migrate-from-mcm.md).",
   "Cluster autoscaler": "[Cluster autoscaler](../operations/cluster-autoscaler.md) explains them.",
   Dashboard: "See [dashboard](../operations/dashboard.md).",
