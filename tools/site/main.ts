@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { readCommandLine } from "../command-line.ts";
 import { documentPages, root } from "../docs/document-pages.ts";
 import { sidebarOf, siteFiles } from "./site-pages.ts";
+import { refOf, versionMenu } from "./versions.ts";
 
 const usage = `usage: npm run site [-- --dev]
 
@@ -24,12 +25,19 @@ if (!existsSync(vitepress)) {
 }
 
 interface Manifest {
-  readonly version: string;
   readonly repository: { readonly url: string };
 }
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
 const repository = manifest.repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
-const sources = { pages: new Map((await documentPages()).map(({ file, text }) => [file, text])), repository };
+/** Lines that git prints. */
+const git = (...args: readonly string[]): readonly string[] =>
+  spawnSync("git", args, { cwd: root, encoding: "utf8" })
+    .stdout.split("\n")
+    .filter((line) => line !== "");
+const [tag] = git("tag", "--list", "v*", "--points-at", "HEAD");
+const versions = { tags: git("tag", "--list", "v*"), repository, ...(tag === undefined ? {} : { tag }) };
+const pages = new Map((await documentPages()).map(({ file, text }) => [file, text]));
+const sources = { pages, repository, ref: refOf(versions) };
 
 const staged = join(folder, ".pages");
 rmSync(staged, { recursive: true, force: true });
@@ -38,7 +46,7 @@ for (const { path, source, text } of siteFiles(["README.md", "CHANGELOG.md"], so
   if (text === undefined) cpSync(join(root, source), join(staged, path));
   else writeFileSync(join(staged, path), text);
 }
-const site = { sidebar: sidebarOf("docs/README.md", sources), version: manifest.version, repository };
+const site = { sidebar: sidebarOf("docs/README.md", sources), versions: versionMenu(versions), repository };
 writeFileSync(join(folder, ".vitepress/site.json"), JSON.stringify(site, undefined, 2));
 
 const { status } = spawnSync(process.execPath, [vitepress, isDev ? "dev" : "build", folder], { stdio: "inherit" });

@@ -3,7 +3,11 @@ import { documentPages } from "../docs/document-pages.ts";
 import { sidebarOf, siteFiles, sitePath } from "./site-pages.ts";
 
 const repository = "https://example.com/repository";
-const sourcesOf = (pages: Readonly<Record<string, string>>) => ({ pages: new Map(Object.entries(pages)), repository });
+const sourcesOf = (pages: Readonly<Record<string, string>>) => ({
+  pages: new Map(Object.entries(pages)),
+  repository,
+  ref: "v1.0.0",
+});
 
 describe("the pages of the site", () => {
   it.each([
@@ -28,10 +32,10 @@ describe("the pages of the site", () => {
       }),
     );
     expect(Object.fromEntries(files.map(({ path, text }) => [path, text]))).toEqual({
-      "index.md": `[a](/a.md#one) [package](/packages/p/) [code](${repository}/blob/main/src/x.ts#L1) [out](https://example.org/)`,
+      "index.md": `[a](/a.md#one) [package](/packages/p/) [code](${repository}/blob/v1.0.0/src/x.ts#L1) [out](https://example.org/)`,
       "a.md": "![p](/p.png) [home](/) [here](#one)\n```md\n[kept](b.md)\n```\n[b](/b.md)",
       "b.md": "",
-      "packages/p/index.md": `[license](${repository}/blob/main/LICENSE)`,
+      "packages/p/index.md": `[license](${repository}/blob/v1.0.0/LICENSE)`,
       "p.png": undefined,
     });
   });
@@ -55,7 +59,7 @@ describe("the pages of the site", () => {
 
 it("the map of all documents has every document", async () => {
   const pages = new Map((await documentPages()).map(({ file, text }) => [file, text]));
-  const named = sidebarOf("docs/README.md", { pages, repository }).flatMap(({ items }) =>
+  const named = sidebarOf("docs/README.md", { pages, repository, ref: "main" }).flatMap(({ items }) =>
     items.map(({ link }) => link),
   );
   const documents = [...pages.keys()].filter((file) => file.startsWith("docs/") && file !== "docs/README.md");

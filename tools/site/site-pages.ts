@@ -7,6 +7,8 @@ export interface SiteSources {
   readonly pages: ReadonlyMap<string, string>;
   /** Address of the repository, for links to other files. */
   readonly repository: string;
+  /** The tag or branch that those links lead to. */
+  readonly ref: string;
 }
 
 /** A page or a picture of the site. */
@@ -46,7 +48,7 @@ const isPicture = (target: string): boolean => /\.(png|svg)$/.test(target);
 
 /** The pages that are reached from these by links, with all of `docs`, and their pictures. Links between them are as the site needs them; those to other files lead to the repository. */
 export function siteFiles(first: readonly string[], sources: SiteSources): readonly SiteFile[] {
-  const { pages, repository } = sources;
+  const { pages, repository, ref } = sources;
   const reached = new Set([...first, ...[...pages.keys()].filter((page) => page.startsWith("docs/"))]);
   const pictures = new Set<string>();
   for (const source of reached)
@@ -64,7 +66,7 @@ export function siteFiles(first: readonly string[], sources: SiteSources): reado
     const [, anchor] = link.split("#");
     const suffix = anchor === undefined ? "" : `#${anchor}`;
     if (page !== undefined) return `${addressOf(page)}${suffix}`;
-    return pictures.has(target) ? `/${picturePath(target)}` : `${repository}/blob/main/${target}${suffix}`;
+    return pictures.has(target) ? `/${picturePath(target)}` : `${repository}/blob/${ref}/${target}${suffix}`;
   };
   return [
     ...[...reached].map((source) => ({

@@ -3,7 +3,7 @@ import { defineConfig } from "vitepress";
 import { anchorOf } from "../../docs/markdown-links.ts";
 
 /** Written by tools/site/main.ts. */
-const { sidebar, version, repository } = JSON.parse(readFileSync(new URL("site.json", import.meta.url), "utf8"));
+const { sidebar, versions, repository } = JSON.parse(readFileSync(new URL("site.json", import.meta.url), "utf8"));
 
 export default defineConfig({
   title: "Millwright",
@@ -32,11 +32,7 @@ export default defineConfig({
   },
   themeConfig: {
     sidebar,
-    nav: [
-      { text: "Documentation", link: "/contents" },
-      { text: "Try it", link: "/#what-you-see" },
-      { text: `v${version}`, items: [{ text: "Release notes", link: "/project/changelog" }] },
-    ],
+    nav: [{ text: "Documentation", link: "/contents" }, { text: "Try it", link: "/#what-you-see" }, versions],
     search: { provider: "local" },
     outline: [2, 3],
     socialLinks: [{ icon: "github", link: repository }],
