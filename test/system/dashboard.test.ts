@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, hasChromium, startBrowser } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { labelsOf } from "../pictures/dashboard-screenshots.ts";
 
 /** A text that would run a script, change the order of the text after it, and fill the page. */
 const hostile = `<img src=x onerror="document.title='harmed'"><script>document.title='harmed'</script>\u202Egnp.exe ${"A".repeat(20_000)}`;
@@ -60,6 +62,13 @@ describe.skipIf(!hasChromium)(
       await eventually(async () => expect(await row(/Running.*In service/).count()).toBe(3), 60_000);
       await progress("3 up to date").waitFor();
       expect(await page.getByRole("status").textContent()).toBe("Live");
+    });
+
+    it("has the headings and columns of its screenshots (npm run pictures -- --dashboard)", async () => {
+      const stored = readFileSync(new URL("../../docs/pictures/dashboard-labels.txt", import.meta.url), "utf8");
+      const labels = await labelsOf(page);
+      expect(labels).toContain("Machines");
+      expect(stored.trim().split("\n")).toEqual(expect.arrayContaining([...labels]));
     });
 
     it("is used by keys: j and k select, enter opens, esc closes, / filters", async () => {

@@ -23,4 +23,11 @@ describe("pictures of the concepts", () => {
     ]);
     expect(blocks.get("rollout-picture")).toContain('s0["3 old, 0 new"] --> s1["3 old, 1 new"] --> s2["2 old, 1 new"]');
   });
+
+  it("have what the drain decides about each kind of pod", () => {
+    const picture = blocks.get("drain-picture");
+    expect(picture).toContain('kind -- "mirror, DaemonSet, completed, rule Skip" --> stays');
+    expect(picture).toContain('kind -- "rule WaitCompleted, terminating" --> waits');
+    expect(picture).toContain('kind -- "everything else, by order" --> budget');
+  });
 });

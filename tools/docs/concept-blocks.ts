@@ -1,6 +1,7 @@
 import { phaseTransitions } from "@millwright/core";
 import { planRollingUpdate } from "../../packages/controllers/src/machine-deployment/sizes/plan-rolling-update.ts";
 import type { RolloutBounds } from "../../packages/controllers/src/machine-deployment/state/rollout-bounds.ts";
+import { conceptDiagrams } from "./concept-diagrams.ts";
 
 const fence = (lines: readonly string[]): string => ["```mermaid", ...lines, "```"].join("\n");
 
@@ -57,4 +58,5 @@ export const conceptBlocks = (): readonly (readonly [string, string])[] => [
   ],
   ["health-picture", phasePicture({ rows: [9, 10, 11, 13, 20], deletedFrom: ["Failed"], reasons: true })],
   ["rollout-picture", rolloutPicture({ replicas: 3, maxSurge: 1, maxUnavailable: 0 })],
+  ...conceptDiagrams(),
 ];

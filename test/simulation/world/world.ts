@@ -188,13 +188,13 @@ async function addForeignVm(cloud: SimulatedCloud): Promise<void> {
   await cloud.createVm({ ...place, name: foreignVm, token: foreignVm, tags: { "millwright.dev/cluster": "another" } });
 }
 
-/** Runs the world until a promise is settled. */
-async function runUntilSettled(scheduler: Scheduler, work: Promise<void>): Promise<void> {
+/** Runs the world until a promise is settled, and returns what it resolves with. */
+export async function runUntilSettled<T>(scheduler: Scheduler, work: Promise<T>): Promise<T> {
   let isSettled = false;
   const settle = (): void => void (isSettled = true);
   work.then(settle, settle);
-  await scheduler.runUntil(60_000, () => isSettled);
-  await work;
+  await scheduler.runUntil(scheduler.nowMs() + 60_000, () => isSettled);
+  return work;
 }
 
 /** Makes the API server and the cloud, and what connects the others with them. */

@@ -38,7 +38,8 @@ const colors = {
   selected: "inverse",
 } as const;
 
-const paint = (look: Look, text: string): string => styleText(colors[look], text, { stream: process.stdout });
+/** Colours a part of the screen. */
+export const paint = (look: Look, text: string): string => styleText(colors[look], text, { stream: process.stdout });
 
 /**
  * A full-screen view needs a terminal to draw on and to read keys from.
