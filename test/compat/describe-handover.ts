@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { type HandOver, identityOf, type Manager, startHandOver } from "./hand-over.ts";
+import { type HandOver, identityOf, startHandOver, type Switch } from "./hand-over.ts";
 import { machinesOf, situations } from "./handover-situations.ts";
 import { REAL_FLEET_MS } from "./real-fleet.ts";
 
@@ -13,13 +13,15 @@ const LONG = 180_000;
  *
  * @param many machines that are created while the manager changes
  */
-export function describeHandOver(from: Manager, to: Manager, signal: NodeJS.Signals, many: number): void {
-  describe(`a hand-over from ${from} to ${to} after ${signal}, on a real kube-apiserver`, () => {
+export function describeHandOver(change: Switch, many: number): void {
+  const { from, to, signal, hasOwnTarget } = change;
+  const clusters = hasOwnTarget ? "with a control and a target cluster" : "in one cluster";
+  describe(`a hand-over from ${from} to ${to} after ${signal}, ${clusters}, on real kube-apiservers`, () => {
     const all = situations(many);
     let handOver: HandOver;
 
     beforeAll(async () => {
-      handOver = await startHandOver(from, to, signal, all);
+      handOver = await startHandOver(change, all);
     }, REAL_FLEET_MS);
     afterAll(() => handOver.close(), 60_000);
 

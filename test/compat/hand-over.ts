@@ -22,6 +22,15 @@ const revision = "deployment.kubernetes.io/revision";
 /** Who manages the machines. */
 export type Manager = "Go" | "Millwright";
 
+/** How one manager follows another one. */
+export interface Switch {
+  readonly from: Manager;
+  readonly to: Manager;
+  readonly signal: NodeJS.Signals;
+  /** The VMs join a cluster of their own, as in Gardener. */
+  readonly hasOwnTarget: boolean;
+}
+
 /** What is compared of a deployment. */
 export interface Before {
   /** {@link identityOf} the machines that stay. */
@@ -49,28 +58,30 @@ export const identityOf = ({ metadata, spec }: Machine): string =>
 
 async function startManager(manager: Manager, fleet: RealFleet, running: Program[]): Promise<void> {
   if (manager === "Millwright") {
-    const cluster = `--control-kubeconfig=${fleet.controllersKubeconfig}`;
-    running.push(startMillwright(["run", "--provider=mock", cluster, ...election]));
-  } else for (const name of goPrograms) running.push(await startGoProgram(name, fleet.kubeconfig, election));
+    const clusters = [`--control-kubeconfig=${fleet.controllersKubeconfig}`, ...fleet.targetFlags];
+    running.push(startMillwright(["run", "--provider=mock", ...clusters, ...election]));
+  } else
+    for (const name of goPrograms)
+      running.push(await startGoProgram(name, fleet.kubeconfig, election, fleet.target.kubeconfig));
   await eventually(async () => expect(await leaseHolders(fleet.api)).toEqual([manager, manager]), LONG);
 }
 
 /** Brings a deployment into each situation under `from`, ends it by a signal, and starts `to`; resolves when that one leads. */
 export async function startHandOver(
-  from: Manager,
-  to: Manager,
-  signal: NodeJS.Signals,
+  { from, to, signal, hasOwnTarget }: Switch,
   all: Readonly<Record<string, Situation>>,
 ): Promise<HandOver> {
   const clusterFaults = createClusterFaults();
-  const fleet = await startRealFleet({ clusterFaults, heartbeatMs: 1_000, silenceMs: 15_000 }, { bootDelayMs: 3_000 });
+  const nodeLife = { clusterFaults, heartbeatMs: 1_000, silenceMs: 15_000 };
+  const fleet = await startRealFleet(nodeLife, { bootDelayMs: 3_000 }, { hasOwnTarget });
   const stopKubelet = (node: string): { remove(): void } => clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
   const running: Program[] = [];
   const before = new Map<string, Before>();
   const vms = new Map<string, Set<string>>();
   fleet.cloud.subscribe(({ name, id }) => vms.set(name, (vms.get(name) ?? new Set()).add(id)));
 
-  const listOf = async (type: ResourceType): Promise<readonly KubeObject[]> => (await fleet.api.list(type)).items;
+  const listOf = async (type: ResourceType, { api }: Pick<RealFleet, "api"> = fleet): Promise<readonly KubeObject[]> =>
+    (await api.list(type)).items;
   const setsOf = async (name: string): Promise<ReadonlyMap<string, string>> =>
     new Map(
       (await listOf(machineSetResource))
@@ -117,7 +128,7 @@ export async function startHandOver(
     close,
     written: async () => [
       ...(await fleet.machines()).map(({ metadata: { name, generation } }) => `${name} ${generation}`),
-      ...(await listOf(nodeResource)).map(({ metadata: { name, labels, annotations }, spec }) =>
+      ...(await listOf(nodeResource, fleet.target)).map(({ metadata: { name, labels, annotations }, spec }) =>
         JSON.stringify([name, labels, annotations, spec]),
       ),
       // MCM also writes a status again that has not changed.

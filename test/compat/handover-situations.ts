@@ -16,7 +16,7 @@ const LONG = 120_000;
 
 /** One deployment, by name, in a fleet. */
 export interface Stage {
-  readonly fleet: Pick<RealFleet, "api" | "cloud" | "machines">;
+  readonly fleet: Pick<RealFleet, "api" | "target" | "cloud" | "machines">;
   readonly name: string;
   /** Stops the kubelet of a node; the result starts it again. */
   readonly stopKubelet: (node: string) => { remove(): void };
@@ -71,7 +71,7 @@ const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? "";
 async function enterDrain(stage: Stage): Promise<void> {
   const { fleet, name } = stage;
   const [machine] = await machinesOf(stage);
-  await fleet.api.create(podResource, {
+  await fleet.target.api.create(podResource, {
     metadata: { namespace, name, finalizers: ["example.com/slow"] },
     spec: {
       nodeName: machine?.metadata.labels?.["node"] ?? "",
@@ -81,7 +81,7 @@ async function enterDrain(stage: Stage): Promise<void> {
   });
   await fleet.api.delete(machineResource, { namespace, name: nameOf(machine ?? { metadata: {} }) });
   await eventually(async () => {
-    const node = await fleet.api.get<KubeObject & { readonly spec?: { readonly unschedulable?: boolean } }>(
+    const node = await fleet.target.api.get<KubeObject & { readonly spec?: { readonly unschedulable?: boolean } }>(
       nodeResource,
       { name: machine?.metadata.labels?.["node"] ?? "" },
     );
@@ -91,7 +91,7 @@ async function enterDrain(stage: Stage): Promise<void> {
 
 /** Lets the pod end. */
 async function leaveDrain({ fleet, name }: Stage): Promise<void> {
-  await fleet.api.patch(podResource, { namespace, name }, { metadata: { finalizers: null } }, { kind: "merge" });
+  await fleet.target.api.patch(podResource, { namespace, name }, { metadata: { finalizers: null } }, { kind: "merge" });
 }
 
 /** The status of restored objects is lost. */

@@ -1,6 +1,10 @@
 import { describeHandOver } from "./describe-handover.ts";
 
-for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-  describeHandOver("Go", "Millwright", signal, 50);
-  describeHandOver("Millwright", "Go", signal, 50);
+for (const [signal, hasOwnTarget] of [
+  ["SIGTERM", false],
+  ["SIGKILL", false],
+  ["SIGKILL", true],
+] as const) {
+  describeHandOver({ from: "Go", to: "Millwright", signal, hasOwnTarget }, 50);
+  describeHandOver({ from: "Millwright", to: "Go", signal, hasOwnTarget }, 50);
 }

@@ -11,20 +11,26 @@ export const goPrograms = ["machine-controller-manager", "machine-controller"] a
 export type GoProgram = (typeof goPrograms)[number];
 
 /**
- * Starts a program of MCM on the cluster of a kubeconfig, in namespace `default`; the first start builds it.
+ * Starts a program of MCM on the machines of a cluster, in namespace `default`; the first start builds it.
  *
  * @param flags more flags of the program
+ * @param targetKubeconfig of the cluster that the VMs join; default: the same one
  */
 export async function startGoProgram(
   program: GoProgram,
   kubeconfig: string,
   flags: readonly string[],
+  targetKubeconfig: string = kubeconfig,
 ): Promise<Program> {
   const path = await builtBinary(program, {
     onBuild: (name, version) => console.log(`building ${name} ${version} with Go: takes some minutes, once`),
   });
   const [port = 0] = await freePorts(1);
-  const clusters = [`--control-kubeconfig=${kubeconfig}`, `--target-kubeconfig=${kubeconfig}`, "--namespace=default"];
+  const clusters = [
+    `--control-kubeconfig=${kubeconfig}`,
+    `--target-kubeconfig=${targetKubeconfig}`,
+    "--namespace=default",
+  ];
   return startProgram(program, path, [...clusters, "--address=127.0.0.1", `--port=${port}`, ...flags]);
 }
 

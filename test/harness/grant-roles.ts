@@ -72,7 +72,11 @@ export async function grantByClusterRole(api: ApiClient, namespace: string): Pro
 }
 
 /** Waits until a server allows what {@link grantControllers} grants: a real one learns of roles after they are stored. */
-export async function untilGranted(api: ApiClient, namespace: string): Promise<void> {
+export async function untilGranted(
+  api: ApiClient,
+  namespace: string,
+  clusters: readonly RequiredPermission["cluster"][] = ["control", "target"],
+): Promise<void> {
   const spec = (role: PermissionsRole) =>
     role.rules.map(({ apiGroups, resources, resourceNames = [], verbs }) => {
       const [resource, subresource] = resources[0]?.split("/") ?? [];
@@ -87,7 +91,7 @@ export async function untilGranted(api: ApiClient, namespace: string): Promise<v
       };
       return { user: controllersUser, resourceAttributes };
     });
-  for (const each of [...rolesOf("control", namespace), ...rolesOf("target", namespace)].flatMap(spec))
+  for (const each of clusters.flatMap((cluster) => rolesOf(cluster, namespace)).flatMap(spec))
     await eventually(async () => {
       const body = await api.create(accessReviews, { metadata: {}, spec: each });
       expect(body, JSON.stringify(each)).toMatchObject({ status: { allowed: true } });

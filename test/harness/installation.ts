@@ -6,6 +6,7 @@ import {
   type ApiServer,
   type ApiServerOptions,
   createSimulatedNodes,
+  type SimulatedNodes,
   type SimulatedNodesOptions,
 } from "@millwright/devcluster";
 import { type ApiClient, customResourceDefinitionResource, type KubeObject, secretResource } from "@millwright/kube";
@@ -81,11 +82,18 @@ async function untilServed(api: ApiClient, name: string): Promise<void> {
 /** Faults of the nodes of a fleet, and how soon missing heartbeats are detected. */
 export type NodeLife = Partial<Pick<SimulatedNodesOptions, "clusterFaults" | "heartbeatMs" | "silenceMs">>;
 
-/** Creates the CRDs in a cluster, and starts a cloud whose running VMs become its nodes. No controller runs yet. */
+/** Who plays the nodes of VMs. */
+export type FleetNodes = Pick<SimulatedNodes, "sync" | "start">;
+
+/** Nodes in a cluster that join soon after their VMs run. */
+export const simulatedNodes = (api: ApiClient, nodeLife: NodeLife = {}): FleetNodes =>
+  createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, ...nodeLife });
+
+/** Creates the CRDs in a cluster, and starts a cloud whose running VMs become nodes, of this cluster or of another one. No controller runs yet. */
 export async function startFleet(
   api: ApiClient,
   options: Partial<SimulatedCloudOptions> = {},
-  nodeLife: NodeLife = {},
+  nodes: FleetNodes = simulatedNodes(api),
 ): Promise<Fleet> {
   const stop = new AbortController();
   const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
@@ -105,7 +113,6 @@ export async function startFleet(
   };
   await declareKinds();
 
-  const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, ...nodeLife });
   const nodesEnded = nodes.start(stop.signal);
   let sync: Timer | undefined;
   // Reads all VMs: once for many changes.
@@ -140,7 +147,8 @@ export async function startInstallation(
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
   const restricted = await startRestrictedServer({ folder, ...serverOptions });
   const { api, server, controllersKubeconfig } = restricted;
-  const fleet = await startFleet(api, options, { clusterFaults: server.clusterFaults, ...nodeLife });
+  const nodes = simulatedNodes(api, { clusterFaults: server.clusterFaults, ...nodeLife });
+  const fleet = await startFleet(api, options, nodes);
   const started: MillwrightProcess[] = [];
   return {
     ...restricted,

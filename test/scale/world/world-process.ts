@@ -4,7 +4,7 @@
  */
 import { loadKubeConfig, createApiClient } from "@millwright/kube";
 import { createClusterFaults } from "@millwright/devcluster";
-import { startFleet } from "../../harness/installation.ts";
+import { simulatedNodes, startFleet } from "../../harness/installation.ts";
 import { startWorkloads } from "../../harness/workloads.ts";
 import { worldAgent, type WorldAnswer, type WorldOptions, type WorldRequest } from "./world-messages.ts";
 
@@ -19,7 +19,7 @@ const clusterFaults = createClusterFaults();
 const fleet = await startFleet(
   api,
   { latencyMs: cloudLatencyMs, bootDelayMs: 100, deleteDelayMs: 100 },
-  { clusterFaults, heartbeatMs, silenceMs: 4 * heartbeatMs },
+  simulatedNodes(api, { clusterFaults, heartbeatMs, silenceMs: 4 * heartbeatMs }),
 );
 const workloads = withPods ? startWorkloads(api, { clusterFaults }) : undefined;
 
