@@ -4,27 +4,29 @@ import { isCannotBuildError } from "./cannot-build-error.ts";
 import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-const usage = `usage: npm run control-plane -- build [outside-driver | otel-collector | health-readers | mcm-specs] | start [--controllers NAME,…]
+/** Programs that are built by themselves. */
+const singles = ["outside-driver", "otel-collector", "health-readers", "kwok", "mcm-specs"] as const;
 
-build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go, an OpenTelemetry Collector, what judges objects as GitOps tools do, or MCM's integration specs, and prints where they are
+const usage = `usage: npm run control-plane -- build [${singles.join(" | ")}] | start [--controllers NAME,…]
+
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go, an OpenTelemetry Collector, what judges objects as GitOps tools do, kwok, or MCM's integration specs, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 
 const onBuild = (program: string, version: string): void =>
   console.error(`building ${program} ${version} with Go: takes some minutes, once`);
 
-/** Programs that are built by themselves. */
-const isSingle = (name = ""): name is "outside-driver" | "otel-collector" | "health-readers" | "mcm-specs" =>
-  ["outside-driver", "otel-collector", "health-readers", "mcm-specs"].includes(name);
+const single = (name: string | undefined) => singles.find((each) => each === name);
 
 /** Runs the command; resolves with its exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const options = { controllers: { type: "string" } } as const;
   const { positionals, values } = readCommandLine({ usage, options, positionals: [1, 2] }, args);
   switch (positionals[0]) {
-    case "build":
-      if (isSingle(positionals[1])) {
-        console.log(await builtBinary(positionals[1], { onBuild }));
+    case "build": {
+      const alone = single(positionals[1]);
+      if (alone !== undefined) {
+        console.log(await builtBinary(alone, { onBuild }));
         return 0;
       }
       for (const program of ["etcd", "kube-apiserver", "kube-controller-manager"] as const) {
@@ -34,6 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
         console.log(await builtBinary(program, { onBuild }));
       }
       return 0;
+    }
     case "start": {
       const interrupted = new AbortController();
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());

@@ -15,6 +15,7 @@ export const modules = {
     folder: fileURLToPath(new URL("health-readers/", import.meta.url)),
     requires: "sigs.k8s.io/cli-utils",
   },
+  kwok: { folder: fileURLToPath(new URL("kwok/", import.meta.url)), requires: "sigs.k8s.io/kwok" },
   "mcm-specs": {
     folder: fileURLToPath(new URL("mcm-specs/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
