@@ -13,6 +13,7 @@ import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { clientScenarios } from "./client-scenarios.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 /** The machine loop on real components: kube-apiserver with etcd and RBAC, kubectl, `millwright run` with its leases. */
@@ -119,6 +120,8 @@ describe("millwright run on a real kube-apiserver", () => {
     expect(events.match(/HealthTimedOut/g)).toHaveLength(2);
   });
 
+  clientScenarios(() => ({ api: fleet.api, kubectl }));
+
   it("preserves a machine on request, and ends the preservation", async () => {
     const machine = await firstMachine();
     const annotate = (value: string): Promise<string> =>
@@ -157,6 +160,12 @@ describe("millwright run on a real kube-apiserver", () => {
       eventually(async () => expect(await conditionOf(node, "InPlaceUpdate")).toContain(`True ${reason}`));
     await label("candidate-for-update", "true");
     await reach("CandidateForUpdate");
+    // Gardener reads it from the Machine.
+    await eventually(async () =>
+      expect((await machine()).status?.conditions).toContainEqual(
+        expect.objectContaining({ type: "InPlaceUpdate", reason: "CandidateForUpdate" }),
+      ),
+    );
     await label("selected-for-update", "true");
     await reach("ReadyForUpdate");
     expect(phaseOf(await machine())).toBe("InPlaceUpdating");
