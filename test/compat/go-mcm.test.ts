@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import type { KubeObject } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -63,12 +64,16 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
     eventually(async () => {
       expect((await fleet.machines()).map(phaseOf)).toEqual(Array.from({ length: replicas }, () => "Running"));
     }, LONG);
-  /** The leader makes one more machine, and all others keep their VMs. */
-  const expectProgress = async (): Promise<void> => {
+  /** The leader makes more machines, and all others keep their VMs. `meanwhile` begins once one of them is there. */
+  const expectProgress = async (count = 1, meanwhile?: () => Promise<void>): Promise<void> => {
     const before = vmsOf(await fleet.machines());
-    replicas += 1;
+    replicas += count;
     const ref = { namespace, name: "fleet" };
     await fleet.api.patch(machineDeploymentResource, ref, { spec: { replicas } }, { kind: "merge" });
+    if (meanwhile !== undefined) {
+      await eventually(async () => expect((await fleet.machines()).length).toBeGreaterThan(replicas - count), LONG);
+      await meanwhile();
+    }
     await untilRunning();
     expect(vmsOf(await fleet.machines())).toEqual(expect.arrayContaining([...before]));
     const calls = (operation: string): number =>
@@ -100,6 +105,22 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
     await fleet.close();
   }, 60_000);
 
+  it.each(goPrograms)(
+    "stands by while %s of a Go MCM is killed amid creations, and restarted before and after its Lease expires",
+    async (name) => {
+      for (const restartAfterMs of [0, LEASE_MS + 1_000]) {
+        await expectProgress(3, async () => {
+          await stop(name, "SIGKILL");
+          await pause(restartAfterMs);
+          await start(name);
+        });
+        await untilHeldBy("Go");
+      }
+      expect(running.get("millwright")?.output()).not.toContain('"Leading"');
+    },
+    REAL_FLEET_MS,
+  );
+
   it.each<[NodeJS.Signals, GoProgram, GoProgram]>([
     ["SIGKILL", "machine-controller-manager", "machine-controller"],
     ["SIGTERM", "machine-controller", "machine-controller-manager"],
@@ -108,7 +129,7 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
     async (signal, first, second) => {
       await stop(first, signal);
       // One of the two is still there: nothing is taken from it.
-      await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
+      await pause(2 * LEASE_MS);
       expect((await leaseHolders(fleet.api))[goPrograms.indexOf(second)]).toBe("Go");
       await measured(`Millwright leads after ${signal} of a Go MCM`, async () => {
         await stop(second, signal);
@@ -146,7 +167,7 @@ describe("millwright run beside a Go MCM on a real kube-apiserver", () => {
       for (const name of order) {
         await stop(name, signal);
         // A node that died takes longer than a lease; a restarted container does not.
-        if (signal === "SIGKILL") await new Promise((resolve) => setTimeout(resolve, LEASE_MS + 1_000));
+        if (signal === "SIGKILL") await pause(LEASE_MS + 1_000);
         await start(name);
       }
       await expectProgress();
