@@ -100,12 +100,12 @@ describe("a drain and the state of its node", () => {
     await begin(2);
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     fleet.invariants.allowForce();
-    const before = (await fleet.machines()).map(({ metadata }) => metadata.uid);
+    const before = new Set((await fleet.machines()).map(({ metadata }) => metadata.uid));
     const noticedAt = performance.now();
     await fleet.kubectl(["taint", "node", node, "machine.millwright.dev/interruption=25s:NoSchedule"]);
     // The replacement is created while the budget still holds the drain up.
     await eventually(async () =>
-      expect((await fleet.machines()).filter(({ metadata }) => !before.includes(metadata.uid))).toHaveLength(1),
+      expect((await fleet.machines()).filter(({ metadata }) => !before.has(metadata.uid))).toHaveLength(1),
     );
     expect(await fleet.lastOperation(machine)).toMatch(/PodDisruptionBudget|Initiate node drain/);
     expect(await fleet.podsOn(node)).toHaveLength(2);

@@ -68,7 +68,7 @@ export default defineDriver<FaultySpec>({
       if (fault === "exit") writeFileSync(file, "");
       faults[fault](request);
       if (fault === "hang") return new Promise(() => undefined);
-      while (fault === "hold" && !existsSync(join(folder, `released-${machine.name}`))) await setTimeout(20);
+      if (fault === "hold") while (!existsSync(join(folder, `released-${machine.name}`))) await setTimeout(20);
     }
     writeFileSync(file, "");
     return { providerId: `faulty:///${machine.name}`, nodeName: machine.name };
