@@ -12,8 +12,12 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Annotations and metrics of Millwright, and MCM's metrics. */
-const names = new Set<string>([...Object.values(core.annotationKeys), ...metricNames]);
+/** Annotations, taints and metrics of Millwright, and MCM's metrics. */
+const names = new Set<string>([
+  ...Object.values(core.annotationKeys),
+  ...Object.values(core.taintKeys),
+  ...metricNames,
+]);
 
 /** Metrics of MCM that a page names because Millwright does not have them. */
 const absent = new Set(["mcm_machine_controller_frozen", "mcm_machine_initialize_duration_seconds"]);
@@ -42,7 +46,7 @@ describe("the documents", () => {
     expect(links).toBeGreaterThan(20);
   });
 
-  it("name annotations and metrics that exist", () => {
+  it("name annotations, taints and metrics that exist", () => {
     const unknown = pages.flatMap(({ file, text }) =>
       [...text.matchAll(/machine\.millwright\.dev\/[\w-]*\w|\b(?:mcm|millwright)_\w+\b(?!\*)/g)]
         .map(([name]) => name)
