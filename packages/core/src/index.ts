@@ -40,6 +40,7 @@ export { isMachineErrorCode, machineErrorCodes, rejectionCodes, retryClassOf } f
 export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";
 export { MachineError, hasMachineErrorCode, isMachineError } from "./driver/machine-error.ts";
 export type { MachineErrorOptions } from "./driver/machine-error.ts";
+export { machineCause } from "./driver/machine-cause.ts";
 export { decodeMachineError, encodeMachineError } from "./driver/machine-error-text.ts";
 export type { DecodeMachineErrorOptions, MachineErrorText } from "./driver/machine-error-text.ts";
 export type {

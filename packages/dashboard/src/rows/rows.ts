@@ -6,6 +6,7 @@ import {
   labelKeys,
   legacyConditionTypes as legacy,
   type Machine,
+  machineCause,
   type MachineDeployment,
   type MachineSet,
   specValidConditionType,
@@ -37,7 +38,7 @@ export interface MachineRow extends RowBase {
   readonly set: string;
   readonly node: string;
   readonly vm: string;
-  /** Its last operation. */
+  /** Its last operation, or what it waits for. */
   readonly cause: string;
   readonly isTerminating: boolean;
   /** Whether the deletion budget holds its deletion. */
@@ -94,9 +95,9 @@ export const rowId = (kind: Row["kind"], { namespace = "", name = "" }: ApiObjec
 function sinceOf(machine: Machine): string {
   const { currentStatus, lastOperation } = machine.status ?? {};
   const { creationTimestamp, deletionTimestamp } = machine.metadata;
-  return isTerminating(machine)
-    ? (lastOperation?.lastUpdateTime ?? deletionTimestamp ?? "")
-    : (currentStatus?.lastUpdateTime ?? creationTimestamp ?? "");
+  if (!isTerminating(machine)) return currentStatus?.lastUpdateTime ?? creationTimestamp ?? "";
+  const recorded = lastOperation?.type === "Delete" ? lastOperation.lastUpdateTime : undefined;
+  return recorded ?? deletionTimestamp ?? "";
 }
 
 const phaseText = (machine: Machine): string => {
@@ -123,7 +124,7 @@ export function machineRow(machine: Machine, isHeld: boolean, previous?: Machine
     set: text(controllerRefOf(machine)?.name),
     node: text(machine.metadata.labels?.[labelKeys.node]),
     vm: text(machine.spec.providerID),
-    cause: text(machine.status?.lastOperation?.description),
+    cause: text(machineCause(machine)),
     isTerminating: terminating,
     isHeld,
   };
