@@ -10,7 +10,7 @@ import {
 } from "@millwright/core";
 import { type ApiClient, createInformer, keepHeapSmall } from "@millwright/kube";
 import { type Cluster, startCluster } from "../dev/cluster.ts";
-import { createDisplay, type Display } from "../dev/display.ts";
+import { createDisplay, type DisplayOptions } from "../dev/display.ts";
 import { exampleName } from "../dev/example.ts";
 import { missingFrom, viewFleet } from "../dev/fleet.ts";
 import { stoppedMessage, startedMessage, suggestedCommands } from "../dev/instructions.ts";
@@ -50,12 +50,28 @@ function watchFleet(
   return { machines: () => machines.store.list(), deployments: () => deployments.store.list(), ended };
 }
 
+/** The lines of a message, and a blank one. */
+const linesOf = (message: string): readonly string[] => [...message.trim().split("\n"), ""];
+
 /** Shows the fleet until the signal aborts, or until the example is ready with `--exit-when-ready`. */
-async function show(cluster: Cluster, flags: DevFlags, display: Display, signal: AbortSignal): Promise<number> {
+async function show(
+  cluster: Cluster,
+  flags: DevFlags,
+  texts: Pick<DisplayOptions, "header" | "help">,
+  signal: AbortSignal,
+): Promise<number> {
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal, cluster.failed]);
   const fleet = watchFleet(cluster.api, both);
   const deadline = systemClock.monotonicMs() + READY_TIMEOUT_MS;
+  const display = createDisplay({
+    ...texts,
+    output: process.stdout,
+    input: process.stdin,
+    clock: systemClock,
+    // As the terminal does it where no keys are read.
+    onStop: () => process.kill(process.pid, "SIGINT"),
+  });
   try {
     while (!both.aborted) {
       display.update(viewFleet(fleet.deployments(), fleet.machines(), systemClock.now()));
@@ -73,6 +89,7 @@ async function show(cluster: Cluster, flags: DevFlags, display: Display, signal:
     if (flags.exitWhenReady === true) throw signal.reason;
     return 0;
   } finally {
+    display.finish();
     stop.abort(new Error("the display ends"));
     await fleet.ended;
   }
@@ -87,7 +104,6 @@ export async function dev(flags: DevFlags): Promise<number> {
   }
   const signal = untilStopSignal();
   const workspace = await openWorkspace(flags.data, flags.kubeconfig);
-  const display = createDisplay(process.stdout, systemClock);
   try {
     const cluster = await startCluster({
       workspace,
@@ -98,12 +114,12 @@ export async function dev(flags: DevFlags): Promise<number> {
       signal,
     });
     try {
-      process.stdout.write(startedMessage(cluster.url, cluster.dashboardUrl, workspace.kubeconfig));
-      if (flags.exitWhenReady !== true)
-        process.stdout.write(`${suggestedCommands(workspace.kubeconfig, flags.example)}\n`);
-      return await show(cluster, flags, display, signal);
+      const started = startedMessage(cluster.url, cluster.dashboardUrl, workspace.kubeconfig);
+      const suggested = suggestedCommands(workspace.kubeconfig, flags.example);
+      process.stdout.write(started);
+      if (flags.exitWhenReady !== true) process.stdout.write(`${suggested}\n`);
+      return await show(cluster, flags, { header: linesOf(started), help: linesOf(suggested) }, signal);
     } finally {
-      display.finish();
       await cluster.close();
       process.stdout.write(stoppedMessage(workspace));
     }

@@ -1,32 +1,69 @@
 import type { Clock } from "@millwright/core";
-import { createLogUpdate } from "log-update";
+import { type KeySource, readKeys } from "../terminal/read-keys.ts";
+import { openScreen } from "../terminal/screen.ts";
 import type { Fleet } from "./fleet.ts";
-import { oneLine, renderFleet } from "./render.ts";
+import { hasRoomForHelp, renderDev, renderFleet } from "./render.ts";
+import { oneLine } from "./table.ts";
 
 /** Shows how the fleet changes. */
 export interface Display {
   update(fleet: Fleet): void;
-  /** Keeps the last table on the screen and writes no more. */
+  /** Restores the terminal, leaves the last table on it, and writes no more. */
   finish(): void;
 }
 
 /** The part of a terminal, file or pipe that is needed. */
 export type Output = NodeJS.WriteStream;
 
-/** Lines of the screen that are not for machines: what stands above and below the table. */
-const RESERVED_ROWS = 17;
+/** What is shown, and on what. */
+export interface DisplayOptions {
+  readonly output: Output;
+  readonly input: KeySource;
+  /** Where everything is. */
+  readonly header: readonly string[];
+  /** Commands to try. */
+  readonly help: readonly string[];
+  readonly clock: Clock;
+  /** Called for Ctrl-C, which is a key here. */
+  readonly onStop: () => void;
+}
 
-/** On a terminal the table is redrawn in place. */
-function createScreen(output: Output): Display {
-  const draw = createLogUpdate(output);
+/** On a terminal the table takes the whole screen. */
+function createScreenDisplay({ output, input, header, help, onStop }: DisplayOptions): Display {
+  let fleet: Fleet = { deployments: [], machines: [] };
+  /** What the user has chosen; before that, they are shown where they fit. */
+  let isHelpShown: boolean | undefined;
+  const hasKeys = input.isTTY;
+  const isShown = (): boolean => isHelpShown ?? hasRoomForHelp({ header, help, size: screen.size() });
+  const redraw = (): void =>
+    screen.draw(renderDev({ fleet, header, help, isHelpShown: isShown(), hasKeys, size: screen.size() }));
+  const screen = openScreen(output, redraw);
+  const endKeys = readKeys(input, {
+    onKey(key) {
+      if (key === "ctrl-c") return onStop();
+      if (key === "?" || key === "h") isHelpShown = !isShown();
+      else if (key === "escape") isHelpShown = false;
+      redraw();
+    },
+    onSuspend: screen.leave,
+    onContinue: screen.enter,
+  });
   return {
-    update: (fleet) => draw(renderFleet(fleet, output.columns ?? 80, (output.rows ?? 40) - RESERVED_ROWS)),
-    finish: () => draw.done(),
+    update(next) {
+      fleet = next;
+      redraw();
+    },
+    finish() {
+      endKeys();
+      const { columns, rows } = screen.size();
+      screen.close();
+      output.write(`${renderFleet(fleet, columns, rows).join("\n")}\n\n`);
+    },
   };
 }
 
 /** A file or pipe gets one line for each change of a phase, and for each failure. */
-function createLines(output: Output, clock: Clock): Display {
+function createLines({ output, clock }: Pick<DisplayOptions, "output" | "clock">): Display {
   const phases = new Map<string, string>();
   /** The failure that was written last, by machine. */
   const failures = new Map<string, string>();
@@ -59,5 +96,6 @@ function createLines(output: Output, clock: Clock): Display {
   };
 }
 
-export const createDisplay = (output: Output, clock: Clock): Display =>
-  output.isTTY ? createScreen(output) : createLines(output, clock);
+/** Shows a fleet on a terminal, or as lines in a file or pipe. */
+export const createDisplay = (options: DisplayOptions): Display =>
+  options.output.isTTY && process.env["TERM"] !== "dumb" ? createScreenDisplay(options) : createLines(options);

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine, type MachineDeployment, phaseOf } from "@millwright/core";
+import { labelKeys, type Machine, machineCause, type MachineDeployment, phaseOf } from "@millwright/core";
 
 /** One row of the live table. */
 export interface FleetRow {
@@ -7,7 +7,7 @@ export interface FleetRow {
   readonly node: string;
   readonly vm: string;
   readonly ageSeconds: number;
-  /** Its last operation, and why it is in its phase. */
+  /** Its last operation, or what it waits for. */
   readonly cause: string;
   /** Whether that is a failure. */
   readonly isFailing: boolean;
@@ -47,7 +47,7 @@ export function viewFleet(deployments: readonly MachineDeployment[], machines: r
       vm: machine.spec.providerID ?? "",
       ageSeconds:
         Math.max(0, Math.floor((now.getTime() - Date.parse(machine.metadata.creationTimestamp ?? "")) / 1000)) || 0,
-      cause: machine.status?.lastOperation?.description ?? "",
+      cause: machineCause(machine),
       isFailing: machine.status?.lastOperation?.state === "Failed",
     })),
   };

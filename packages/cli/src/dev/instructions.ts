@@ -3,29 +3,33 @@ import type { Workspace } from "./workspace.ts";
 
 /** The lines above the table: where everything is. */
 export const startedMessage = (url: string, dashboardUrl: string, kubeconfig: string): string => `
-Millwright runs on this machine: an API server at ${url}, a simulated cloud, and the controllers.
+Millwright runs here: API server ${url}, simulated cloud
 Dashboard: ${dashboardUrl}
 kubeconfig: ${kubeconfig}
 `;
 
-const withExample = `  millwright plan --scale ${exampleName}=5                       # what that would lead to; nothing is written
+const withExample = `  # What a change would lead to; nothing is written
+  millwright plan --scale ${exampleName}=5
   kubectl scale machinedeployment ${exampleName} --replicas=5
+  # A rolling update
   kubectl patch machinedeployment ${exampleName} --type=merge \\
-    -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
+    -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'
 `;
 
-/** Things to try, ready to be copied; some of them only with the example. */
+/** Things to try, ready to be copied, within 80 columns; some of them only with the example. */
 export const suggestedCommands = (kubeconfig: string, hasExample: boolean): string => `
-In another terminal:
+In another terminal; in a checkout, millwright is npm run -s millwright --
   export KUBECONFIG=${kubeconfig}
-  kubectl get machines -w
-${hasExample ? withExample : ""}  kubectl delete node NAME                                   # its machine is drained and replaced
-  echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/cluster-faults -f -   # Unknown in 40 s
-  kubectl delete --raw /millwright/cluster-faults                  # ... and Running again, unless its health timeout has passed
-To see how far a rollout is, and what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
+  millwright top
+${hasExample ? withExample : ""}  # Its machine is drained and replaced
+  kubectl delete node NAME
+  # Its machine becomes Unknown in 40 s, and Failed after its health timeout
+  echo '{"kind":"kubelet-stops","nodes":["NAME"]}' |
+    kubectl create --raw /millwright/cluster-faults -f -
+  kubectl delete --raw /millwright/cluster-faults
+  # How far it is, what it waits for, and what would help
   millwright describe deployment NAME
-  millwright describe machine NAME
-  millwright drain --dry-run NAME                            # what a drain of this node would do, and what would block it 
+  millwright why machine/NAME
 Ctrl-C stops everything.
 `;
 

@@ -1,89 +1,111 @@
 import { styleText } from "node:util";
-import { ageText } from "../terminal/age-text.ts";
+import { cutToWidth, displayWidth } from "../terminal/display-width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import type { Fleet, FleetRow } from "./fleet.ts";
+import { cellText, renderTable } from "./table.ts";
 
-type Color = Parameters<typeof styleText>[0];
-
-const phaseColors: Readonly<Record<string, Color>> = {
-  Running: "green",
-  Available: "green",
-  Creating: "cyan",
-  Pending: "cyan",
-  Terminating: "yellow",
-  Unknown: "yellow",
-  CrashLoopBackOff: "red",
-  Failed: "red",
-};
-
-/** The columns of the table. A node mostly has the name of its machine: then it has no column. */
-function cellsOf(machines: readonly FleetRow[]): readonly (readonly string[])[] {
-  const hasNodes = machines.some(({ name, node }) => node !== "" && node !== name);
-  const ofNode = (text: string): readonly string[] => (hasNodes ? [text] : []);
-  return [
-    ["MACHINE", "PHASE", ...ofNode("NODE"), "VM", "AGE"],
-    ...machines.map(({ name, phase, node, vm, ageSeconds }) => [
-      name,
-      phase,
-      ...ofNode(node || "-"),
-      vm || "-",
-      ageText(ageSeconds),
-    ]),
-  ];
+/** Everything that is on the screen. */
+export interface DevScreen {
+  readonly fleet: Fleet;
+  /** Where everything is. */
+  readonly header: readonly string[];
+  /** Commands to try. */
+  readonly help: readonly string[];
+  readonly isHelpShown: boolean;
+  /** Whether keys can be read. */
+  readonly hasKeys: boolean;
+  /** Cells of the terminal. */
+  readonly size: { readonly columns: number; readonly rows: number };
 }
 
-/** Rows of text with columns as wide as their content; `paint` colours a cell after it has its width. */
-function columns(
-  rows: readonly (readonly string[])[],
-  paint: (text: string, row: number, column: number) => string,
-): readonly string[] {
-  const widths = rows.reduce<number[]>(
-    (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
-    [],
-  );
-  return rows.map((row, y) =>
-    `  ${row.map((cell, x) => paint(cell.padEnd(widths[x] ?? 0), y, x)).join("  ")}`.trimEnd(),
-  );
-}
+/** Lines that the table needs beside the commands to try. */
+const MIN_FLEET_ROWS = 12;
 
-/** A text on one line. */
-export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
-
-/** A text cut to what fits on a line, so that the screen is redrawn over the same number of lines. */
-const cut = (text: string, width: number): string => {
-  const line = oneLine(text);
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
-};
+/** A lower terminal has no header. */
+const MIN_ROWS_WITH_HEADER = 16;
 
 /** Maximum number of machines whose cause is shown. */
 const MAX_CAUSES = 4;
 
+/** From this height on, a cause may have two lines. */
+const MIN_ROWS_FOR_LONG_CAUSES = 18;
+
 /** Phases that need no explanation. */
 const settled: ReadonlySet<string> = new Set(["Running", "Available"]);
 
-/** Machines that need an explanation, failed ones first. */
-const inQuestion = (machines: readonly FleetRow[]): readonly FleetRow[] =>
-  machines
-    .filter(({ phase, cause, isFailing }) => cause !== "" && (isFailing || !settled.has(phase)))
-    .toSorted((a, b) => Number(b.isFailing) - Number(a.isFailing))
-    .slice(0, MAX_CAUSES);
+/** Machines that need an explanation. */
+const needsExplanation = ({ phase, cause, isFailing }: FleetRow): boolean =>
+  cause !== "" && (isFailing || !settled.has(phase));
 
-/** The live screen: deployments, the table of machines, and below it why machines are not Running. */
-export function renderFleet(fleet: Fleet, width: number, rows: number): string {
-  const machines = fleet.machines.toSorted((a, b) => Number(b.isFailing) - Number(a.isFailing));
-  const shown = machines.slice(0, Math.max(1, rows));
-  const table = columns(cellsOf(shown), (text, row, column) => {
-    if (row === 0) return styleText("dim", text);
-    return column === 1 ? styleText(phaseColors[text.trim()] ?? "white", text) : text;
-  });
-  const hidden = fleet.machines.length - shown.length;
+/** Machines with the same cause, in a line, or in two where there is room. */
+function causeLines([first, ...others]: readonly FleetRow[], width: number, hasRoom: boolean): readonly string[] {
+  if (first === undefined) return [];
+  const { name, cause, isFailing } = first;
+  const text = cellText(`${name}${others.length === 0 ? "" : ` and ${others.length} more`}: ${cause}`);
+  const [start = "", ...rest] = hasRoom ? wrapText(text, width - 4) : [text];
+  const mark = isFailing ? styleText("red", "!") : styleText("cyan", "·");
   return [
-    ...fleet.deployments.map((line) => `  ${styleText("bold", "MachineDeployment")} ${cut(line, width - 20)}`),
-    "",
-    ...(fleet.machines.length === 0 ? ["  no machines"] : table),
-    ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
-    ...inQuestion(shown).map(
-      ({ name, cause, isFailing }) =>
-        `  ${isFailing ? styleText("red", "!") : styleText("cyan", "·")} ${cut(`${name}: ${cause}`, width - 4)}`,
-    ),
-  ].join("\n");
+    `  ${mark} ${cutToWidth(start, width - 4)}`,
+    ...(rest.length === 0 ? [] : [`    ${cutToWidth(rest.join(" "), width - 4)}`]),
+  ];
+}
+
+/** As many lines as there is room for; the last one counts those that are left out. */
+const limitLines = (lines: readonly string[], max: number, width: number): readonly string[] =>
+  lines.length <= max
+    ? lines
+    : [...lines.slice(0, max - 1), cutToWidth(`  … and ${lines.length - max + 1} more`, width)];
+
+/** Its counts are what matters: where there is no room, they stand without the kind. */
+const deploymentLine = (text: string, width: number): string => {
+  const line = `  MachineDeployment ${cellText(text)}`;
+  return displayWidth(line) <= width ? line : cutToWidth(`  ${cellText(text)}`, width);
+};
+
+/** Deployments, the table of machines with failing ones first, and below it why machines are not Running. */
+export function renderFleet(fleet: Fleet, width: number, rows: number): readonly string[] {
+  const machines = fleet.machines.toSorted((a, b) => Number(b.isFailing) - Number(a.isFailing));
+  const deployments = limitLines(
+    fleet.deployments.map((text) => deploymentLine(text, width)),
+    Math.max(1, Math.floor(rows / 3)),
+    width,
+  );
+  const above = deployments.length === 0 ? [] : [...deployments, ""];
+  if (machines.length === 0) return [...above, cutToWidth("  no machines", width)].slice(0, rows);
+  const causes = [...Map.groupBy(machines.filter(needsExplanation), ({ cause }) => cause).values()]
+    .slice(0, Math.min(MAX_CAUSES, Math.floor(rows / 4)))
+    .flatMap((alike) => causeLines(alike, width, rows >= MIN_ROWS_FOR_LONG_CAUSES));
+  const room = Math.max(1, rows - above.length - 1 - causes.length);
+  const [titles = "", ...lines] = renderTable(machines.slice(0, room), width);
+  const hidden = machines.slice(lines.length).map(() => "");
+  return [...above, titles, ...limitLines([...lines, ...hidden], room, width), ...causes].slice(0, rows);
+}
+
+const headerOf = ({ header, size }: Pick<DevScreen, "header" | "size">): readonly string[] =>
+  size.rows < MIN_ROWS_WITH_HEADER ? [] : header;
+
+/** Lines between the header and the keys. */
+const roomOf = (screen: Pick<DevScreen, "header" | "size">): number =>
+  Math.max(0, screen.size.rows - headerOf(screen).length - 1);
+
+/** Whether the commands to try fit beside the table; else they take its place. */
+export const hasRoomForHelp = (screen: Pick<DevScreen, "header" | "help" | "size">): boolean =>
+  screen.help.length + MIN_FLEET_ROWS <= roomOf(screen);
+
+/** The screen, from the top: each line fits into its width, and the last one has the keys. */
+export function renderDev(screen: DevScreen): readonly string[] {
+  const { fleet, isHelpShown, hasKeys, size } = screen;
+  const room = roomOf(screen);
+  const help = (isHelpShown ? screen.help : []).slice(0, room).map((line) => cutToWidth(line, size.columns));
+  const hasTable = !isHelpShown || hasRoomForHelp(screen);
+  const body = [...help, ...(hasTable ? renderFleet(fleet, size.columns, room - help.length) : [])];
+  const blank = Array.from({ length: Math.max(0, room - body.length) }, () => "");
+  const key = isHelpShown ? "? hide commands" : "? commands";
+  const keys = `${hasKeys ? `${key}  ` : ""}Ctrl-C stops everything`;
+  return [
+    ...headerOf(screen).map((line) => cutToWidth(line, size.columns)),
+    ...body,
+    ...blank,
+    styleText("dim", cutToWidth(keys, size.columns)),
+  ];
 }

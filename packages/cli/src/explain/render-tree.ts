@@ -1,7 +1,7 @@
 import type { Explanation } from "@millwright/runtime";
 import { plain } from "../terminal/text.ts";
 import { ago, ahead } from "../terminal/relative-time.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** Colours a word by the state that it is about. */
 export type Paint = (state: Explanation["state"], text: string) => string;

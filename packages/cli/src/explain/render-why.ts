@@ -1,7 +1,7 @@
 import type { Explanation, WhyReport } from "@millwright/runtime";
 import { plain, section } from "../terminal/text.ts";
 import { renderTree, type TreeLayout } from "./render-tree.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 const verdicts: Readonly<Record<Explanation["state"], string>> = {
   ok: "is as desired",

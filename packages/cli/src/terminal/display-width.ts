@@ -51,3 +51,9 @@ export function fitToWidth(text: string, width: number): string {
   const cut = cutToWidth(text, width);
   return `${cut}${" ".repeat(Math.max(0, width - displayWidth(cut)))}`;
 }
+
+/** As {@link fitToWidth}, but of a longer text the end is kept: names of machines differ there. */
+export function fitEndToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return fitToWidth(text, width);
+  return fitToWidth(`…${text.slice(-(width - 1))}`, width);
+}

@@ -1,6 +1,6 @@
 import type { MachineRow } from "@millwright/dashboard/rows";
 import { ageText } from "../terminal/age-text.ts";
-import { cutToWidth, displayWidth, fitToWidth } from "../terminal/display-width.ts";
+import { cutToWidth, displayWidth, fitEndToWidth, fitToWidth } from "../terminal/display-width.ts";
 import { plain } from "../terminal/text.ts";
 import type { TopState } from "./state.ts";
 import type { MinuteCounts } from "./throughput.ts";
@@ -94,12 +94,6 @@ const markOf = { ok: "●", busy: "●", warn: "!", bad: "x" } as const;
 const bar = ({ step, tone }: MachineRow, steps: readonly string[]): string =>
   steps.map((_, index) => (index < step ? "━" : index === step ? markOf[tone] : "─")).join("");
 
-/** Names of machines differ at their end, so the beginning is cut. */
-function fitName(name: string, width: number): string {
-  if (displayWidth(name) <= width) return fitToWidth(name, width);
-  return fitToWidth(`…${name.slice(-(width - 1))}`, width);
-}
-
 /** Widths of the columns of machines; the cause gets the rest. */
 function widthsFor({ view, steps, size, hasAllNamespaces }: TopScreen, shown: readonly MachineRow[]) {
   const longest = (texts: readonly string[]): number => Math.max(...texts.map(displayWidth), 7);
@@ -129,7 +123,7 @@ function table(screen: TopScreen, page: number): readonly string[] {
     paint("quiet", cutToWidth(titles, size.columns)),
     ...shown.map((machine, offset) => {
       const isSelected = state.top + offset === state.index;
-      const name = `${isSelected ? "> " : "  "}${fitName(plain(nameOf(machine, hasAllNamespaces)), widths.name)}`;
+      const name = `${isSelected ? "> " : "  "}${fitEndToWidth(plain(nameOf(machine, hasAllNamespaces)), widths.name)}`;
       const life = ` ${bar(machine, steps)} ${fitToWidth(plain(stateOf(machine, steps)), widths.state)}`;
       const rest = ` ${ageOf(machine.since, now).padEnd(5)} ${plain(machine.cause).replaceAll(/\s+/g, " ")}`;
       const left = size.columns - displayWidth(name) - displayWidth(life);
