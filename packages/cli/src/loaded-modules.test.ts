@@ -37,7 +37,7 @@ it.each([
   ["describe", "deployment", "a"],
   ["drain", "a", "--dry-run"],
   ["crds", "diff"],
-])("loads no controller, driver, metrics or logs for %s %s, and at most 700 modules", async (...args) => {
+])("loads no controller, driver, metrics or logs for %s %s, and at most 500 modules", async (...args) => {
   const kubeconfig = join(folder, "kubeconfig");
   // Port 1 has no listener; what a command needs is loaded before it connects.
   await writeFile(kubeconfig, kubeconfigFor("http://127.0.0.1:1", {}));
@@ -46,17 +46,17 @@ it.each([
     /node_modules\/(prom-client|pino|@opentelemetry)\/|controllers\/src\/(index|machine-set)|runtime\/src\/drivers/;
   expect(modules.filter((url) => unneeded.test(url))).toEqual([]);
   expect(modules.some((url) => url.includes("runtime/src/reports.ts"))).toBe(true);
-  expect(modules.length).toBeLessThanOrEqual(700);
+  expect(modules.length).toBeLessThanOrEqual(500);
 });
 
 it.each([[["--help"]], [["run", "--help"]], [["why", "--help"]]])(
-  "loads no schemas, no client and no YAML for %j, and at most 75 modules",
+  "loads no schemas, no client and no YAML for %j, and at most 62 modules",
   async (args) => {
     const modules = await modulesOf(...args);
     expect(modules.filter((url) => /node_modules\/(zod|yaml|undici)\/|packages\/(kube|runtime)\//.test(url))).toEqual(
       [],
     );
     expect(modules.length).toBeGreaterThan(20);
-    expect(modules.length).toBeLessThanOrEqual(75);
+    expect(modules.length).toBeLessThanOrEqual(62);
   },
 );

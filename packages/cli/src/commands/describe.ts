@@ -28,21 +28,21 @@ interface Description<T> {
 async function print<T>(flags: DescribeFlags, { live, stored, render }: Description<T>): Promise<void> {
   const { state, watch, output } = flags;
   if (state !== undefined && watch === true) throw new UsageError("--watch: a file of --state does not change");
-  const textOf = async (report: T, now: Date): Promise<WatchedText> => ({
-    text: await renderReport(report, output, (each) => render(each, now)),
-    key: JSON.stringify(report),
-  });
+  const textOf = (report: T, now: Date): Promise<string> => renderReport(report, output, (each) => render(each, now));
   if (state !== undefined) {
     const { objects, now } = await objectsOfFile(state, flags);
-    process.stdout.write((await textOf(await stored(objects, now), now)).text);
+    process.stdout.write(await textOf(await stored(objects, now), now));
     return;
   }
   const signal = untilStopSignal();
   await withClusters(flags, async (clusters) => {
-    const read = async (): Promise<WatchedText> =>
-      textOf(await live(clusters, signal), (clusters.control.serverTime ?? systemClock).now());
+    const read = async (): Promise<WatchedText> => {
+      const report = await live(clusters, signal);
+      const now = (clusters.control.serverTime ?? systemClock).now();
+      return { text: () => textOf(report, now), key: JSON.stringify(report) };
+    };
     if (watch === true) await watchText(read, { clock: systemClock, signal });
-    else process.stdout.write((await read()).text);
+    else process.stdout.write(await (await read()).text());
   });
 }
 
@@ -52,18 +52,17 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
   await print(flags, {
     live: (clusters, signal) => describeMachine({ ...clusters, name, clock: systemClock, signal }),
     stored: (objects, now) => machineReportFrom(name, objects, now),
-    render: renderMachine,
+    render: (report, now) => renderMachine(report, now, outputStyle().lineWidth),
   });
 }
 
 /** Prints the report about one deployment, with its machines as a tree. Reads only. */
 export async function describeDeploymentCommand(name: string, flags: DescribeFlags): Promise<void> {
   const { deploymentReport, describeDeployment } = await import("@millwright/runtime/reports");
-  const style = outputStyle();
   await print(flags, {
     live: (clusters, signal) => describeDeployment({ ...clusters, name, clock: systemClock, signal }),
     stored: (objects, now) => deploymentReport(name, objects, now),
-    render: (report, now) => renderDeployment(report, { now, ...style }),
+    render: (report, now) => renderDeployment(report, { now, ...outputStyle() }),
   });
 }
 
@@ -74,7 +73,7 @@ export async function describeSetCommand(name: string, flags: DescribeFlags): Pr
     live: ({ control, namespace }, signal) => describeSet({ control, namespace, name, signal }),
     stored: (objects) =>
       setReport(findNamed(objects.sets, machineSetResource, name, objects), objects.machines, objects.namespace),
-    render: renderSet,
+    render: (report) => renderSet(report, outputStyle().lineWidth),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { DeploymentReport } from "@millwright/runtime";
-import { plain, section, table } from "../terminal/text.ts";
+import { plain, section, SECTION_INDENT, table } from "../terminal/text.ts";
 
 /** How many machines are in which phase. */
 export const phasesText = (phases: Readonly<Record<string, number>>): string =>
@@ -12,23 +12,25 @@ export const unobserved = ({ isObserved }: Pick<DeploymentReport, "isObserved">)
   isObserved ? [] : ["The controllers have not observed the last change yet."];
 
 /** The last sections of descriptions of deployments and sets. */
-export const endOf = ({
-  conditions,
-  failed,
-  notes,
-}: Pick<DeploymentReport, "conditions" | "failed" | "notes">): readonly string[] => [
+export const endOf = (
+  { conditions, failed, notes }: Pick<DeploymentReport, "conditions" | "failed" | "notes">,
+  lineWidth?: number,
+): readonly string[] => [
   ...section(
     "Conditions",
-    table([
-      ["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"],
-      ...conditions.map(({ type, status, since, reason, message }) => [
-        type,
-        status,
-        plain(since) || "-",
-        reason,
-        plain(message),
-      ]),
-    ]),
+    table(
+      [
+        ["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"],
+        ...conditions.map(({ type, status, since, reason, message }) => [
+          type,
+          status,
+          plain(since) || "-",
+          reason,
+          plain(message),
+        ]),
+      ],
+      lineWidth === undefined ? undefined : lineWidth - SECTION_INDENT,
+    ),
   ),
   ...section(
     "Failed machines",

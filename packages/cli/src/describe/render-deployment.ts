@@ -4,7 +4,10 @@ import { plain, section, table } from "../terminal/text.ts";
 import { endOf, phasesText, unobserved } from "./group-lines.ts";
 
 /** A deployment as `kubectl describe` would show it, its sets, machines and nodes as a tree. */
-export function renderDeployment(report: DeploymentReport, layout: TreeLayout): string {
+export function renderDeployment(
+  report: DeploymentReport,
+  layout: TreeLayout & { readonly lineWidth?: number },
+): string {
   const { desired, ready, available, updated, sets, tree } = report;
   return [
     ...table([
@@ -34,7 +37,7 @@ export function renderDeployment(report: DeploymentReport, layout: TreeLayout): 
     ...renderTree(tree, layout),
     "",
     // The tree has the failed machines.
-    ...endOf({ ...report, failed: [] }),
+    ...endOf({ ...report, failed: [] }, layout.lineWidth),
     "",
   ].join("\n");
 }

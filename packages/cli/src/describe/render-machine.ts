@@ -1,6 +1,6 @@
 import type { MachineReport } from "@millwright/runtime";
 import { ago } from "../terminal/relative-time.ts";
-import { plain, section, table } from "../terminal/text.ts";
+import { plain, section, SECTION_INDENT, table } from "../terminal/text.ts";
 
 const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
   present: "",
@@ -35,7 +35,8 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
 }
 
 /** A machine as `kubectl describe` would show it, and what comes next. */
-export function renderMachine(report: MachineReport, now: Date): string {
+export function renderMachine(report: MachineReport, now: Date, lineWidth?: number): string {
+  const width = lineWidth === undefined ? undefined : lineWidth - SECTION_INDENT;
   const { conditions, history, problems, next } = report;
   const conditionRows = conditions.map(({ type, status, reason, message }) => [type, status, reason, plain(message)]);
   const historyRows = history.map(({ time = "", operation = "", outcome = "", message = "" }) => [
@@ -48,10 +49,10 @@ export function renderMachine(report: MachineReport, now: Date): string {
     next.deadline === undefined ? [] : [`At ${next.deadline.time} at the latest ${next.deadline.effect}.`];
   return [
     ...headLines(report, now),
-    ...section("Conditions", table([["TYPE", "STATUS", "REASON", "MESSAGE"], ...conditionRows])),
+    ...section("Conditions", table([["TYPE", "STATUS", "REASON", "MESSAGE"], ...conditionRows], width)),
     ...section(
       "History",
-      historyRows.length === 0 ? [] : table([["TIME", "OPERATION", "OUTCOME", "MESSAGE"], ...historyRows]),
+      historyRows.length === 0 ? [] : table([["TIME", "OPERATION", "OUTCOME", "MESSAGE"], ...historyRows], width),
     ),
     ...section(
       "Problems",

@@ -3,7 +3,7 @@ import { plain, table } from "../terminal/text.ts";
 import { endOf, phasesText, unobserved } from "./group-lines.ts";
 
 /** A set as `kubectl describe` would show it, with its machines by phase. */
-export function renderSet(report: MachineSetReport): string {
+export function renderSet(report: MachineSetReport, lineWidth?: number): string {
   const { desired, ready, available, phases } = report;
   return [
     ...table([
@@ -15,7 +15,7 @@ export function renderSet(report: MachineSetReport): string {
       ["Machines:", `${desired} desired, ${ready} ready, ${available} available: ${phasesText(phases)}`],
     ]),
     ...unobserved(report),
-    ...endOf(report),
+    ...endOf(report, lineWidth),
     "",
   ].join("\n");
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "@millwright/core";
 
 /** Formats of a report. */
@@ -16,14 +17,32 @@ const WATCH_MS = 2_000;
 
 const CLEAR = "\u001B[H\u001B[2J";
 
+/** The part of a terminal, file or pipe that is needed. */
+type WatchOutput = Pick<NodeJS.WriteStream, "isTTY" | "write" | "columns" | "rows" | "on" | "off">;
+
+/** The beginning of a text that fits on a terminal; the last line counts those that are left out. */
+async function fitRows(text: string, { columns, rows }: Pick<WatchOutput, "columns" | "rows">): Promise<string> {
+  // Only a terminal that is watched needs it.
+  const { displayWidth } = await import("./display-width.ts");
+  const lines = text.trimEnd().split("\n");
+  const taken = lines.map((line) => Math.max(1, Math.ceil(displayWidth(stripVTControlCharacters(line)) / columns)));
+  // The last row is where the cursor is.
+  if (taken.reduce((sum, each) => sum + each, 0) < rows) return text;
+  let room = rows - 2;
+  const shown = lines.filter((_, index) => (room -= taken[index] ?? 1) >= 0);
+  return `${[...shown, `… ${lines.length - shown.length} more lines`].join("\n")}\n`;
+}
+
 /** A text, and what it was made from: the text has times that pass. */
 export interface WatchedText {
-  readonly text: string;
+  /** The text for the width that the output has now. */
+  readonly text: () => Promise<string>;
   readonly key: string;
 }
 
 /**
- * Prints a text until the signal is aborted: on a terminal instead of the one before, else below it when what it was made from has changed.
+ * Prints a text until the signal is aborted: on a terminal instead of the one before, as far as it fits, and in full at the end; else below it when what it
+ * was made from has changed.
  *
  * @throws whatever the first read throws; later failures are printed, and the read is repeated
  */
@@ -33,26 +52,29 @@ export async function watchText(
     clock,
     signal,
     output = process.stdout,
-  }: {
-    readonly clock: Clock;
-    readonly signal: AbortSignal;
-    readonly output?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
-  },
+  }: { readonly clock: Clock; readonly signal: AbortSignal; readonly output?: WatchOutput },
 ): Promise<void> {
-  let shown: string | undefined;
-  const print = ({ text, key }: WatchedText): void => {
-    if (output.isTTY) output.write(`${CLEAR}${text}`);
-    else if (key !== shown) output.write(`${shown === undefined ? "" : "\n"}${text}`);
-    shown = key;
+  let shown: WatchedText | undefined;
+  const print = async (next: WatchedText): Promise<void> => {
+    const isChanged = next.key !== shown?.key;
+    const isFirst = shown === undefined;
+    shown = next;
+    const text = await next.text();
+    if (output.isTTY) output.write(`${CLEAR}${await fitRows(text, output)}`);
+    else if (isChanged) output.write(`${isFirst ? "" : "\n"}${text}`);
   };
-  print(await read());
+  const redraw = (): void => void (shown !== undefined && print(shown));
+  await print(await read());
+  output.on("resize", redraw);
   while (!signal.aborted) {
     await clock.sleep(WATCH_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+    if (signal.aborted) break;
     const next = await read().catch((error: unknown) => {
       const text = `${error instanceof Error ? error.message : String(error)}\n`;
-      return { text, key: text };
+      return { text: () => Promise.resolve(text), key: text };
     });
-    if (!signal.aborted) print(next);
+    if (!signal.aborted) await print(next);
   }
+  output.off("resize", redraw);
+  if (output.isTTY && shown !== undefined) output.write(`${CLEAR}${await shown.text()}`);
 }
