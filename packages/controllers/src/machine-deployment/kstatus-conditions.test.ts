@@ -31,6 +31,12 @@ describe("the conditions for kstatus", () => {
     expect(kstatusCondition(change(type, status, "3 machines\n* machine-0"))).toEqual(expected);
   });
 
+  it("name the condition that has a list of machines instead of the list's first line", () => {
+    expect(kstatusCondition(change("MachinesReady", "False", "* Machines a, b:\n  * NodeHealthy: Unknown"))).toEqual(
+      expect.objectContaining({ reason: "MachinesReady", message: "Condition MachinesReady lists the machines" }),
+    );
+  });
+
   it("have Reconciling while a condition is missing", () => {
     expect(kstatusCondition([])).toEqual({ type: "Reconciling", status: "True", reason: "RollingOut", message: "" });
   });

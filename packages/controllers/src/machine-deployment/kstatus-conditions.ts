@@ -24,7 +24,8 @@ export function kstatusCondition(conditions: readonly Condition[]): ConditionSta
     const found = findCondition(conditions, cause);
     // Details change with every machine: they are in the other condition.
     const [title = ""] = (found?.message ?? "").split("\n");
-    return { type, status: "True", reason: cause, message: title };
+    const message = title.endsWith(":") ? `Condition ${cause} lists the machines` : title;
+    return { type, status: "True", reason: cause, message };
   };
   const stalls = stalling.find((type) => findCondition(conditions, type)?.status === "False");
   if (stalls !== undefined) return entry(kstatusTypes.stalled, stalls);

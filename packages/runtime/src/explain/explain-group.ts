@@ -4,7 +4,7 @@ import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
 import { type Explanation, worstOf } from "./explanation.ts";
-import { groupCauses, type GroupIdentity, groupRemedy } from "./group-causes.ts";
+import { canaryRemedy, groupCauses, type GroupIdentity, groupRemedy } from "./group-causes.ts";
 
 const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
   owner.metadata.uid !== undefined && controllerRefOf(object)?.uid === owner.metadata.uid;
@@ -31,8 +31,11 @@ function explainGroup(
   const below = worstOf(children.map(({ state }) => state));
   const isDone = isComplete && !isProgressing && below === "ok";
   // A paused deployment that is complete waits for nothing.
-  const state = isDone ? "ok" : blocks.length > 0 ? "stuck" : worstOf([below, "waiting"]);
-  const remedy = isDone || blocks.length === 0 ? undefined : groupRemedy(conditions, identity);
+  const isBlocked = blocks.length > 0;
+  const canary = isBlocked ? undefined : canaryRemedy(conditions, identity);
+  const needsUser = isBlocked || canary !== undefined;
+  const state = isDone ? "ok" : needsUser ? "stuck" : worstOf([below, "waiting"]);
+  const remedy = isDone ? undefined : isBlocked ? groupRemedy(conditions, identity) : canary;
   return {
     kind: identity.kind,
     name: identity.name,

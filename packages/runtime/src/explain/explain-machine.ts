@@ -15,7 +15,7 @@ import { controllerOf, type Machine, type MachineClass, validateMachine } from "
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
-import { causeOf, notGood } from "./machine-cause.ts";
+import { causeOf, isStabilizing, notGood } from "./machine-cause.ts";
 import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
 
 /** All that is known of a machine, as the report of it needs it. */
@@ -78,6 +78,7 @@ function stateOf(report: MachineReport, blocked: BlockedDrain | undefined): Expl
   const { phase, deletionPaused, problems, lastOperation } = report;
   if (deletionPaused !== undefined || blocked !== undefined) return "stuck";
   if (phase === "Terminating") return lastOperation?.state === "Failed" ? "stuck" : "waiting";
+  if (isStabilizing(report)) return "waiting";
   if (problems.length > 0 || stuckPhases.has(phase) || lastOperation?.state === "Failed") return "stuck";
   return notGood(report, "Ready") === undefined ? "ok" : "waiting";
 }

@@ -256,6 +256,36 @@ describe("why", () => {
     expect(remedies.flatMap(({ commands }) => commands)).toContain(command);
   });
 
+  it("needs a user at a canary step without an end, and none at one with an end", async () => {
+    const held = (hold: string) => {
+      const rolling = condition("RollingOut", "True", `Rolling out 1 not up-to-date replicas\n* ${hold}`);
+      return objectsOf({ deployments: [aDeployment({ updatedReplicas: 1, conditions: [rolling] })] });
+    };
+    const go = "machine.millwright.dev/canary-continue=pool-s/1";
+    const pause = `Rollout is paused at canary step 1 of 1 with 1 new machine: to continue, annotate the MachineDeployment with ${go}`;
+    const { explanation, remedies } = await why(pool, held(pause), now);
+    expect(explanation.state).toBe("stuck");
+    expect(remedies[0]?.commands[0]).toBe(`kubectl annotate machinedeployment pool -n default --overwrite ${go}`);
+    const timed = held("Rollout waits at canary step 1 of 2 with 1 new machine until 2026-01-01T00:20:00Z");
+    expect((await why(pool, timed, now)).explanation.state).toBe("waiting");
+  });
+
+  it("waits for a node that is healthy again, and looks for what many unhealthy nodes have in common", async () => {
+    const unknown = (description: string) =>
+      aMachine("a", "Unknown", { lastOperation: { type: "HealthCheck", state: "Processing", description } });
+    const of = async (description: string, ready: string) =>
+      why(
+        { kind: "Machine", name: "a" },
+        objectsOf({ machines: [unknown(description)], nodes: [aNode("a", ready)] }),
+        now,
+      );
+    const stabilizing = await of("Machine a is unhealthy", "True");
+    expect(stabilizing.explanation).toMatchObject({ state: "waiting", causes: [{ reason: "NodeStabilizing" }] });
+    const outage = await of("Remediation paused: many machines became Unknown, which suggests an outage", "False");
+    expect(outage.explanation.state).toBe("stuck");
+    expect(outage.remedies[0]?.text).toContain("what the nodes have in common");
+  });
+
   it("follows a node to its machine, and a class to its machines", async () => {
     const machine = aMachine("a", "Unknown", {
       lastOperation: { type: "HealthCheck", state: "Processing", description: "Node a is down" },

@@ -130,3 +130,17 @@ export function groupRemedy(conditions: readonly Condition[], identity: GroupIde
     };
   return undefined;
 }
+
+/** What a user does after a canary step that ends only then; `undefined` where the rollout does not pause at one. */
+export function canaryRemedy(conditions: readonly Condition[], { name, namespace }: GroupIdentity): Remedy | undefined {
+  const rollingOut = conditions.find(({ type, status }) => type === types.rollingOut && status === "True");
+  const [, mark] = /^\* Rollout is paused at canary step .* with (\S+)$/m.exec(rollingOut?.message ?? "") ?? [];
+  if (mark === undefined) return undefined;
+  return {
+    text: "Check the new machines. Then continue the rollout, or roll it back.",
+    commands: [
+      `kubectl annotate machinedeployment ${name} -n ${namespace} --overwrite ${mark}`,
+      `kubectl patch machinedeployment ${name} -n ${namespace} --type=merge -p '{"spec":{"rollbackTo":{"revision":0}}}'`,
+    ],
+  };
+}

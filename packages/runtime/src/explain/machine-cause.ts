@@ -28,6 +28,10 @@ function causeOfDeletion({ conditions, lastOperation, since }: MachineReport): C
   return withSince(going?.reason ?? "Deleting", drainResultIn(description) ?? messageIn(description), since);
 }
 
+/** Whether the node of a machine is healthy again, and its machine not yet Running: one that flaps has to be stable for a while. */
+export const isStabilizing = (report: MachineReport): boolean =>
+  report.phase === "Unknown" && report.node.state === "present" && notGood(report, "NodeHealthy") === undefined;
+
 /** What failed. */
 function causeOfFailure(report: MachineReport): Cause {
   const { lastOperation: { errorCode = "", description = "" } = {}, phase, since } = report;
@@ -57,6 +61,12 @@ export function causeOf(report: MachineReport, isDrainBlocked: boolean): Cause |
   const infrastructure = notGood(report, "InfrastructureReady");
   if (!machineClass.exists && infrastructure !== undefined)
     return withSince(infrastructure.reason, `MachineClass ${machineClass.name} does not exist`, since);
+  if (isStabilizing(report))
+    return withSince(
+      "NodeStabilizing",
+      "Node is healthy again. A Node that flaps must stay healthy for up to 10m before its machine is Running",
+      since,
+    );
   const hasFailed = lastOperation?.state === "Failed" || phase === "Unknown" || phase === "Failed";
   return hasFailed ? causeOfFailure(report) : causeOfWait(report);
 }

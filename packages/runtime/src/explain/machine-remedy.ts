@@ -1,5 +1,6 @@
 import { type MachineReport } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, trueLabel } from "@millwright/core";
+import { isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
 
 /** What a remedy depends on. */
@@ -62,6 +63,10 @@ function ofNode({ report }: RemedyInputs): Remedy {
   return { text: next.person, commands };
 }
 
+/** Whether so many machines are unhealthy that none is replaced. */
+const isRemediationPaused = ({ phase, lastOperation }: MachineReport): boolean =>
+  phase === "Unknown" && /Remediation paused: many machines /.test(lastOperation?.description ?? "");
+
 /** What a user can do about a machine, with the command that helps. */
 export function machineRemedy(inputs: RemedyInputs): Remedy {
   const { report, approve, blockedIn, errorCode } = inputs;
@@ -86,6 +91,16 @@ export function machineRemedy(inputs: RemedyInputs): Remedy {
     return { text: next.person, commands: [`kubectl edit machine ${name} -n ${namespace}`] };
   const ofCall = ofFailedCall(inputs);
   if (ofCall !== undefined) return ofCall;
+  if (isStabilizing(report))
+    return {
+      text: "Nothing is needed. If the Node goes on to flap, find out why; deleting the machine replaces it.",
+      commands: [`kubectl describe node ${report.node.name}`],
+    };
+  if (isRemediationPaused(report))
+    return {
+      text: "Find what the nodes have in common: network, image, zone or API server. A recovered node needs nothing; deleting a machine replaces it.",
+      commands: ["kubectl get nodes", `kubectl get machines -n ${namespace}`],
+    };
   if (errorCode === "" && ["Pending", "Unknown"].includes(report.phase)) return ofNode(inputs);
   return { text: next.person, commands: [`millwright describe machine ${name} -n ${namespace}`] };
 }

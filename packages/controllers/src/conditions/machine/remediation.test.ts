@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine, remediationHolds, remediationOnHold } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow } from "../../testing/snapshots.ts";
@@ -57,6 +57,17 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
       later(MINUTE),
       "False UnhealthyNode Health check failed:\n  * Node conditions unhealthy for more than 10m0s",
       "False RemediationDeferred Waiting because there are already too many remediations in progress (1 per MachineDeployment)",
+    ],
+    [
+      "one that has not recovered in time, in an outage",
+      aMachine(
+        running,
+        inPhase("Unknown"),
+        lastly("HealthCheck", "Processing", remediationOnHold("m", 10 * MINUTE, remediationHolds.outage())),
+      ),
+      later(MINUTE),
+      "False UnhealthyNode Health check failed:\n  * Node conditions unhealthy for more than 10m0s",
+      "False RemediationDeferred Remediation paused: many machines became Unknown within a short time, which suggests an outage",
     ],
     [
       "one that may be ill for ever",

@@ -77,6 +77,9 @@ export const ownerRemediated: ConditionOf = (facts, now) => {
   if (isForReplacement(machine, nodes, now)) return not(reasons.waitingForRemediation, "Waiting for remediation");
   if (!isOverdue(facts, now)) return undefined;
   const { limit } = remediationLimitOf(facts.deployment, facts.settings.maxInFlightRemediations);
-  const text = `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
+  // In an outage, and without an API server, nothing is in progress.
+  const [paused] = /Remediation paused: .*$/.exec(machine.status?.lastOperation?.description ?? "") ?? [];
+  const text =
+    paused ?? `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
   return not(reasons.remediationDeferred, text);
 };
