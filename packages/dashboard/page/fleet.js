@@ -73,6 +73,25 @@ export function applyEvent(fleet, { name, data }) {
 }
 
 /**
+ * A function of the fleet whose result is kept until a row changes: walks over thousands of machines are made for changes, and not for each frame while a user scrolls.
+ *
+ * @template T
+ * @param {(fleet: Fleet) => T} compute
+ * @returns {(fleet: Fleet) => T}
+ */
+function oncePerVersion(compute) {
+  /** @type {WeakMap<Fleet, { readonly version: number, readonly value: T }>} */
+  const results = new WeakMap();
+  return (fleet) => {
+    const known = results.get(fleet);
+    if (known?.version === fleet.version) return known.value;
+    const value = compute(fleet);
+    results.set(fleet, { version: fleet.version, value });
+    return value;
+  };
+}
+
+/**
  * The set of a machine.
  *
  * @param {Fleet} fleet
@@ -122,13 +141,8 @@ export function selectMachines(fleet, filter, order) {
  * @property {number} missing desired, and not created yet
  */
 
-/**
- * Machines of each deployment by what they are for its rollout, in one walk over all machines.
- *
- * @param {Fleet} fleet
- * @returns {ReadonlyMap<string, Strip>} by id of the deployment
- */
-export function stripsOf(fleet) {
+/** Machines of each deployment by what they are for its rollout, by id of the deployment, in one walk over all machines. */
+export const stripsOf = oncePerVersion((fleet) => {
   /** @type {Map<string, Strip>} */
   const strips = new Map();
   for (const { id } of fleet.deployments.values())
@@ -145,7 +159,7 @@ export function stripsOf(fleet) {
     if (strip) strip.missing = Math.max(0, desired - strip.current - strip.starting - strip.failing - strip.old);
   }
   return strips;
-}
+});
 
 /**
  * @param {MachineRow} machine
@@ -159,48 +173,43 @@ function partOf({ isTerminating, tone, step }, isCurrent) {
   return step === 2 ? "current" : "starting";
 }
 
+/** The sets of each deployment, by id of the deployment, and their numbers of machines. */
+const setsOf = oncePerVersion(({ machines, sets }) => {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { namespace, set } of machines.values()) {
+    const id = `set/${namespace}/${set}`;
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return {
+    counts,
+    byDeployment: Map.groupBy(sets.values(), ({ namespace, deployment }) => `deployment/${namespace}/${deployment}`),
+  };
+});
+
 /**
  * The sets of a deployment, the newest revision first, with their number of machines.
  *
  * @param {Fleet} fleet
  * @param {DeploymentRow} deployment
  */
-export function timelineOf(fleet, { namespace, name, revision }) {
-  const sets = [...fleet.sets.values()].filter((set) => set.namespace === namespace && set.deployment === name);
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const machine of fleet.machines.values()) {
-    const key = `${machine.namespace}/${machine.set}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return sets
-    .map((set) => ({
-      ...set,
-      machines: counts.get(`${namespace}/${set.name}`) ?? 0,
-      isCurrent: set.revision === revision,
-    }))
+export function timelineOf(fleet, { id, revision }) {
+  const { counts, byDeployment } = setsOf(fleet);
+  return (byDeployment.get(id) ?? [])
+    .map((set) => ({ ...set, machines: counts.get(set.id) ?? 0, isCurrent: set.revision === revision }))
     .toSorted((a, b) => Number(b.revision) - Number(a.revision) || byText(a.name, b.name));
 }
 
-/**
- * Number of machines by phase, in the order of names.
- *
- * @param {Fleet} fleet
- * @returns {readonly (readonly [phase: string, count: number])[]}
- */
-export function countPhases({ machines }) {
+/** Number of machines by phase, in the order of names. */
+export const countPhases = oncePerVersion(({ machines }) => {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { phase } of machines.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return [...counts].toSorted(([a], [b]) => byText(a, b));
-}
+});
 
-/**
- * Machines that are drained, and those whose deletion is held.
- *
- * @param {Fleet} fleet
- */
-export function departures({ machines, steps }) {
+/** Machines that are drained, and those whose deletion is held. */
+export const departures = oncePerVersion(({ machines, steps }) => {
   const drain = steps.indexOf("Drain");
   const leaving = [...machines.values()]
     .filter(({ isTerminating }) => isTerminating)
@@ -209,4 +218,4 @@ export function departures({ machines, steps }) {
     held: leaving.filter(({ isHeld }) => isHeld),
     drains: leaving.filter(({ isHeld, step }) => !isHeld && (step === drain || step === drain + 1)),
   };
-}
+});

@@ -141,3 +141,30 @@ test("counts phases in the order of their names", () => {
     ["Running", 2],
   ]);
 });
+
+test("walks over all machines once for each change, and not for each drawing", () => {
+  const fleet = fleetOf(deployment, set("new", "2"), machine("a"), machine("b"));
+  let walks = 0;
+  const values = fleet.machines.values.bind(fleet.machines);
+  fleet.machines.values = () => {
+    walks += 1;
+    return values();
+  };
+  const draw = (): void => {
+    stripsOf(fleet);
+    for (let card = 0; card < 50; card += 1) timelineOf(fleet, deployment);
+    countPhases(fleet);
+    departures(fleet);
+  };
+  draw();
+  const once = walks;
+  draw();
+  expect([once, walks]).toEqual([4, 4]);
+  applyEvent(fleet, { name: "rows", data: { rows: [machine("a", { phase: "Unknown" })], gone: [] } });
+  draw();
+  expect(walks).toBe(8);
+  expect(countPhases(fleet)).toEqual([
+    ["Running", 1],
+    ["Unknown", 1],
+  ]);
+});

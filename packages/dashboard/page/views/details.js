@@ -100,6 +100,9 @@ const events = (app, { events: all, eventsProblem }) =>
 const yaml = ({ yaml: text }) =>
   h("details", null, h("summary", null, "YAML"), h("pre", { tabIndex: 0, "aria-label": "YAML" }, text));
 
+/** @param {{ readonly name: string, readonly state: string }} node */
+const nodeText = ({ name, state }) => (state === "present" ? name : `${name} (${state})`);
+
 /** @param {App} app @param {any} details */
 function machineParts(app, details) {
   const { report, calls } = details;
@@ -119,7 +122,7 @@ function machineParts(app, details) {
       ["Set", report.machineSet],
       ["Class", `${report.machineClass.name}${report.machineClass.exists ? "" : " (does not exist)"}`],
       ["VM", report.providerId],
-      ["Node", report.node.state === "present" ? report.node.name : `${report.node.name} (${report.node.state})`],
+      ["Node", report.node.name === "" ? report.node.state : nodeText(report.node)],
       ["Deletion", report.deletionPaused],
       ["Last operation", [operation.type, operation.state, operation.errorCode].filter(Boolean).join(" ")],
       ["", operation.description],
