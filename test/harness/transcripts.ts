@@ -29,12 +29,15 @@ export const normalize = (text: string): string =>
     // Known from the second attempt on.
     .replaceAll(/\bthe\s+next\s+(in\s+\w+|now);\s+/g, "");
 
+/** A command line and its output. */
+export type Shown = readonly [command: string, output: string];
+
 /**
- * Compares the output of a command with its transcript, `test/system/testdata/transcripts`. With the variable `UPDATE_TRANSCRIPTS` it writes the transcript; `npm run docs` then
+ * Compares the output of commands with their transcript, `test/system/testdata/transcripts`. With the variable `UPDATE_TRANSCRIPTS` it writes the transcript; `npm run docs` then
  * brings it into the guide.
  */
-export async function checkTranscript(name: string, command: string, output: string): Promise<void> {
-  const text = normalize(`$ ${command}\n${output}`);
+export async function checkTranscript(name: string, ...shown: readonly Shown[]): Promise<void> {
+  const text = normalize(shown.map(([command, output]) => `$ ${command}\n${output}`).join("\n"));
   const url = urlOf(name);
   if (process.env["UPDATE_TRANSCRIPTS"] !== undefined) {
     await mkdir(dirname(url.pathname), { recursive: true });

@@ -32,7 +32,7 @@ async function explains(
     const { status, output } = await millwright(installation.kubeconfig, ["why", object]);
     expect(status, output).toBe(3);
     for (const text of texts) expect(output.replaceAll(/[\s│]+/g, " ")).toContain(text);
-    await checkTranscript(name, `millwright why ${object}`, output);
+    await checkTranscript(name, [`millwright why ${object}`, output]);
   }, LONG);
   return true;
 }

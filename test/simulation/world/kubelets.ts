@@ -42,8 +42,11 @@ const removalMs = 120_000;
 
 const reasons = { True: "KubeletReady", False: "KubeletNotReady", Unknown: "NodeStatusUnknown" } as const;
 
+/** Other conditions that a kubelet reports. */
+const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+
 /** The requests of kubelets. What fails is tried again with the next heartbeat. */
-function createCalls(clock: Clock, api: ApiClient) {
+function createCalls(clock: Clock, api: ApiClient, others: readonly string[]) {
   async function post(kubelet: Kubelet, readiness: "True" | "False" | "Unknown"): Promise<void> {
     const time = clock
       .now()
@@ -60,7 +63,8 @@ function createCalls(clock: Clock, api: ApiClient) {
       lastHeartbeatTime: time,
       ...(isNew ? { lastTransitionTime: time } : {}),
     };
-    const patch = { status: { conditions: [condition] } };
+    const good = others.map((type) => ({ ...condition, type, status: "False", reason: "KubeletHasNoPressure" }));
+    const patch = { status: { conditions: [condition, ...good] } };
     await api
       .patch(nodeResource, { name: kubelet.vm.nodeName }, patch, { kind: "strategic", subresource: "status" })
       .catch(ignore);
@@ -87,15 +91,16 @@ function createCalls(clock: Clock, api: ApiClient) {
   return { post, register, remove };
 }
 
-/** Makes the kubelets of a cloud. Their calls are never disturbed: faults are for the controllers. */
+/** Makes the kubelets of a cloud, which report Ready and, if so, that there is no pressure. Their calls are never disturbed: faults are for the controllers. */
 export function createKubelets(
   scope: Scope,
   api: ApiClient,
   cloud: Pick<SimulatedCloud, "vms">,
   choices: Choices,
+  reportsPressure = false,
 ): Kubelets {
   const { clock } = scope;
-  const calls = createCalls(clock, api);
+  const calls = createCalls(clock, api, reportsPressure ? pressures : []);
   const kubelets = new Map<string, Kubelet>();
   const unreadyUntil = new Map<string, number>();
   const silentUntil = new Map<string, number>();

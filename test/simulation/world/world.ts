@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly processes: number;
   /** Whether Pods run on the Nodes, with budgets and volumes. */
   readonly hasPods: boolean;
+  /** Whether kubelets report all conditions that real ones have; each is more to write. */
+  readonly reportsPressure?: boolean;
   /** A mistake of the controllers. */
   readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -243,7 +245,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     infrastructure;
   const people = clientOf("people");
   const nodeScope = scopeOf("kubelets");
-  const kubelets = createKubelets(nodeScope, clientOf("kubelets"), cloud, createChoices(streamOf(seed, "kubelets")));
+  const kubelets = createKubelets(
+    nodeScope,
+    clientOf("kubelets"),
+    cloud,
+    createChoices(streamOf(seed, "kubelets")),
+    options.reportsPressure,
+  );
   cloud.subscribe(({ id, name, state, stateReason }) =>
     transcript.add("note", "cloud", `VM ${id} of ${name}: ${state} (${stateReason})`),
   );
