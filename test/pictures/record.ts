@@ -7,7 +7,7 @@ import { renderDeployment } from "../../packages/cli/src/describe/render-deploym
 import { createDisplay } from "../../packages/cli/src/dev/display.ts";
 import { exampleName } from "../../packages/cli/src/dev/example.ts";
 import { viewFleet } from "../../packages/cli/src/dev/fleet.ts";
-import { startedMessage, suggestedCommands } from "../../packages/cli/src/dev/instructions.ts";
+import { startedMessage } from "../../packages/cli/src/dev/instructions.ts";
 import { renderWhy } from "../../packages/cli/src/explain/render-why.ts";
 import { outputStyle } from "../../packages/cli/src/terminal/output-style.ts";
 import { openScreen } from "../../packages/cli/src/terminal/screen.ts";
@@ -41,7 +41,15 @@ export async function recordStart(stage: Stage): Promise<{ readonly start: Recor
     { name: "start", title: "npm start", columns: 120, rows: 26 },
     () => stage.seconds() / SPEED + pauses,
   );
-  const display = createDisplay(terminal.output, world.outside.clock);
+  const kubeconfig = "/tmp/millwright/kubeconfig";
+  const started = startedMessage("http://127.0.0.1:8080", "http://127.0.0.1:8090", kubeconfig);
+  const display = createDisplay({
+    output: terminal.output,
+    header: [...started.trim().split("\n"), ""],
+    help: [],
+    clock: world.outside.clock,
+    onStop: () => undefined,
+  });
   const update = (): void =>
     display.update(viewFleet(fleet.stores.deployments.list(), fleet.stores.machines.list(), world.outside.clock.now()));
   const chapter = async (caption: string, act?: () => Promise<void>): Promise<void> => {
@@ -56,10 +64,6 @@ export async function recordStart(stage: Stage): Promise<{ readonly start: Recor
     update();
     pauses += READING;
   };
-  terminal.output.write("$ npm start\n");
-  const kubeconfig = "/tmp/millwright/kubeconfig";
-  terminal.output.write(startedMessage("http://127.0.0.1:8080", "http://127.0.0.1:8090", kubeconfig));
-  terminal.output.write(`${suggestedCommands(kubeconfig, true)}\n`);
   await chapter(`npm start, ${SPEED} times as fast`);
   await chapter("In another terminal: kubectl scale machinedeployment example --replicas=4", () =>
     stage.patchExample({ spec: { replicas: 4 } }),
@@ -68,8 +72,9 @@ export async function recordStart(stage: Stage): Promise<{ readonly start: Recor
   await chapter("In another terminal: kubectl patch machinedeployment example …, with another class: a rollout", () =>
     stage.patchExample({ spec: { template: { spec: { class: { name: `${exampleName}-large` } } } } }),
   );
+  const start = terminal.recording();
   display.finish();
-  return { start: terminal.recording(), rolloutFrom };
+  return { start, rolloutFrom };
 }
 
 /** The output of a command, on a terminal that is as high as it. */

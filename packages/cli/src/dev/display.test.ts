@@ -25,7 +25,6 @@ function createLog() {
   const clock = createVirtualClock({ now: new Date("2026-01-01T09:00:00Z") });
   const display = createDisplay({
     output: output as Output,
-    input: process.stdin,
     header: [],
     help: [],
     clock,

@@ -18,7 +18,8 @@ export type Output = NodeJS.WriteStream;
 /** What is shown, and on what. */
 export interface DisplayOptions {
   readonly output: Output;
-  readonly input: KeySource;
+  /** Where keys are read from; absent: nowhere. */
+  readonly input?: KeySource;
   /** Where everything is. */
   readonly header: readonly string[];
   /** Commands to try. */
@@ -33,28 +34,30 @@ function createScreenDisplay({ output, input, header, help, onStop }: DisplayOpt
   let fleet: Fleet = { deployments: [], machines: [] };
   /** What the user has chosen; before that, they are shown where they fit. */
   let isHelpShown: boolean | undefined;
-  const hasKeys = input.isTTY;
+  const hasKeys = input?.isTTY === true;
   const isShown = (): boolean => isHelpShown ?? hasRoomForHelp({ header, help, size: screen.size() });
   const redraw = (): void =>
     screen.draw(renderDev({ fleet, header, help, isHelpShown: isShown(), hasKeys, size: screen.size() }));
   const screen = openScreen(output, redraw);
-  const endKeys = readKeys(input, {
-    onKey(key) {
-      if (key === "ctrl-c") return onStop();
-      if (key === "?" || key === "h") isHelpShown = !isShown();
-      else if (key === "escape") isHelpShown = false;
-      redraw();
-    },
-    onSuspend: screen.leave,
-    onContinue: screen.enter,
-  });
+  const endKeys =
+    input &&
+    readKeys(input, {
+      onKey(key) {
+        if (key === "ctrl-c") return onStop();
+        if (key === "?" || key === "h") isHelpShown = !isShown();
+        else if (key === "escape") isHelpShown = false;
+        redraw();
+      },
+      onSuspend: screen.leave,
+      onContinue: screen.enter,
+    });
   return {
     update(next) {
       fleet = next;
       redraw();
     },
     finish() {
-      endKeys();
+      endKeys?.();
       const { columns, rows } = screen.size();
       screen.close();
       output.write(`${renderFleet(fleet, columns, rows).join("\n")}\n\n`);
