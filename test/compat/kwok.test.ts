@@ -45,9 +45,8 @@ describe.runIf(hasKwok)("machines whose Nodes and pods kwok plays, on a real kub
   const untilPhase = (phase: string): Promise<void> =>
     eventually(async () => {
       expect((await fleet.machines()).map(phaseOf)).toEqual(Array.from({ length: all }, () => phase));
-      expect((await nodes()).map(({ metadata }) => metadata.name).toSorted()).toEqual(
-        (await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"]).toSorted(),
-      );
+      const names = new Set((await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"]));
+      expect(new Set((await nodes()).map(({ metadata }) => metadata.name))).toEqual(names);
     }, LONG);
   const readyOf = ({ status }: Node): string | undefined =>
     status?.conditions?.find(({ type }) => type === "Ready")?.status;
@@ -61,12 +60,7 @@ describe.runIf(hasKwok)("machines whose Nodes and pods kwok plays, on a real kub
       expect((await nodes()).map(readyOf)).toEqual(Array.from({ length: all }, () => "False"));
       kwok = startKwok(fleet.kubeconfig);
       await untilPhase("Running");
-      expect((await nodes()).map(({ spec }) => spec?.providerID !== undefined).toSorted()).toEqual([
-        false,
-        false,
-        true,
-        true,
-      ]);
+      expect((await nodes()).filter(({ spec }) => spec?.providerID === undefined)).toHaveLength(replicas);
       await eventually(async () => {
         const leases = await fleet.api.list(leaseResource, { namespace: "kube-node-lease" });
         expect(leases.items).toHaveLength(all);
