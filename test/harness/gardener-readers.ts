@@ -49,11 +49,17 @@ const sum = (numbers: readonly (number | undefined)[]): number =>
  * waitUntilWantedMachineDeploymentsAvailable).
  *
  * @param className class that Gardener has written into the templates
+ * @param isRollingUpdate whether the class is new in this reconciliation, and the deployments are not
  */
-export function workerWaitsFor({ deployments, sets }: ReadShoot, className: string): string | undefined {
+export function workerWaitsFor(
+  { deployments, sets }: ReadShoot,
+  className: string,
+  { isRollingUpdate = false } = {},
+): string | undefined {
   for (const deployment of deployments) {
     // The owner is found by the name in the first reference.
     const owned = sets.filter((set) => set.metadata.ownerReferences?.[0]?.name === deployment.metadata.name);
+    if (isRollingUpdate && owned.length < 2) return "the machine sets";
     if (!owned.some(({ spec }) => spec.template.spec.class?.name === className)) return "the updated machine set";
     const fault = deploymentFault(deployment);
     if (fault !== undefined) return fault;
