@@ -13,7 +13,7 @@ export interface DesiredNode {
   readonly systemUuid?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
-  /** Default: 4 CPUs, 16Gi of memory, 110 pods. */
+  /** Of what is absent, the node has the default: 4 CPUs, 16Gi of memory, 100Gi of storage, 110 pods. */
   readonly capacity?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ export function newNode(desired: DesiredNode): KubeObject {
 
 /** The status that a kubelet posts. Conditions with an unchanged status keep their transition time. */
 export function nodeStatus(desired: DesiredNode, state: NodeState, present: unknown, now: Date): object {
-  const capacity = desired.capacity ?? defaultCapacity;
+  const capacity = { ...defaultCapacity, ...desired.capacity };
   return {
     capacity,
     allocatable: capacity,
