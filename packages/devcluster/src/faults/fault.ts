@@ -31,6 +31,8 @@ export type RequestEffect =
   | { readonly kind: "partition" }
   /** A list, or the initial events of a watch, has no objects, with the version of the server: a member that lags, a proxy that answers for it. */
   | { readonly kind: "empty-list" }
+  /** A list, or the initial events of a watch, is of the state so many versions ago, which follow in the watch: a member that lags. */
+  | { readonly kind: "stale-list"; readonly versions: number }
   | Silence;
 
 /** The effect of a fault on a line of a watch, once per line. */

@@ -119,6 +119,33 @@ test("a partition resets running watches and new requests of one component until
   await expect(watch.next()).rejects.toThrow(/./);
 });
 
+test("lists the state of some versions ago, and a watch that begins with it gets what has changed since, once", async () => {
+  await server.call("POST", maps, map("a"));
+  const { body } = await server.call("GET", maps);
+  await server.call("POST", maps, map("b"));
+  await server.call("DELETE", `${maps}/a`);
+  const match = { verbs: ["list", "watch"], resources: ["configmaps"] };
+  const fault = server.server.faults.add({ match, effect: { kind: "stale-list", versions: 2 } });
+  expect((await server.call("GET", maps)).body).toEqual(body);
+  // The lagging member does not have the version that was seen elsewhere.
+  expect(await server.call("GET", `${maps}?resourceVersion=${Number(versionOf(body)) + 1}`)).toMatchObject({
+    code: 504,
+  });
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  const fromList = server.watch(`${maps}?${query}`);
+  const fromVersion = server.watch(`${maps}?watch=1&resourceVersion=${versionOf(body)}`);
+  const next = async (watch: typeof fromList, count: number): Promise<readonly string[]> => {
+    const events = [];
+    while (events.length < count) events.push(await watch.next());
+    return events.map((event) => `${stringAt(event, "type")} ${stringAt(event, "object", "metadata", "name") ?? ""}`);
+  };
+  expect(await next(fromList, 4)).toEqual(["ADDED a", "BOOKMARK ", "ADDED b", "DELETED a"]);
+  expect(await next(fromVersion, 2)).toEqual(["ADDED b", "DELETED a"]);
+  fault.remove();
+  await server.call("POST", maps, map("c"));
+  for (const watch of [fromList, fromVersion]) expect(await next(watch, 1)).toEqual(["ADDED c"]);
+});
+
 test("affects requests with the given probability", async () => {
   const fault = server.server.faults.add({ effect: { kind: "status", code: 503 }, probability: 0.5 });
   const codes = await Promise.all(
@@ -147,6 +174,7 @@ test.each([
   [{ effect: { kind: "explode" } }, "effect.kind"],
   [{ effect: { kind: "latency" } }, "effect.ms"],
   [{ effect: { kind: "status", code: 200 } }, "effect.code"],
+  [{ effect: { kind: "stale-list" } }, "effect.versions"],
   [{ effect: { kind: "drop" }, matches: {} }, "matches"],
   [{ effect: { kind: "drop" }, probability: 2 }, "probability"],
   [{ effect: { kind: "drop" }, match: { verbs: "get" } }, "match.verbs"],

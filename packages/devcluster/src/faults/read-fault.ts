@@ -47,6 +47,8 @@ function readEffect(effect: Json | undefined): FaultEffect {
     }
     case "pieces":
       return { kind, count: wholeNumber(field(effect, "count") ?? 2, "effect.count", 2, 10_000) };
+    case "stale-list":
+      return { kind, versions: wholeNumber(field(effect, "versions"), "effect.versions", 1, 1_000_000) };
     case "watch-error":
       return { kind, code: wholeNumber(field(effect, "code") ?? 410, "effect.code", 400, 599) };
     case "silence":
@@ -60,7 +62,7 @@ function readEffect(effect: Json | undefined): FaultEffect {
       throw wrong(
         "effect.kind",
         kind,
-        "one of latency, status, reset, silence, partition, empty-list, drop, duplicate, truncate, slow, pieces, watch-error",
+        "one of latency, status, reset, silence, partition, empty-list, stale-list, drop, duplicate, truncate, slow, pieces, watch-error",
       );
   }
 }

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "@millwright/base";
 import { StatusError } from "../errors/status-error.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { laggingStore, withoutObjects } from "../storage/altered-stores.ts";
 import type { RequestEffect } from "./fault.ts";
 import { loseResponse, resetConnection } from "./lost-responses.ts";
 
@@ -19,16 +21,17 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /**
- * Applies the effects of faults to a request. Resolves with "done" when the request must not be served (its connection is reset
- * or stays silent), and with "serve without objects" when it must be served as if there were none; throws the Status of a fault.
+ * Applies the effects of faults to a request. Resolves with the store that it is served from, or with undefined when it must not be served (its connection
+ * is reset or stays silent); throws the Status of a fault.
  */
 export async function applyRequestFaults(
   effects: readonly RequestEffect[],
+  store: ObjectStore,
   response: ServerResponse,
   clock: Clock,
   signal: AbortSignal,
-): Promise<"serve" | "serve without objects" | "done"> {
-  let isEmpty = false;
+): Promise<ObjectStore | undefined> {
+  let served = store;
   for (const effect of effects) {
     switch (effect.kind) {
       case "latency":
@@ -40,21 +43,24 @@ export async function applyRequestFaults(
         if (effect.when === "after") loseResponse(response);
         else {
           resetConnection(response);
-          return "done";
+          return undefined;
         }
         break;
       case "partition":
         resetConnection(response);
-        return "done";
+        return undefined;
       case "empty-list":
-        isEmpty = true;
+        served = withoutObjects(store);
+        break;
+      case "stale-list":
+        served = laggingStore(store, effect.versions);
         break;
       case "silence":
         await untilClosed(response, signal);
-        return "done";
+        return undefined;
     }
   }
-  return isEmpty ? "serve without objects" : "serve";
+  return served;
 }
 
 /** The Status of a `status` fault. */

@@ -7,7 +7,6 @@ import type { FaultSource } from "../faults/faults.ts";
 import { resetConnection } from "../faults/lost-responses.ts";
 import { applyRequestFaults } from "../faults/request-faults.ts";
 import { openWatchStream } from "../faults/watch-stream.ts";
-import { withoutObjects } from "../storage/object-store.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import type { RequestLog } from "../observability/request-log.ts";
 import { internalError, isStatusError } from "../errors/status-error.ts";
@@ -95,9 +94,10 @@ async function answer(
     forbid(user, attributes);
   }
   if (isControlPath(url.pathname)) return serveControl(control, request);
-  const struck = await applyRequestFaults(faults.forRequest(attributes), response, context.clock, signal);
-  if (struck === "done") return;
-  const served = struck === "serve" ? context : { ...context, store: withoutObjects(context.store) };
+  const effects = faults.forRequest(attributes);
+  const store = await applyRequestFaults(effects, context.store, response, context.clock, signal);
+  if (store === undefined) return;
+  const served = store === context.store ? context : { ...context, store };
   if (attributes.verb !== "watch") return serve(served, request);
   const ended = [
     requests.watchStarted(attributes),

@@ -247,16 +247,6 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   };
 }
 
-/** The same store, whose lists are empty. */
-export const withoutObjects = (store: ObjectStore): ObjectStore => ({
-  ...store,
-  get resourceVersion() {
-    return store.resourceVersion;
-  },
-  list: () => [],
-  scanAt: () => [],
-});
-
 /** Objects as they were before these changes. */
 function statesBefore(
   changes: readonly StoreEvent[],
