@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
 import { mutants } from "./mutants/mutants.ts";
@@ -11,6 +12,7 @@ The controllers in virtual time, with faults that a seed decides.
 
   --seeds N         how many seeds to run, from the one of --from on (default 20)
   --from N          the first seed (default 1)
+  --random          seeds that no one has chosen, instead of --from
   --seed N          one seed, with its timeline
   --mutants         the first seed, of 200, that finds each deliberate mistake
   --profile NAME    the mix of faults (default mixed)
@@ -34,6 +36,7 @@ function readFlags() {
       options: {
         seeds: { type: "string" },
         from: { type: "string" },
+        random: { type: "boolean", default: false },
         seed: { type: "string" },
         mutants: { type: "boolean", default: false },
         profile: { type: "string", default: "mixed" },
@@ -77,6 +80,7 @@ function report(results: readonly SimulationResult[]): void {
   );
   print(`faults met: ${inWords(sum(results.map(({ faults }) => faults)))}`);
   print(`transitions: ${inWords(sum(results.map(({ transitions }) => transitions)))}`);
+  print(`actions: ${inWords(sum(results.map(({ actions }) => actions)))}`);
   print(`${results.length - failed.length} passed, ${failed.length} failed`);
   for (const { schedule, violations } of failed)
     print(`failed: seed ${schedule.seed} of ${schedule.profile}: ${violations.join("; ")}`);
@@ -109,6 +113,15 @@ async function findMutants(): Promise<number> {
   return isMissed ? 1 : 0;
 }
 
+/** The first seed, and how many there are. */
+function seedsOf({ seed, from, seeds, random }: ReturnType<typeof readFlags>) {
+  if (seed !== undefined) return { first: wholeNumber("seed", seed, 1), seeds: 1 };
+  return {
+    first: wholeNumber("from", from, random ? randomInt(2 ** 31) : 1),
+    seeds: wholeNumber("seeds", seeds, 20),
+  };
+}
+
 async function main(): Promise<number> {
   const flags = readFlags();
   if (flags.help) return (print(usage), 0);
@@ -117,8 +130,7 @@ async function main(): Promise<number> {
   if (profiles[flags.profile] === undefined)
     throw new UsageError(`--profile ${flags.profile}: must be one of ${Object.keys(profiles).join(", ")}`);
   const isOne = flags.seed !== undefined;
-  const first = wholeNumber(isOne ? "seed" : "from", isOne ? flags.seed : flags.from, 1);
-  const seeds = isOne ? 1 : wholeNumber("seeds", flags.seeds, 20);
+  const { first, seeds } = seedsOf(flags);
   const results: SimulationResult[] = [];
   for (let seed = first; seed < first + seeds; seed++) {
     const result = await simulate(scheduleOf(seed, flags.profile));

@@ -3,7 +3,18 @@ import { profiles, scheduleOf } from "./faults/profiles.ts";
 import { simulate } from "./simulate.ts";
 
 /** More seeds: `npm run simulate -- --seeds 500`. */
-const seedsOfProfile = { mixed: 4, api: 2, processes: 2, cloud: 2, people: 2, drains: 3, creation: 2, rollout: 2 };
+const seedsOfProfile = {
+  mixed: 10,
+  api: 6,
+  lists: 6,
+  neighbours: 6,
+  processes: 6,
+  cloud: 6,
+  people: 6,
+  drains: 6,
+  creation: 6,
+  rollout: 6,
+};
 
 describe.each(Object.entries(seedsOfProfile))("with the faults of the profile %s", (profile, seeds) => {
   it.each(Array.from({ length: seeds }, (_, index) => index + 1))("every invariant holds, seed %i", async (seed) => {

@@ -5,7 +5,7 @@ import { watchInvariants } from "./check/invariants.ts";
 import type { ScheduledFault } from "./faults/fault.ts";
 import { faultKinds, profiles, type Schedule } from "./faults/profiles.ts";
 import { createChoices } from "./world/streams.ts";
-import { truthOf } from "./world/truth.ts";
+import { type Truth, truthOf } from "./world/truth.ts";
 import { createWorld, type World } from "./world/world.ts";
 
 /** The outcome of a run. */
@@ -23,6 +23,8 @@ export interface SimulationResult {
   readonly faults: Readonly<Record<string, number>>;
   /** Machines that changed from one phase to another, by `Pending > Running`. */
   readonly transitions: Readonly<Record<string, number>>;
+  /** What the controllers did, by `create machines`, `patch machines/status` or `cloud createVm`. */
+  readonly actions: Readonly<Record<string, number>>;
 }
 
 /** Options of {@link simulate}. */
@@ -37,7 +39,9 @@ const checkpointMs = 30_000;
 /** After the last fault everything must be in order within this time; deletions that wait for approval take an hour. */
 const settleMs = 6 * 60 * MINUTE;
 /** For so long it must stay in order. */
-const quietMs = 20 * MINUTE;
+const quietMs = 10 * MINUTE;
+/** So long processes that start again at the end may work: the leases of those before them have to expire first. */
+const restartedMs = 6 * MINUTE;
 /** Writes of all processes in the second half of that time, leases and events apart, beyond which the controllers are not at rest. */
 const mostQuietWrites = 5;
 
@@ -82,6 +86,22 @@ function watchTransitions(world: World, transitions: Record<string, number>): vo
   });
 }
 
+const verbs: Readonly<Record<string, string>> = { POST: "create", PUT: "replace", PATCH: "patch", DELETE: "delete" };
+
+/** Counts what the controllers do. */
+function watchActions(world: World, actions: Record<string, number>): void {
+  world.listen({
+    onRequest({ method, path, status }) {
+      const verb = verbs[method];
+      if (verb === undefined || status >= 400) return;
+      const [, resource = "", subresource] =
+        /^\/api(?:s\/[^/]+)?\/[^/]+\/(?:namespaces\/[^/]+\/)?([^/?]+)(?:\/[^/?]+\/([^/?]+))?/.exec(path) ?? [];
+      count(actions, `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`);
+    },
+    onCloudCall: ({ operation }) => count(actions, `cloud ${operation}`),
+  });
+}
+
 /** The writes of the controllers after a time. */
 function watchWrites(world: World): (sinceMs: number) => readonly string[] {
   const writes: { readonly atMs: number; readonly text: string }[] = [];
@@ -91,6 +111,42 @@ function watchWrites(world: World): (sinceMs: number) => readonly string[] {
     },
   });
   return (sinceMs) => writes.filter(({ atMs }) => atMs > sinceMs).map(({ text }) => text);
+}
+
+/** Lets time pass until then, or until something holds. Resolves with whether it does. */
+type Advance = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
+
+/** What is not in order after the faults have ended, however long one waits; nothing when an invariant is broken before. */
+async function findUnrest({
+  world: { scheduler, processes },
+  truth,
+  advance,
+  isBroken,
+  writesSince,
+}: {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly advance: Advance;
+  readonly isBroken: () => boolean;
+  readonly writesSince: (ms: number) => readonly string[];
+}): Promise<readonly string[]> {
+  let quietSinceMs = scheduler.nowMs();
+  const isAtRest = (): boolean => {
+    if (workLeft(truth).length > 0) quietSinceMs = scheduler.nowMs();
+    return isBroken() || scheduler.nowMs() - quietSinceMs >= quietMs;
+  };
+  if (!(await advance(scheduler.nowMs() + settleMs, isAtRest)))
+    return workLeft(truth).map((left) => `not converged: ${left}`);
+  if (isBroken()) return [];
+  const restless = writesSince(scheduler.nowMs() - quietMs / 2);
+  if (restless.length > mostQuietWrites)
+    return [`${restless.length} writes while nothing was left to do: ${restless[0]}`];
+  // A process that has just started reconciles everything: what it writes, the one before has left undone.
+  const startedMs = scheduler.nowMs();
+  for (const process of processes) process.crash();
+  await advance(startedMs + restartedMs, isBroken);
+  const undone = writesSince(startedMs);
+  return undone.length === 0 ? [] : [`${undone.length} writes of processes that started again: ${undone[0]}`];
 }
 
 /** Runs a schedule to its end, and checks everything on the way. */
@@ -103,22 +159,24 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
     replicas,
     processes: profile.processes,
     hasPods: profile.hasPods,
+    hasNeighbours: profile.hasNeighbours === true,
     ...options,
   });
   const truth = truthOf(world);
   const { scheduler } = world;
   const faults: Record<string, number> = {};
   const transitions: Record<string, number> = {};
+  const actions: Record<string, number> = {};
   // Two processes that act at once may each create a machine that the other one does not see yet.
   const margin = "second-leader" in profile.kinds ? 2 : 0;
   const invariants = watchInvariants(world, truth, { margin, keepsAvailable: profile.keepsAvailable === true });
   if (profile.listLagMs !== undefined) world.cloudWire.addFault({ listLagMs: profile.listLagMs });
   watchTransitions(world, transitions);
+  watchActions(world, actions);
   const writesSince = watchWrites(world);
   plan(world, schedule.faults, faults);
 
-  const violations: string[] = [];
-  const advance = async (untilMs: number, isDone: () => boolean): Promise<boolean> => {
+  const advance: Advance = async (untilMs, isDone) => {
     while (scheduler.nowMs() < untilMs) {
       await scheduler.runUntil(Math.min(untilMs, scheduler.nowMs() + checkpointMs));
       invariants.checkpoint();
@@ -129,18 +187,8 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const isBroken = (): boolean => invariants.violations.length > 0;
   const lastMs = Math.max(0, ...schedule.faults.map(({ atMs, durationMs }) => atMs + durationMs));
   const faultsEndMs = schedule.faults.length === 0 ? profile.faultsMs : lastMs;
-  if (!(await advance(faultsEndMs, isBroken))) {
-    let quietSinceMs = scheduler.nowMs();
-    const isAtRest = (): boolean => {
-      if (workLeft(truth).length > 0) quietSinceMs = scheduler.nowMs();
-      return isBroken() || scheduler.nowMs() - quietSinceMs >= quietMs;
-    };
-    const isQuiet = await advance(faultsEndMs + settleMs, isAtRest);
-    const restless = writesSince(scheduler.nowMs() - quietMs / 2);
-    if (!isQuiet) for (const left of workLeft(truth)) violations.push(`not converged: ${left}`);
-    else if (!isBroken() && restless.length > mostQuietWrites)
-      violations.push(`${restless.length} writes while nothing was left to do: ${restless[0]}`);
-  }
+  const isEarly = await advance(faultsEndMs, isBroken);
+  const violations = isEarly ? [] : await findUnrest({ world, truth, advance, isBroken, writesSince });
   for (const text of violations) world.transcript.add("note", "INVARIANT", text);
   const { transcript } = world;
   await world.close();
@@ -152,5 +200,6 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
     virtualMs: scheduler.nowMs(),
     faults,
     transitions,
+    actions,
   };
 }

@@ -2,10 +2,9 @@ import { ownerOf, type Truth } from "../world/truth.ts";
 
 /** What is still to be done before everything is as it was declared; empty when it is. */
 export function workLeft(truth: Truth): readonly string[] {
-  const pool = truth.pool();
-  if (pool === undefined) return ["the deployment is missing"];
+  if (truth.pool() === undefined) return ["the deployment is missing"];
   const left: string[] = [];
-  const desired = pool.spec.replicas ?? 0;
+  const desired = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
   const machines = truth.machines();
   const expect = (what: string, is: number, wanted: number): void => {
     if (is !== wanted) left.push(`${what}: ${is} instead of ${wanted}`);
@@ -19,9 +18,19 @@ export function workLeft(truth: Truth): readonly string[] {
   for (const vm of vms) if (!uids.has(ownerOf(vm).uid)) left.push(`VM ${vm.id} has no machine`);
   expect("nodes", truth.nodeNames().length, desired);
   expect("ready nodes", truth.nodeNames().filter((name) => truth.isReady(name)).length, desired);
-  expect("replicas in the status", pool.status?.replicas ?? 0, desired);
-  expect("available replicas in the status", pool.status?.availableReplicas ?? 0, desired);
-  expect("updated replicas in the status", pool.status?.updatedReplicas ?? 0, desired);
-  expect("observed generation", pool.status?.observedGeneration ?? 0, pool.metadata.generation ?? 0);
+  for (const { metadata, spec, status } of truth.pools()) {
+    const { namespace, name } = metadata;
+    const replicas = spec.replicas ?? 0;
+    const expectInStatus = (field: string, is = 0, wanted = replicas): void =>
+      expect(`${field} of ${namespace}/${name}`, is, wanted);
+    expectInStatus("replicas", status?.replicas);
+    expectInStatus("availableReplicas", status?.availableReplicas);
+    expectInStatus("updatedReplicas", status?.updatedReplicas);
+    expectInStatus("observedGeneration", status?.observedGeneration, metadata.generation);
+    const own = machines.filter(
+      (each) => each.metadata.namespace === namespace && each.metadata.labels?.["name"] === name,
+    );
+    expect(`machines of ${namespace}/${name}`, own.length, replicas);
+  }
   return left;
 }

@@ -17,7 +17,7 @@ export interface InvariantWatch {
 
 /** What is allowed. */
 export interface Allowance {
-  /** Machines beyond desired and surge; two processes that both act may each create one. */
+  /** Machines beyond desired and a surge of one for each deployment; two processes that both act may each create one. */
   readonly margin: number;
   /** Whether no machine fails by itself, so that the promised number is always available. */
   readonly keepsAvailable: boolean;
@@ -30,7 +30,7 @@ const scaleGraceMs = 10 * 60_000;
 function followDesired(truth: Truth, elapsedMs: () => number): () => number {
   const desired: { readonly replicas: number; untilMs: number }[] = [];
   return () => {
-    const replicas = truth.pool()?.spec.replicas ?? 0;
+    const replicas = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
     const untilMs = elapsedMs();
     const last = desired.at(-1);
     if (last?.replicas === replicas) last.untilMs = untilMs;
@@ -49,7 +49,7 @@ export function watchInvariants(world: World, truth: Truth, { margin, keepsAvail
     world.transcript.add("note", "INVARIANT", text);
   };
   const mostDesired = followDesired(truth, world.scheduler.nowMs);
-  const checkVms = watchVms(world, truth, report, () => mostDesired() + 1 + margin);
+  const checkVms = watchVms(world, truth, report, () => mostDesired() + truth.pools().length + margin);
   watchWrites(world, truth, report, mostDesired);
   watchPause(world, truth, report);
   watchPodInvariants(world, truth, report);

@@ -1,5 +1,6 @@
 import type { Truth } from "../world/truth.ts";
-import type { World } from "../world/world.ts";
+import { namespace } from "../world/controller-process.ts";
+import { poolName, type World } from "../world/world.ts";
 
 /** Caches may lag behind a pause for so long. */
 const graceMs = 2 * 60_000;
@@ -14,6 +15,7 @@ export function watchPause(world: World, truth: Truth, report: (text: string) =>
       return;
     }
     if (!collection.startsWith("machinesets.") || type !== "ADDED" || world.restores() > 0) return;
+    if (object.metadata.namespace !== namespace || !object.metadata.name.startsWith(`${poolName}-`)) return;
     if (sinceMs !== undefined && nowMs() - sinceMs > graceMs)
       report(`set ${object.metadata.name} is created although the deployment is paused`);
   });

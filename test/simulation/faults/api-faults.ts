@@ -1,7 +1,7 @@
 import { annotationKeys, machineSetResource } from "@millwright/core";
+import type { RequestEffect } from "@millwright/devcluster";
 import type { LineFate, NetworkFault, RequestFate, SentRequest } from "../network/fates.ts";
 import type { Choices } from "../world/streams.ts";
-import { namespace } from "../world/controller-process.ts";
 import { truthOf } from "../world/truth.ts";
 import type { World } from "../world/world.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";
@@ -73,7 +73,7 @@ async function releaseSets(world: World): Promise<void> {
   for (const { metadata } of truthOf(world).sets()) {
     if (metadata.annotations?.[annotationKeys.expectedReplicas] === undefined) continue;
     world.transcript.add("note", "people", `machine set ${metadata.name} may create machines again`);
-    const ref = { namespace, name: metadata.name };
+    const ref = { namespace: metadata.namespace, name: metadata.name };
     await world.people.patch(machineSetResource, ref, patch, { kind: "merge" }).catch(() => undefined);
   }
 }
@@ -88,6 +88,47 @@ async function restore({ world, choices, durationMs }: FaultStage): Promise<stri
   return `the API server comes back from a backup that is ${Math.round(ageMs / 1000)} s old`;
 }
 
+/** A window in which lists are wrong: those of all kinds or of one. */
+const lists = (
+  maxMs: number,
+  name: string,
+  effectOf: (choices: Choices) => RequestEffect,
+  strikesStarts: boolean,
+): FaultKind => ({
+  maxMs,
+  begin(stage) {
+    const { world, choices } = stage;
+    const { who, has } = someSenders(stage);
+    const probability = choices.oneOf([0.3, 0.7, 1]);
+    const resource = choices.oneOf(["machines", "machinesets", "machinedeployments", "nodes", "all"]);
+    const effect = effectOf(choices);
+    const match = {
+      verbs: ["list", "watch"],
+      userAgent: who === "all processes" ? "millwright-" : `millwright-${who}`,
+      ...(resource === "all" ? {} : { resources: [resource] }),
+    };
+    const { remove } = world.server.faults.add({ match, effect, probability });
+    let end = (): void => undefined;
+    // Watches end, or a process starts, so that there are lists.
+    if (!strikesStarts || choices.chance(0.5)) {
+      const ofLine: NetworkFault["ofLine"] = (request) =>
+        has(request) && choices.chance(0.3) ? { kind: "expired" } : undefined;
+      end = world.networkFaults.add({ ofLine });
+    } else (world.processes.find((process) => process.name === who) ?? choices.anyOf(world.processes))?.crash();
+    if (!strikesStarts)
+      world.transcript.subscribe((_, what) => {
+        if (what === "process starts") remove();
+      });
+    return {
+      what: `${name} (${JSON.stringify(effect)}): ${probability * 100} % of the lists of ${resource} for ${who}`,
+      end: () => {
+        remove();
+        end();
+      },
+    };
+  },
+});
+
 /** Faults of the API server, and of the network between it and the controllers. */
 export const apiFaults = {
   "api-errors": requests(5 * MINUTE, "refused", refusal),
@@ -100,6 +141,14 @@ export const apiFaults = {
   "watch-lost": lines(5 * MINUTE, "lost, and the watch ends", () => ({ kind: "lost" })),
   "watch-silence": lines(3 * MINUTE, "half-open", () => ({ kind: "silence" })),
   "watch-expired": lines(3 * MINUTE, "410 Gone", () => ({ kind: "expired" })),
+  "list-stale": lists(
+    4 * MINUTE,
+    "from the past",
+    (choices) => ({ kind: "stale-list", versions: choices.oneOf([1, 5, 20, 100]) }),
+    true,
+  ),
+  // A process that has just started has nothing to compare an empty list with.
+  "list-empty": lists(2 * MINUTE, "without objects", () => ({ kind: "empty-list" }), false),
   partition: {
     maxMs: 6 * MINUTE,
     begin(stage) {

@@ -5,8 +5,7 @@ import {
   labelKeys,
   machineSetResource,
 } from "@millwright/core";
-import { nodeResource } from "@millwright/kube";
-import { namespace } from "../world/controller-process.ts";
+import { nodeResource, type ObjectRef } from "@millwright/kube";
 import { truthOf } from "../world/truth.ts";
 import { poolName } from "../world/world.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";
@@ -14,11 +13,17 @@ import type { FaultKind, FaultStage } from "./fault.ts";
 /** What goes wrong for people is theirs to see: here it is left as it is. */
 const ignore = (): undefined => undefined;
 
-const patchPool = async ({ world }: Pick<FaultStage, "world">, patch: object): Promise<void> => {
-  await world.people
-    .patch(machineDeploymentResource, { namespace, name: poolName }, patch, { kind: "merge" })
-    .catch(ignore);
+/** One of the deployments; it is there until people delete it. */
+const onePool = ({ world, choices }: FaultStage): ObjectRef => {
+  const { namespace, name } = choices.anyOf(truthOf(world).pools())?.metadata ?? { name: poolName };
+  return { namespace, name };
 };
+
+const patchPool = async ({ world }: Pick<FaultStage, "world">, patch: object, ref: ObjectRef): Promise<void> => {
+  await world.people.patch(machineDeploymentResource, ref, patch, { kind: "merge" }).catch(ignore);
+};
+
+const nameOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
 
 const oneMachine = ({ world, choices }: FaultStage) => choices.anyOf(truthOf(world).machines());
 
@@ -29,29 +34,66 @@ const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ max
 export const people = {
   scale: act(async (stage) => {
     const replicas = stage.choices.below(7);
-    await patchPool(stage, { spec: { replicas } });
-    return `scale to ${replicas}`;
+    const pool = onePool(stage);
+    await patchPool(stage, { spec: { replicas } }, pool);
+    return `scale ${nameOf(pool)} to ${replicas}`;
   }),
   roll: act(async (stage) => {
     const version = String(stage.choices.below(1_000));
-    await patchPool(stage, { spec: { template: { metadata: { labels: { version } } } } });
-    return `new template ${version}`;
+    const pool = onePool(stage);
+    await patchPool(stage, { spec: { template: { metadata: { labels: { version } } } } }, pool);
+    return `new template ${version} of ${nameOf(pool)}`;
   }),
   "roll-back": act(async (stage) => {
-    await patchPool(stage, { spec: { rollbackTo: { revision: 0 } } });
-    return "roll back";
+    const pool = onePool(stage);
+    await patchPool(stage, { spec: { rollbackTo: { revision: 0 } } }, pool);
+    return `roll back ${nameOf(pool)}`;
   }),
   pause: {
     maxMs: 20 * 60_000,
     async begin(stage) {
-      await patchPool(stage, { spec: { paused: true } });
-      return { what: "pause", end: () => void patchPool(stage, { spec: { paused: null } }) };
+      const pool = onePool(stage);
+      await patchPool(stage, { spec: { paused: true } }, pool);
+      return { what: `pause ${nameOf(pool)}`, end: () => void patchPool(stage, { spec: { paused: null } }, pool) };
+    },
+  },
+  recreate: {
+    maxMs: 15 * 60_000,
+    async begin(stage) {
+      const pool = onePool(stage);
+      const set = (strategy: object): Promise<void> => patchPool(stage, { spec: { strategy } }, pool);
+      await set({ type: "Recreate", rollingUpdate: null });
+      const end = (): void => void set({ type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } });
+      return { what: `${nameOf(pool)} replaces all machines at once`, end };
+    },
+  },
+  "canary-steps": {
+    maxMs: 20 * 60_000,
+    async begin(stage) {
+      const pool = onePool(stage);
+      const set = (steps: string | null): Promise<void> =>
+        patchPool(stage, { metadata: { annotations: { [annotationKeys.canarySteps]: steps } } }, pool);
+      await set("1/1m,50%/2m");
+      return { what: `${nameOf(pool)} rolls in steps`, end: () => void set(null) };
+    },
+  },
+  cordon: {
+    maxMs: 15 * 60_000,
+    async begin({ world, choices }) {
+      const name = choices.anyOf(truthOf(world).nodeNames());
+      if (name === undefined) return "no node to cordon";
+      const set = async (unschedulable: boolean | null): Promise<void> =>
+        void (await world.people
+          .patch(nodeResource, { name }, { spec: { unschedulable } }, { kind: "merge" })
+          .catch(ignore));
+      await set(true);
+      return { what: `cordon node ${name}`, end: () => void set(null) };
     },
   },
   "delete-machine": act(async (stage) => {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to delete";
-    const { name } = machine.metadata;
+    const { namespace, name } = machine.metadata;
     if (stage.choices.chance(0.3)) {
       const patch = { metadata: { labels: { [labelKeys.forceDeletion]: "True" } } };
       await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
@@ -70,7 +112,7 @@ export const people = {
   "edit-machine": act(async (stage) => {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to edit";
-    const { name } = machine.metadata;
+    const { namespace, name } = machine.metadata;
     const patch = stage.choices.oneOf<object>([
       { metadata: { annotations: { [annotationKeys.machinePriority]: "1" } } },
       { metadata: { labels: { [labelKeys.node]: null } } },
@@ -83,7 +125,7 @@ export const people = {
   "remove-finalizers": act(async (stage) => {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to release";
-    const { name, uid = "" } = machine.metadata;
+    const { namespace, name, uid = "" } = machine.metadata;
     stage.world.released.add(uid);
     await stage.world.people.delete(machineResource, { namespace, name }).catch(ignore);
     const patch = { metadata: { finalizers: null } };
@@ -93,7 +135,7 @@ export const people = {
   "delete-set": act(async (stage) => {
     const set = stage.choices.anyOf(truthOf(stage.world).sets());
     if (set === undefined) return "no set to delete";
-    const { name } = set.metadata;
+    const { namespace, name } = set.metadata;
     await stage.world.people.delete(machineSetResource, { namespace, name }).catch(ignore);
     return `delete machine set ${name}`;
   }),
@@ -101,7 +143,7 @@ export const people = {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to copy";
     const name = `${machine.metadata.name}-copy`;
-    const { labels = {}, annotations = {} } = machine.metadata;
+    const { namespace = "", labels = {}, annotations = {} } = machine.metadata;
     await stage.world.people
       .create(machineResource, { ...machine, metadata: { name, namespace, labels, annotations }, status: {} })
       .catch(ignore);

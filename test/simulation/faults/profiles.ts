@@ -27,6 +27,8 @@ export interface Profile {
   readonly processes: number;
   /** Whether Pods run on the Nodes, with budgets and volumes. */
   readonly hasPods: boolean;
+  /** Whether a second deployment has the same class, and a namespace with controllers of its own the same cloud. */
+  readonly hasNeighbours?: boolean;
   /** Lists of the cloud always lack VMs that are younger than this. Default 0. */
   readonly listLagMs?: number;
   /** Whether no fault takes machines away: then the promised number of them is always available. */
@@ -43,7 +45,7 @@ const HOUR = 3_600_000;
 const common = {
   minFaults: 4,
   maxFaults: 16,
-  faultsMs: 1.5 * HOUR,
+  faultsMs: 0.6 * HOUR,
   processes: 2,
   hasPods: false,
   minReplicas: 1,
@@ -67,6 +69,37 @@ export const profiles: Readonly<Record<string, Profile>> = {
     ...common,
     description: "the API server and the network fail; people scale and roll",
     kinds: { ...weights(apiFaults, 3), scale: 3, roll: 3, "server-restored": 1 },
+  },
+  lists: {
+    ...common,
+    description: "lists are of the past or empty, while controllers start; people scale, roll and delete",
+    kinds: {
+      "list-stale": 8,
+      "list-empty": 3,
+      "watch-late": 1,
+      "watch-expired": 2,
+      compaction: 1,
+      "crash-at-write": 3,
+      crash: 2,
+      scale: 6,
+      roll: 6,
+      "delete-machine": 3,
+      "vm-dies": 2,
+      "server-restart": 1,
+    },
+    minFaults: 8,
+  },
+  neighbours: {
+    ...common,
+    description: "two deployments have one class, and two namespaces one cloud; all kinds of faults",
+    kinds: {
+      ...weights(apiFaults, 1),
+      ...weights(processFaults, 2),
+      ...weights(cloudFaults, 2),
+      ...weights(people, 3),
+    },
+    hasNeighbours: true,
+    maxReplicas: 3,
   },
   processes: {
     ...common,

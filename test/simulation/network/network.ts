@@ -31,9 +31,13 @@ export interface Network {
 
 const slowestMs = 12;
 
-/** An error of a socket, as undici gives it. */
+/** An error of a socket, as undici gives it. A stack would be that of the scheduler, and costs more than the request. */
 function socketError(code: string): Error {
-  return Object.assign(new Error(`simulated network: ${code}`), { code });
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`simulated network: ${code}`), { code });
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 const statusText = ({ status, reason }: Extract<RequestFate, { kind: "refused" }>): string =>
@@ -57,6 +61,8 @@ interface WayBack {
   readonly response: Promise<ConnectionResponse>;
   /** The head of the response arrives. */
   head(status: number, headers: ConnectionResponse["headers"]): void;
+  /** A response arrives as a whole. */
+  whole(status: number, headers: ConnectionResponse["headers"], body: readonly Buffer[]): void;
   chunk(bytes: Buffer, moreMs?: number): void;
   end(): void;
   /** The connection fails, when everything before has arrived. */
@@ -79,9 +85,17 @@ function createWayBack(owner: Scope, scheduler: Scheduler, latencyMs: () => numb
     reject(error);
     incoming.fail(error);
   };
+  const answer = (statusCode: number, headers: ConnectionResponse["headers"]): void =>
+    resolve({ statusCode, headers, body: incoming.body });
   return {
     response: promise,
-    head: (statusCode, headers) => later(() => resolve({ statusCode, headers, body: incoming.body })),
+    head: (status, headers) => later(() => answer(status, headers)),
+    whole: (status, headers, body) =>
+      later(() => {
+        answer(status, headers);
+        for (const bytes of body) incoming.add(bytes);
+        incoming.end();
+      }),
     chunk: (bytes, moreMs) => later(() => incoming.add(bytes), moreMs),
     end: () => later(incoming.end),
     reset: (code) => later(() => fail(socketError(code))),
@@ -119,9 +133,8 @@ function deliverLine(back: WayBack, bytes: Buffer, fate: LineFate | undefined): 
 /** A server that is not well refuses a request. */
 function refuse(back: WayBack, fate: Extract<RequestFate, { kind: "refused" }>): void {
   const { retryAfterSeconds } = fate;
-  back.head(fate.status, retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) });
-  back.chunk(Buffer.from(statusText(fate)));
-  back.end();
+  const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  back.whole(fate.status, headers, [Buffer.from(statusText(fate))]);
 }
 
 /** Makes a {@link Network}. */
@@ -148,21 +161,27 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
     const arrive = (): void => {
       // A write that was sent is carried out, whatever became of its sender.
       if (method === "GET" && (isCut || owner.isDead())) return;
+      const body: Buffer[] = [];
+      let arriveAsWhole = (): void => undefined;
       const server = serverSideOf(request, {
         head(status, headers) {
           onServed({ ...sent, status });
-          if (isAnswered) back.head(status, headers);
-          else if (fate.kind === "reset") back.reset("ECONNRESET");
+          arriveAsWhole = () => back.whole(status, headers, body);
+          if (isAnswered) {
+            if (sent.isWatch) back.head(status, headers);
+          } else if (fate.kind === "reset") back.reset("ECONNRESET");
         },
         chunk(bytes) {
           // The operating system of a dead process closes its connections.
           if (owner.isDead()) cut();
           else if (!isAnswered || isCut) return;
-          else if (!sent.isWatch) back.chunk(bytes);
+          else if (!sent.isWatch) body.push(bytes);
           else if (!deliverLine(back, bytes, faults.lineFateOf(sent))) cut();
         },
         end() {
-          if (isAnswered && !isCut) back.end();
+          if (!isAnswered || isCut) return;
+          if (sent.isWatch) back.end();
+          else arriveAsWhole();
         },
         reset() {
           if (!isCut) back.reset("ECONNRESET");

@@ -10,7 +10,7 @@ import type { Scheduler, Scope } from "./scheduler.ts";
 import { streamOf } from "./streams.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** The namespace of all machines. */
+/** The namespace of the machines; those of neighbours apart. */
 export const namespace = "default";
 
 /** Long leases: a renewal every minute keeps a simulated day short. */
@@ -29,6 +29,8 @@ const restartMs = 8_000;
 /** What a process is made of. */
 export interface ProcessOptions {
   readonly name: string;
+  /** The namespace that it manages. */
+  readonly namespace: string;
   readonly seed: number;
   readonly scheduler: Scheduler;
   readonly network: Network;
@@ -71,8 +73,10 @@ interface Life {
   readonly isLeader: () => boolean;
 }
 
+type LeaseRef = { readonly namespace: string; readonly name: string };
+
 /** The leadership of a process, by an elector that runs in the scope of the process. */
-function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log, names: readonly string[]) {
+function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log, leases: readonly LeaseRef[]) {
   const acquired = Promise.withResolvers<void>();
   acquired.promise.catch(() => undefined);
   const [lost, stop] = [new AbortController(), new AbortController()];
@@ -81,7 +85,7 @@ function joinElection(api: ApiClient, scope: Scope, seed: number, log: Log, name
   const isLeader = (): boolean => !scope.isDead() && clock.monotonicMs() < untilMs;
   const elector = createElector({
     api,
-    leases: names.map((name) => ({ namespace, name })),
+    leases,
     identity: scope.name,
     settings: readElectionTimes(electionTimes),
     clock,
@@ -172,7 +176,7 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
       transcript.add(level === "debug" ? "detail" : "note", scope.name, `${level} ${message} ${textOf(fields)}`);
     const control = clientOf(options, scope, "millwright");
     const alteration = options.alteration?.() ?? {};
-    const { leases = leaseNames } = alteration;
+    const leases = (alteration.leases ?? leaseNames).map((lease) => ({ namespace: options.namespace, name: lease }));
     const election = options.elects
       ? joinElection(clientOf(options, scope, "election", 0), scope, seed, log, leases)
       : undefined;
@@ -181,7 +185,7 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     const made: ManagerOptions = {
       control,
       target: control,
-      namespace,
+      namespace: options.namespace,
       drivers: [createMockDriver({ cloud: alteration.cloud?.(ownCloud) ?? ownCloud })],
       settings: machineSettings,
       clock,

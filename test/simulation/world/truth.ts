@@ -33,6 +33,8 @@ export interface Truth {
   machines(): readonly Machine[];
   sets(): readonly MachineSet[];
   pool(): MachineDeployment | undefined;
+  /** The same and those of its neighbours. */
+  pools(): readonly MachineDeployment[];
   nodeNames(): readonly string[];
   node(name: string): NodeObject | undefined;
   isReady(nodeName: string): boolean;
@@ -40,8 +42,8 @@ export interface Truth {
   pods(): readonly PodObject[];
   /** How many volumes the API server has as attached to a node. */
   attachmentsOn(nodeName: string): number;
-  /** Who holds each of the leases. */
-  leaders(): readonly LeaseHolder[];
+  /** Who holds each of the leases of a namespace. */
+  leaders(namespace: string): readonly LeaseHolder[];
   /** VMs that are neither terminating nor gone. */
   liveVms(): readonly Vm[];
 }
@@ -59,16 +61,18 @@ export const ownerOf = ({
 export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Truth {
   // The schemas of the CRDs vouch for what is stored.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  const all = <T>(collection: string, scope: string | undefined = namespace): readonly T[] =>
+  const all = <T>(collection: string, scope?: string): readonly T[] =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     server.objects.list(collection, scope) as unknown as readonly T[];
-  const nodes = (): readonly NodeObject[] => all<NodeObject>("nodes.", "");
+  const nodes = (): readonly NodeObject[] => all<NodeObject>("nodes.");
+  const pools = (scope?: string): readonly MachineDeployment[] =>
+    all<MachineDeployment>(`machinedeployments.${group}`, scope);
   const node = (nodeName: string): NodeObject | undefined => nodes().find(({ metadata }) => metadata.name === nodeName);
   return {
     machines: () => all<Machine>(`machines.${group}`),
     sets: () => all<MachineSet>(`machinesets.${group}`),
-    pool: () =>
-      all<MachineDeployment>(`machinedeployments.${group}`).find(({ metadata }) => metadata.name === poolName),
+    pool: () => pools(namespace).find(({ metadata }) => metadata.name === poolName),
+    pools: () => pools(),
     nodeNames: () => nodes().map(({ metadata }) => metadata.name),
     node,
     isReady: (nodeName) =>
@@ -77,12 +81,12 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
     pods: () => all<PodObject>("pods."),
     attachmentsOn(nodeName) {
       type Attachment = { readonly spec?: { readonly nodeName?: string } };
-      return all<Attachment>("volumeattachments.storage.k8s.io", "").filter(({ spec }) => spec?.nodeName === nodeName)
+      return all<Attachment>("volumeattachments.storage.k8s.io").filter(({ spec }) => spec?.nodeName === nodeName)
         .length;
     },
-    leaders() {
+    leaders(of) {
       type Lease = { readonly metadata: { readonly name: string }; readonly spec?: Readonly<Record<string, unknown>> };
-      const leases = all<Lease>("leases.coordination.k8s.io");
+      const leases = all<Lease>("leases.coordination.k8s.io", of);
       return leaseNames.map((name) => {
         const { holderIdentity, acquireTime } = leases.find(({ metadata }) => metadata.name === name)?.spec ?? {};
         return {

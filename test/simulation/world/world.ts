@@ -11,6 +11,7 @@ import {
   createApiClient,
   customResourceDefinitionResource,
   type KubeObject,
+  namespaceResource,
   secretResource,
 } from "@millwright/kube";
 import { createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
@@ -34,6 +35,8 @@ export interface WorldOptions {
   readonly hasPods: boolean;
   /** Whether kubelets report all conditions that real ones have; each is more to write. */
   readonly reportsPressure?: boolean;
+  /** Whether a second deployment has the same class, and a namespace with controllers of its own the same cloud. Default false. */
+  readonly hasNeighbours?: boolean;
   /** A mistake of the controllers. */
   readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -96,8 +99,12 @@ export const foreignVm = "foreign";
 /** The deployment of all simulations. */
 export const poolName = "pool";
 
+/** The namespace of neighbours, which one more process manages. Its deployment has the same name. */
+export const otherNamespace = "other";
+
 /** Names of the processes of the controllers begin with this. */
-const processNames = ["a", "b", "c"] as const;
+const processNames = ["a", "b"] as const;
+const otherProcessName = "c";
 
 const backupEveryMs = 600_000;
 const keptBackups = 6;
@@ -105,38 +112,45 @@ const keptBackups = 6;
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
 /** A class of the simulated cloud. */
-export const classNamed = (name: string, image: string): KubeObject => ({
+const classIn = (namespace: string): KubeObject => ({
   apiVersion: machineApiVersion,
   kind: "MachineClass",
-  metadata: { name, namespace },
+  metadata: { name: "small", namespace },
   provider: "mock",
-  providerSpec: { machineType: "small", image },
+  providerSpec: { machineType: "small", image: "image-1" },
   secretRef: { name: "cloud", namespace },
 });
 
-/** The deployment, with one more machine during a rollout, and one fewer available. */
-export const poolOf = (replicas: number): MachineDeployment => ({
+/** A deployment, with one more machine during a rollout, and one fewer available. */
+const deploymentOf = (name: string, namespace: string, replicas: number): MachineDeployment => ({
   apiVersion: machineApiVersion,
   kind: "MachineDeployment",
-  metadata: { name: poolName, namespace },
+  metadata: { name, namespace },
   spec: {
     replicas,
-    selector: { matchLabels: { name: poolName } },
+    selector: { matchLabels: { name } },
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } },
     template: {
-      metadata: { labels: { name: poolName } },
+      metadata: { labels: { name } },
       spec: { class: { kind: "MachineClass", name: "small" } },
     },
   },
 });
 
-async function declare(people: ApiClient, { replicas, hasPods }: WorldOptions): Promise<void> {
-  for (const crd of crds())
-    await people.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
-  const metadata = { name: "cloud", namespace };
+async function declarePool(people: ApiClient, inNamespace: string, replicas: number): Promise<void> {
+  const metadata = { name: "cloud", namespace: inNamespace };
   await people.create(secretResource, { metadata, data: { userData: encode(`boot <<MACHINE_NAME>> ${canary}`) } });
-  await people.create(machineClassResource, classNamed("small", "image-1"));
-  await people.create(machineDeploymentResource, poolOf(replicas));
+  await people.create(machineClassResource, classIn(inNamespace));
+  await people.create(machineDeploymentResource, deploymentOf(poolName, inNamespace, replicas));
+}
+
+async function declare(people: ApiClient, { replicas, hasPods, hasNeighbours }: WorldOptions): Promise<void> {
+  await declarePool(people, namespace, replicas);
+  if (hasNeighbours === true) {
+    await people.create(namespaceResource, { metadata: { name: otherNamespace } });
+    await people.create(machineDeploymentResource, deploymentOf("spare", namespace, 2));
+    await declarePool(people, otherNamespace, 2);
+  }
   if (hasPods) await declareApplications(people, namespace);
 }
 
@@ -200,7 +214,7 @@ export async function runUntilSettled<T>(scheduler: Scheduler, work: Promise<T>)
 }
 
 /** Makes the API server and the cloud, and what connects the others with them. */
-function createInfrastructure({ seed, onLine }: WorldOptions) {
+function createInfrastructure({ seed, onLine }: Pick<WorldOptions, "seed" | "onLine">) {
   const scheduler = createScheduler(streamOf(seed, "scheduler"));
   const transcript = createTranscript(scheduler.nowMs, onLine);
   const calls = recordCalls(transcript, scheduler.nowMs);
@@ -237,6 +251,22 @@ function createInfrastructure({ seed, onLine }: WorldOptions) {
   return { scheduler, transcript, calls, scopeOf, server, cloud, networkFaults, network, cloudWire, clientOf };
 }
 
+let withCrds: Promise<ReturnType<ApiServer["backup"]>> | undefined;
+
+/** The state of an API server with the CRDs. Made once: to compile their schemas takes as long as an hour of a simulation. */
+async function stateWithCrds(): Promise<ReturnType<ApiServer["backup"]>> {
+  const { scheduler, server, clientOf } = createInfrastructure({ seed: 0, onLine: undefined });
+  const people = clientOf("people");
+  const install = async (): Promise<void> => {
+    for (const crd of crds())
+      await people.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+  };
+  await runUntilSettled(scheduler, install());
+  const state = server.backup();
+  await server.close();
+  return state;
+}
+
 /** Makes a world: an API server, a cloud, nodes, people, and processes of the controllers, all in virtual time. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed } = options;
@@ -255,16 +285,19 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   cloud.subscribe(({ id, name, state, stateReason }) =>
     transcript.add("note", "cloud", `VM ${id} of ${name}: ${state} (${stateReason})`),
   );
-  const processOf = (name: string, elects: boolean): ControllerProcess => {
-    const parts = { seed, scheduler, network, cloud: cloudWire, transcript };
+  const processOf = (name: string, elects: boolean, ofNamespace = namespace): ControllerProcess => {
+    const parts = { seed, scheduler, network, cloud: cloudWire, transcript, namespace: ofNamespace };
     return createControllerProcess({ ...parts, name, elects, alteration: options.alteration });
   };
   const processes = processNames.slice(0, options.processes).map((name) => processOf(name, true));
+  if (options.hasNeighbours === true) processes.push(processOf(otherProcessName, true, otherNamespace));
   let rogues = 0;
 
   const outside = scopeOf("outside");
   const history = keepBackups(server, outside, kubelets.registerAgain);
 
+  withCrds ??= stateWithCrds();
+  await server.restart({ restore: await withCrds });
   await runUntilSettled(scheduler, declare(people, options));
   await addForeignVm(cloud);
   let stopApplications = (): void => undefined;
