@@ -112,13 +112,13 @@ const keptBackups = 6;
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
 /** A class of the simulated cloud. */
-const classIn = (namespace: string): KubeObject => ({
+export const classNamed = (name: string, image: string, inNamespace: string = namespace): KubeObject => ({
   apiVersion: machineApiVersion,
   kind: "MachineClass",
-  metadata: { name: "small", namespace },
+  metadata: { name, namespace: inNamespace },
   provider: "mock",
-  providerSpec: { machineType: "small", image: "image-1" },
-  secretRef: { name: "cloud", namespace },
+  providerSpec: { machineType: "small", image },
+  secretRef: { name: "cloud", namespace: inNamespace },
 });
 
 /** A deployment, with one more machine during a rollout, and one fewer available. */
@@ -140,7 +140,7 @@ const deploymentOf = (name: string, namespace: string, replicas: number): Machin
 async function declarePool(people: ApiClient, inNamespace: string, replicas: number): Promise<void> {
   const metadata = { name: "cloud", namespace: inNamespace };
   await people.create(secretResource, { metadata, data: { userData: encode(`boot <<MACHINE_NAME>> ${canary}`) } });
-  await people.create(machineClassResource, classIn(inNamespace));
+  await people.create(machineClassResource, classNamed("small", "image-1", inNamespace));
   await people.create(machineDeploymentResource, deploymentOf(poolName, inNamespace, replicas));
 }
 
