@@ -5,7 +5,8 @@ import { eventually } from "./eventually.ts";
 
 const namespace = "default";
 
-const deploymentResource = {
+/** Deployments of pods. */
+export const deploymentResource = {
   group: "apps",
   version: "v1",
   kind: "Deployment",

@@ -1,0 +1,88 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RealFleet } from "../compat/real-fleet.ts";
+import type { MillwrightProcess } from "./millwright.ts";
+import { type Program, startProgram } from "./program.ts";
+
+/** What an autoscaler is started on. */
+export interface AutoscalerWorld {
+  readonly fleet: Pick<RealFleet, "kubeconfig" | "target">;
+  readonly millwright: MillwrightProcess;
+  /** A folder for its configuration. */
+  readonly folder: string;
+  /** Names of the MachineDeployments; each may have up to two machines. */
+  readonly groups: readonly string[];
+}
+
+/** A cluster autoscaler: no registry serves one, so its path is in the environment. */
+export interface AutoscalerProgram {
+  readonly name: string;
+  readonly variable: string;
+  /** Its own flags and environment. */
+  readonly configure: (
+    world: AutoscalerWorld,
+  ) => Promise<{ readonly flags: readonly string[]; readonly env: NodeJS.ProcessEnv }>;
+}
+
+/** The most machines of a group. */
+export const MAX_SIZE = 2;
+
+/** That of Kubernetes calls the endpoint of Millwright, that of Gardener reads and writes the objects. */
+export const autoscalerPrograms: readonly AutoscalerProgram[] = [
+  {
+    name: "of Kubernetes",
+    variable: "MILLWRIGHT_CLUSTER_AUTOSCALER",
+    async configure({ millwright, folder }) {
+      const [, address = ""] = await millwright.waitFor(/"address":"([^"]*)"[^\n]*Serving the cluster autoscaler/);
+      const file = join(folder, "cloud.yaml");
+      await writeFile(file, `address: ${address}\n`);
+      return { flags: ["--cloud-provider=externalgrpc", `--cloud-config=${file}`], env: {} };
+    },
+  },
+  {
+    name: "of Gardener",
+    variable: "MILLWRIGHT_CLUSTER_AUTOSCALER_GARDENER",
+    configure: ({ fleet, groups }) =>
+      Promise.resolve({
+        flags: ["--cloud-provider=mcm", ...groups.map((name) => `--nodes=0:${MAX_SIZE}:default.${name}`)],
+        env: {
+          CONTROL_NAMESPACE: "default",
+          CONTROL_KUBECONFIG: fleet.kubeconfig,
+          TARGET_KUBECONFIG: fleet.target.kubeconfig,
+        },
+      }),
+  },
+];
+
+/** The path of a program; undefined when the environment names none. */
+export const pathOf = ({ variable }: AutoscalerProgram): string | undefined => {
+  const path = process.env[variable];
+  return path === "" ? undefined : path;
+};
+
+/** Starts a program, impatient enough for a test. */
+export async function startAutoscaler(program: AutoscalerProgram, world: AutoscalerWorld): Promise<Program> {
+  const { flags, env } = await program.configure(world);
+  const impatient = [
+    "--scan-interval=1s",
+    "--scale-down-unneeded-time=1s",
+    "--scale-down-delay-after-add=0s",
+    "--scale-down-delay-after-delete=0s",
+    "--scale-down-delay-after-failure=0s",
+    "--unremovable-node-recheck-timeout=1s",
+  ];
+  const common = [
+    `--kubeconfig=${world.fleet.target.kubeconfig}`,
+    "--leader-elect=false",
+    "--address=127.0.0.1:0",
+    "--write-status-configmap=false",
+    // The group with the smaller machines is first.
+    "--expander=least-waste",
+  ];
+  return startProgram(
+    `cluster autoscaler ${program.name}`,
+    pathOf(program) ?? "",
+    [...common, ...impatient, ...flags],
+    env,
+  );
+}
