@@ -83,9 +83,35 @@ const compared = ({ metadata, ...object }: KubeObject): object => ({
   metadata: { ...metadata, managedFields: undefined },
 });
 
+/** A cluster, and its clients. */
+interface ClientWorld {
+  readonly api: ApiClient;
+  readonly kubectl: ForeignTool;
+}
+
+const refOf = (name: string) => ({ namespace, name });
+
+/** Finds no difference between a manifest and its objects, as Argo CD does, which applies them by dry run, and by `kubectl diff`. */
+async function expectNoDrift({ api, kubectl }: ClientWorld, text: string): Promise<void> {
+  for (const document of parseAllDocuments(text)) {
+    const object: KubeObject = document.toJS();
+    const type = object["kind"] === "MachineClass" ? machineClassResource : machineDeploymentResource;
+    const ref = refOf(object.metadata.name ?? "");
+    // The controllers may write the status in between.
+    await eventually(async () => {
+      const before = await api.get(type, ref);
+      const dryRun = await api.patch(type, ref, object, { kind: "apply", fieldManager: manager, dryRun: true });
+      expect((await api.get(type, ref)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+      expect(compared(dryRun)).toEqual(compared(before));
+      expect(ownedByOthers(object, before)).toEqual([]);
+    });
+  }
+  expect(await kubectl(["diff", "-f", "-"], text)).toBe("");
+  expect(await kubectl(["diff", "--server-side", `--field-manager=${manager}`, "-f", "-"], text)).toBe("");
+}
+
 /** How clients of people see the objects. Expects running controllers; leaves nothing behind. */
-export function clientScenarios(world: () => { readonly api: ApiClient; readonly kubectl: ForeignTool }): void {
-  const refOf = (name: string) => ({ namespace, name });
+export function clientScenarios(world: () => ClientWorld): void {
   const deployment = () => world().api.get<MachineDeployment>(machineDeploymentResource, refOf("pool"));
   const applyExample = (text: string): Promise<string> =>
     world().kubectl(["apply", "--server-side", `--field-manager=${manager}`, "-f", "-"], text);
@@ -96,26 +122,6 @@ export function clientScenarios(world: () => { readonly api: ApiClient; readonly
       expect(status).toMatchObject({ updatedReplicas: replicas, readyReplicas: replicas, replicas });
       expect(status?.observedGeneration).toBe(metadata["generation"]);
     }, LONG);
-  /** Finds no difference between a manifest and its objects, as Argo CD does, which applies them by dry run, and by `kubectl diff`. */
-  const expectNoDrift = async (text: string): Promise<void> => {
-    const { api, kubectl } = world();
-    for (const document of parseAllDocuments(text)) {
-      const object: KubeObject = document.toJS();
-      const type = object["kind"] === "MachineClass" ? machineClassResource : machineDeploymentResource;
-      const ref = refOf(object.metadata.name ?? "");
-      // The controllers may write the status in between.
-      await eventually(async () => {
-        const before = await api.get(type, ref);
-        const dryRun = await api.patch(type, ref, object, { kind: "apply", fieldManager: manager, dryRun: true });
-        expect((await api.get(type, ref)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-        expect(compared(dryRun)).toEqual(compared(before));
-        expect(ownedByOthers(object, before)).toEqual([]);
-      });
-    }
-    expect(await kubectl(["diff", "-f", "-"], text)).toBe("");
-    expect(await kubectl(["diff", "--server-side", `--field-manager=${manager}`, "-f", "-"], text)).toBe("");
-  };
-
   it(
     "show no drift in an example that another field manager applied, after its rollouts, and own none of its fields",
     async () => {
@@ -124,13 +130,13 @@ export function clientScenarios(world: () => { readonly api: ApiClient; readonly
       await api.create(secretResource, { metadata: refOf("example"), data });
       await applyExample(example);
       await untilSettled();
-      await expectNoDrift(example);
+      await expectNoDrift(world(), example);
 
       const next = example.replace("        name: pool # the", "        roll: two\n        name: pool # the");
       expect(next).not.toBe(example);
       await applyExample(next);
       await untilSettled();
-      await expectNoDrift(next);
+      await expectNoDrift(world(), next);
 
       // A person who scales owns the replicas from then on: a tool reports the drift, and takes them back by force.
       await kubectl(["scale", "machinedeployment", "pool", "--replicas=2"]);
@@ -145,7 +151,7 @@ export function clientScenarios(world: () => { readonly api: ApiClient; readonly
       });
       await kubectl(["apply", "--server-side", "--force-conflicts", `--field-manager=${manager}`, "-f", "-"], next);
       await untilSettled();
-      await expectNoDrift(next);
+      await expectNoDrift(world(), next);
     },
     5 * LONG,
   );
