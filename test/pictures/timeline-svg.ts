@@ -1,7 +1,7 @@
 import { escapeXml } from "./terminal-svg.ts";
 import type { TimelineRow } from "./timeline.ts";
 
-const size = { width: 820, names: 250, row: 24, bar: 16, head: 62, foot: 34, margin: 12 };
+const size = { width: 820, names: 230, row: 24, bar: 16, head: 62, foot: 34, margin: 12 };
 
 /** Fill of a bar by its label, light and dark. Each bar has its label as a title, too, so no meaning is in a colour alone. */
 const fills: Readonly<Record<string, readonly [light: string, dark: string]>> = {
@@ -24,8 +24,9 @@ const minutes = (seconds: number): string => {
   return `${Math.floor(seconds / 60)}:${String(rest).padStart(2, "0")}`;
 };
 
-/** A timeline as a picture: a row for each object, and what each colour means. */
-export function timelineSvg(title: string, rows: readonly TimelineRow[], labels: readonly string[]): string {
+/** A timeline as a picture: a row for each object, and what each colour means, in this order of the labels. */
+export function timelineSvg(title: string, rows: readonly TimelineRow[], order: readonly string[]): string {
+  const labels = order.filter((label) => rows.some(({ bars }) => bars.some((bar) => bar.label === label)));
   const end = Math.max(...rows.flatMap(({ bars }) => bars.map(({ to }) => to)));
   const height = size.head + rows.length * size.row + size.foot;
   const x = (seconds: number): number =>

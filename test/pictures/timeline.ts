@@ -39,5 +39,3 @@ export function createTimeline(now: () => number) {
     },
   };
 }
-
-export type Timeline = ReturnType<typeof createTimeline>;

@@ -69,7 +69,10 @@ export function followTimelines(stage: Stage) {
         ...present.filter(isHere),
         // Their replacements: Pods that began meanwhile.
         ...present.filter((row) => !isHere(row) && (row.bars[0]?.from ?? 0) > 0),
-      ].map(({ name, bars }) => ({ name: name.replace(` @ ${victim.name}`, ""), bars }));
+      ].map(({ name, bars }) => ({
+        name: name.replace(` @ ${victim.name}`, "").replace(/ @ .*/, ", another Node"),
+        bars,
+      }));
       const labels = [...lifecycleSteps.slice(2), ...Object.values(podStates)];
       return {
         name: "drain-timeline",

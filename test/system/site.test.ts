@@ -20,6 +20,7 @@ const addressOf = (file: string): string => `/${file.replace(/(^|\/)index\.html$
 const kinds = [
   "/",
   "/contents",
+  "/concepts/rollouts",
   "/machine-phases",
   "/drivers/tutorial",
   "/labels-annotations-events",
