@@ -167,9 +167,8 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
         head(status, headers) {
           onServed({ ...sent, status });
           arriveAsWhole = () => back.whole(status, headers, body);
-          if (isAnswered) {
-            if (sent.isWatch) back.head(status, headers);
-          } else if (fate.kind === "reset") back.reset("ECONNRESET");
+          if (isAnswered && sent.isWatch) back.head(status, headers);
+          else if (fate?.kind === "reset") back.reset("ECONNRESET");
         },
         chunk(bytes) {
           // The operating system of a dead process closes its connections.
@@ -179,9 +178,7 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
           else if (!deliverLine(back, bytes, faults.lineFateOf(sent))) cut();
         },
         end() {
-          if (!isAnswered || isCut) return;
-          if (sent.isWatch) back.end();
-          else arriveAsWhole();
+          if (isAnswered && !isCut) (sent.isWatch ? back.end : arriveAsWhole)();
         },
         reset() {
           if (!isCut) back.reset("ECONNRESET");
