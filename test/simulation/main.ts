@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
-import { mutants } from "./mutants/mutants.ts";
+import { mutants, simulateMutant } from "./mutants/mutants.ts";
 import { keepRegression, regressionFolder } from "./regression.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
@@ -101,14 +101,14 @@ const mostSeeds = 200;
 /** Returns the status of the process: 1 when a mistake is not found. */
 async function findMutants(): Promise<number> {
   let isMissed = false;
-  for (const [name, { profile, alteration }] of Object.entries(mutants)) {
+  for (const [name, mutant] of Object.entries(mutants)) {
     let found: string | undefined;
     for (let seed = 1; seed <= mostSeeds && found === undefined; seed++) {
-      const { violations } = await simulate(scheduleOf(seed, profile), { alteration });
-      if (violations.length > 0) found = `seed ${seed} of ${profile}: ${violations[0]}`;
+      const { violations } = await simulateMutant(mutant, seed);
+      if (violations.length > 0) found = `seed ${seed} of ${mutant.profile}: ${violations[0]}`;
     }
     isMissed ||= found === undefined;
-    print(`${name.padEnd(24)} ${found ?? `not found by ${mostSeeds} seeds of ${profile}`}`);
+    print(`${name.padEnd(24)} ${found ?? `not found by ${mostSeeds} seeds of ${mutant.profile}`}`);
   }
   return isMissed ? 1 : 0;
 }

@@ -32,12 +32,13 @@ export interface SimulateOptions {
   /** A mistake of the controllers. */
   readonly alteration?: (() => Alteration) | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
+  /** After the last fault everything must be in order within this time, milliseconds; deletions that wait for approval take an hour. Default: six hours. */
+  readonly settleMs?: number;
 }
 
 const MINUTE = 60_000;
 const checkpointMs = 30_000;
-/** After the last fault everything must be in order within this time; deletions that wait for approval take an hour. */
-const settleMs = 6 * 60 * MINUTE;
+const defaultSettleMs = 6 * 60 * MINUTE;
 /** For so long it must stay in order. */
 const quietMs = 10 * MINUTE;
 /** So long processes that start again at the end may work: the leases of those before them have to expire first. */
@@ -123,12 +124,14 @@ async function findUnrest({
   advance,
   isBroken,
   writesSince,
+  settleMs,
 }: {
   readonly world: World;
   readonly truth: Truth;
   readonly advance: Advance;
   readonly isBroken: () => boolean;
   readonly writesSince: (ms: number) => readonly string[];
+  readonly settleMs: number;
 }): Promise<readonly string[]> {
   let quietSinceMs = scheduler.nowMs();
   const isAtRest = (): boolean => {
@@ -188,7 +191,8 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const lastMs = Math.max(0, ...schedule.faults.map(({ atMs, durationMs }) => atMs + durationMs));
   const faultsEndMs = schedule.faults.length === 0 ? profile.faultsMs : lastMs;
   const isEarly = await advance(faultsEndMs, isBroken);
-  const violations = isEarly ? [] : await findUnrest({ world, truth, advance, isBroken, writesSince });
+  const { settleMs = defaultSettleMs } = options;
+  const violations = isEarly ? [] : await findUnrest({ world, truth, advance, isBroken, writesSince, settleMs });
   for (const text of violations) world.transcript.add("note", "INVARIANT", text);
   const { transcript } = world;
   await world.close();

@@ -108,7 +108,7 @@ export const writeMutants: Readonly<Record<string, Mutant>> = {
   "one-machine-too-many-deleted": {
     mistake: "with a machine that is deleted another one of its set is deleted",
     profile: "rollout",
-    foundBySeed: 1,
+    foundBySeed: 2,
     alteration: () =>
       withControl((api) => ({
         async delete(type, ref, options) {
@@ -158,7 +158,7 @@ export const cacheMutants: Readonly<Record<string, Mutant>> = {
   "unavailable-ignored": {
     mistake: "a rollout takes all machines of the old set at once",
     profile: "rollout",
-    foundBySeed: 1,
+    foundBySeed: 2,
     alteration: () =>
       withEvents("machinedeployments", (event) => ({
         ...event,

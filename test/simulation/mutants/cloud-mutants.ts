@@ -52,7 +52,7 @@ export const cloudMutants: Readonly<Record<string, Mutant>> = {
   "vms-created-twice": {
     mistake: "a creation that failed is sent again under another token at once",
     profile: "creation",
-    foundBySeed: 4,
+    foundBySeed: 1,
     alteration: () =>
       withCloud((cloud) => ({
         createVm: (input, call) =>
