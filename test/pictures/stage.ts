@@ -101,6 +101,9 @@ export async function openStage(): Promise<Stage> {
       await world.close();
     },
   };
+  await stage.until("the example is seen", () =>
+    fleet.stores.deployments.list().some(({ metadata }) => metadata.name === exampleName),
+  );
   return stage;
 }
 
