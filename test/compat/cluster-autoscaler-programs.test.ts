@@ -92,7 +92,7 @@ describe.each(autoscalerPrograms)("the cluster autoscaler $name, with clusters a
       await rm(folder, { recursive: true, force: true });
     }, 60_000);
 
-    /** Waits until these groups have a machine with a Node each, which runs the pod of its pool, and no other group has any. */
+    /** Waits until exactly these groups have one machine, whose Node runs the pod of its pool. */
     const untilSizes = async (...names: readonly (keyof typeof groups)[]): Promise<void> => {
       const reached = eventually(async () => {
         const machines = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["name"] ?? "");

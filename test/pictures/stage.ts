@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { machineDeploymentResource, type MachineDeployment, seededRandom } from "@millwright/core";
 import { deploymentRow, machineRow } from "@millwright/dashboard/rows";
-import { type ApiClient, nodeResource } from "@millwright/kube";
+import type { ApiClient } from "@millwright/kube";
 import { isDeletionHeld } from "@millwright/runtime/reports";
 import { exampleName, exampleObjects } from "../../packages/cli/src/dev/example.ts";
 import { type FollowedFleet, followFleet } from "../../packages/cli/src/top/follow-fleet.ts";
@@ -31,28 +31,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Conditions that kubelets report besides Ready, all of them well. */
-const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => ({ type, status: "False" }));
-
-/** Lets the kubelets of the simulation report as much as real ones do. */
-function reportPressures({ server, people }: World): void {
-  server.objects.subscribe("nodes.", ({ type, object }) => {
-    if (type !== "ADDED") return;
-    const patch = { status: { conditions: pressures } };
-    const ref = { name: object.metadata.name };
-    void people.patch(nodeResource, ref, patch, { kind: "strategic", subresource: "status" });
-  });
-}
-
 /** Longest time until something holds, seconds. */
 const PATIENCE = 1_800;
 
 /** Opens the stage. The machines of the example do not exist yet. */
 export async function openStage(): Promise<Stage> {
-  const world = await createWorld({ seed: 1, replicas: 0, processes: 1, hasPods: true });
+  const world = await createWorld({ seed: 1, replicas: 0, processes: 1, hasPods: true, reportsPressure: true });
   const { scheduler, outside, people: user } = world;
   const during = <T>(work: Promise<T>): Promise<T> => runUntilSettled(scheduler, work);
-  reportPressures(world);
   const stop = new AbortController();
   const rows = { machineRow, deploymentRow, isDeletionHeld };
   const { clock } = outside;

@@ -91,7 +91,11 @@ function createCalls(clock: Clock, api: ApiClient, others: readonly string[]) {
   return { post, register, remove };
 }
 
-/** Makes the kubelets of a cloud, which report Ready and, if so, that there is no pressure. Their calls are never disturbed: faults are for the controllers. */
+/**
+ * Makes the kubelets of a cloud. Their calls are never disturbed: faults are for the controllers.
+ *
+ * @param reportsPressure whether they report, besides Ready, that memory, disk and PIDs suffice. Default false: fewer writes
+ */
 export function createKubelets(
   scope: Scope,
   api: ApiClient,

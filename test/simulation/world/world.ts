@@ -104,7 +104,8 @@ export const otherNamespace = "other";
 
 /** Names of the processes of the controllers begin with this. */
 const processNames = ["a", "b"] as const;
-const otherProcessName = "c";
+/** Names of the processes of the other namespace begin with this. */
+export const otherProcessName = "c";
 
 const backupEveryMs = 600_000;
 const keptBackups = 6;

@@ -56,7 +56,7 @@ const limitLines = (lines: readonly string[], max: number, width: number): reado
     ? lines
     : [...lines.slice(0, max - 1), cutToWidth(`  … and ${lines.length - max + 1} more`, width)];
 
-/** Its counts are what matters: where there is no room, they stand without the kind. */
+/** One line of a deployment. On a narrow terminal its kind is left out, and its counts are kept. */
 const deploymentLine = (text: string, width: number): string => {
   const line = `  MachineDeployment ${cellText(text)}`;
   return displayWidth(line) <= width ? line : cutToWidth(`  ${cellText(text)}`, width);
