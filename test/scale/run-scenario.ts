@@ -28,7 +28,7 @@ export type ScenarioResult = Measured & Pick<RunResult, "server" | "wallSeconds"
 /** Interval of the heartbeats of nodes, milliseconds. A kubelet renews its Lease every 10 s; no controller here reads it, so the nodes do it less often. */
 const HEARTBEAT_MS = 30_000;
 /** Least time between two heartbeats of all nodes together, milliseconds: those of very many would use all of an API server on this computer. */
-const MS_PER_HEARTBEAT = 3;
+const MS_PER_HEARTBEAT = 20;
 /** How often a condition is checked, milliseconds. */
 const CHECK_MS = 50;
 /** How long nothing may change before a run fails, milliseconds. */

@@ -95,6 +95,8 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const removals = createNodeRemovals(api, removeAfterMs, log);
   const notReady = new Set<string>();
   let lifecycleDueMs = 0;
+  /** Whether the last pass had faults: those that ended change what nodes report, too. */
+  let hadFaults = false;
 
   const current = () => clusterFaults.list().map(({ fault }) => fault);
   const wanted = (name: string, node: SimulatedNode): NodeState => {
@@ -148,10 +150,13 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     const now = clock.monotonicMs();
     const work: (() => Promise<void>)[] = [];
     const active = current();
+    const mayChange = hadFaults || active.length > 0;
+    hadFaults = active.length > 0;
     for (const [name, node] of nodes) {
       if (isKubeletStopped(name, active) || (!node.hasJoined && !mayJoin(name, active))) continue;
       // A change by a fault is reported at once, as a kubelet reports changes.
-      const hasChanged = node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
+      const hasChanged =
+        mayChange && node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
       if (node.dueMs <= now || hasChanged) work.push(() => advance(name, node, signal));
     }
     if (removeWithVm) work.push(...removals.due(now).map((name) => () => removals.remove(name, signal)));
