@@ -38,6 +38,14 @@ it("counts, logs and reports on the namespace that the API server went back", as
   expect(record).toHaveBeenCalledTimes(1);
 });
 
+it("only logs an incomplete list", async () => {
+  const { control, registry, record, log } = setUp(false);
+  control.history.report({ kind: "incomplete list", ...evidence });
+  expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("incomplete"), { cluster: "control", ...evidence });
+  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{cluster="control"} 0');
+  expect(record).not.toHaveBeenCalled();
+});
+
 it("counts each cluster by itself", async () => {
   const { target, registry } = setUp(true);
   target.history.report(evidence);

@@ -19,7 +19,7 @@ export interface RewindReports {
 
 /**
  * Reports, by a log line, a metric and an event on the namespace, that an API server went back to an earlier state, as after a restore of etcd from a
- * backup: objects that were created since are missing, and deleted ones are back.
+ * backup: objects that were created since are missing, and deleted ones are back. An incomplete list is only logged.
  *
  * @returns ends it
  */
@@ -38,9 +38,11 @@ export function reportRewinds(clusters: Clusters, { namespace, registry, events,
   const ends = followed.flatMap(([cluster, history]) => {
     if (history === undefined) return [];
     counter.inc({ cluster }, 0);
-    return history.onRewind(({ resource, found }) => {
-      counter.inc({ cluster });
+    return history.onRewind(({ kind, resource, found }) => {
       const fields = { cluster, resource, found };
+      if (kind === "incomplete list")
+        return log("warn", "A list was incomplete; all kinds are listed again before anything is decided", fields);
+      counter.inc({ cluster });
       log(
         "warn",
         "The API server went back to an earlier state; all kinds are listed again before anything is decided",

@@ -89,12 +89,7 @@ async function restore({ world, choices, durationMs }: FaultStage): Promise<stri
 }
 
 /** A window in which lists are wrong: those of all kinds or of one. */
-const lists = (
-  maxMs: number,
-  name: string,
-  effectOf: (choices: Choices) => RequestEffect,
-  strikesStarts: boolean,
-): FaultKind => ({
+const lists = (maxMs: number, name: string, effectOf: (choices: Choices) => RequestEffect): FaultKind => ({
   maxMs,
   begin(stage) {
     const { world, choices } = stage;
@@ -110,15 +105,11 @@ const lists = (
     const { remove } = world.server.faults.add({ match, effect, probability });
     let end = (): void => undefined;
     // Watches end, or a process starts, so that there are lists.
-    if (!strikesStarts || choices.chance(0.5)) {
+    if (choices.chance(0.5)) {
       const ofLine: NetworkFault["ofLine"] = (request) =>
         has(request) && choices.chance(0.3) ? { kind: "expired" } : undefined;
       end = world.networkFaults.add({ ofLine });
     } else (world.processes.find((process) => process.name === who) ?? choices.anyOf(world.processes))?.crash();
-    if (!strikesStarts)
-      world.transcript.subscribe((_, what) => {
-        if (what === "process starts") remove();
-      });
     return {
       what: `${name} (${JSON.stringify(effect)}): ${probability * 100} % of the lists of ${resource} for ${who}`,
       end: () => {
@@ -141,14 +132,11 @@ export const apiFaults = {
   "watch-lost": lines(5 * MINUTE, "lost, and the watch ends", () => ({ kind: "lost" })),
   "watch-silence": lines(3 * MINUTE, "half-open", () => ({ kind: "silence" })),
   "watch-expired": lines(3 * MINUTE, "410 Gone", () => ({ kind: "expired" })),
-  "list-stale": lists(
-    4 * MINUTE,
-    "from the past",
-    (choices) => ({ kind: "stale-list", versions: choices.oneOf([1, 5, 20, 100]) }),
-    true,
-  ),
-  // A process that has just started has nothing to compare an empty list with.
-  "list-empty": lists(2 * MINUTE, "without objects", () => ({ kind: "empty-list" }), false),
+  "list-stale": lists(4 * MINUTE, "from the past", (choices) => ({
+    kind: "stale-list",
+    versions: choices.oneOf([1, 5, 20, 100]),
+  })),
+  "list-empty": lists(2 * MINUTE, "without objects", () => ({ kind: "empty-list" })),
   partition: {
     maxMs: 6 * MINUTE,
     begin(stage) {

@@ -36,6 +36,7 @@ import { expectedReplicasOf } from "./expected-replicas.ts";
 import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
+import { trackUnexplainedSets } from "./unexplained-sets.ts";
 import { trackVanishedMachines } from "./vanished-machines.ts";
 
 /** How long a creation without a response may still succeed, milliseconds: an API server ends a request after one minute. */
@@ -82,6 +83,7 @@ export function createMachineSetController(
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
   const counts = new Map<string, number>();
   const vanished = trackVanishedMachines(caches.machines, clock);
+  const unexplained = trackUnexplainedSets();
   const orphaning = watchOrphaningOwners(caches.sets.store);
   /** Released machines that the last reconcile of a set saw, by its key, and that this one sees. */
   const releases = new Map<string, number>();
@@ -142,6 +144,7 @@ export function createMachineSetController(
       countBefore: counts.get(key),
       orphaning: orphaning.stateOf(set),
       releasedBefore: releases.get(key),
+      isUnexplained: unexplained.observe(set, caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length),
       margins,
       vanished: vanished.countOf(key),
     };
@@ -216,6 +219,7 @@ export function createMachineSetController(
       if (decided === undefined) {
         failures.delete(key);
         counts.delete(key);
+        unexplained.forget(key);
         releases.delete(key);
         releasesNow.delete(key);
         expectations.forget(key);
@@ -226,6 +230,7 @@ export function createMachineSetController(
       const { object: set } = decided;
       const decision = pace.hold(key, set.status, decided.decision);
       if (!changesReplicas(decision.actions)) failures.delete(key);
+      if (decision.actions.some(({ kind }) => kind === "CreateMachines")) unexplained.settle(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const rejected: Rejections = { errors: [], failure: undefined };
       const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, rejected), {

@@ -75,6 +75,7 @@ export function decideMembers(
     isFrozen,
     budget: snapshot.budget,
     ownerless: snapshot.ownerless,
+    isUnexplained: snapshot.isUnexplained,
     surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,

@@ -64,7 +64,12 @@ describe("a set whose deletions are over the budget", () => {
 
 describe("a set whose missing machines may still have VMs", () => {
   /** Decides about a set without machines. */
-  function decideEmpty(replicas: number, vms: OwnerlessVms | undefined, change: Partial<SetBudget> = {}) {
+  function decideEmpty(
+    replicas: number,
+    vms: OwnerlessVms | undefined,
+    change: Partial<SetBudget> = {},
+    isUnexplained: boolean = false,
+  ) {
     const set = aMachineSet({ spec: { replicas } });
     const scopes = [{ kind: "MachineSet", name: "pool", inService: 0, loss: 0 } as const];
     return decideMachineSet(
@@ -73,6 +78,7 @@ describe("a set whose missing machines may still have VMs", () => {
         claim: claimObjects(set, [], () => true),
         problems: validateMachineSet(set),
         budget: budget({ scopes, ...change }),
+        isUnexplained,
         ...(vms === undefined ? {} : { ownerless: () => vms }),
       },
       now,
@@ -102,6 +108,16 @@ describe("a set whose missing machines may still have VMs", () => {
     });
     expect([create, rest?.held?.scope.name]).toEqual([0, ""]);
   });
+
+  it.each([{}, { share: 0 }, { isApproved: true }])(
+    "waits for a list before it creates machines that the status counts, however few, with %j",
+    (change) => {
+      const decision = decideEmpty(1, { state: "listing", forMs: 5_000 }, change, true);
+      expect([created(decision), decision.requeueAfterMs]).toEqual([0, 5_000]);
+      expect(created(decideEmpty(1, { state: "listing", forMs: 5_000 }, change))).toBe(1);
+      expect(created(decideEmpty(1, { state: "known", count: 1 }, change, true))).toBe(1);
+    },
+  );
 
   it("waits for a list of the VMs, without a condition", () => {
     const decision = decideEmpty(20, { state: "listing", forMs: 5_000 });

@@ -57,6 +57,8 @@ export interface ReplicaFacts {
   readonly budget?: SetBudget | undefined;
   /** VMs of the class without Machine; `count` of them matter. Absent: none. */
   readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
+  /** Whether the status counts machines that are missing. Default: not. */
+  readonly isUnexplained?: boolean | undefined;
   /** Why surplus machines are deleted. Default: the set was scaled down. */
   readonly surplusCause?: DeletionCause;
 }
@@ -82,20 +84,33 @@ const isNamedBy =
     isPrioritizedForDeletion(machine) &&
     !isPrioritizedForDeletion({ metadata: { name: "", ...spec.template.metadata }, spec: {} });
 
-/** What a plan does instead of a large creation, while VMs without Machine may be those of the missing machines. */
+/** A plan that waits for a list of VMs. */
+const awaitList = (before: ReplicaPlan["budget"], moreInMs: number): Partial<ReplicaPlan> => ({
+  create: 0,
+  blocked: "listing VMs",
+  budget: { ...before, moreInMs },
+});
+
+/**
+ * What a plan does instead of a creation of machines that may exist. Machines that the status counts may be missing in the cache alone: a list of VMs is awaited, which compares it with the API server.
+ * A large creation is held while VMs without Machine may be those of the missing machines.
+ */
 function holdCreation(
-  { set, budget, ownerless }: ReplicaFacts,
+  { set, budget, ownerless, isUnexplained = false }: ReplicaFacts,
   count: number,
   before: ReplicaPlan["budget"],
 ): Partial<ReplicaPlan> {
-  if (budget === undefined || ownerless === undefined) return {};
+  if (ownerless === undefined) return {};
+  const compared = isUnexplained ? ownerless(1) : undefined;
+  if (compared?.state === "listing") return awaitList(before, compared.forMs);
+  if (budget === undefined) return {};
   const className = set.spec.template.spec.class?.name ?? "";
   const judged = judgeCreation({ className, count, budget, ownerless });
   switch (judged.verdict) {
     case "proceed":
       return {};
     case "wait":
-      return { create: 0, blocked: "listing VMs", budget: { ...before, moreInMs: judged.forMs } };
+      return awaitList(before, judged.forMs);
     case "held":
       return { create: 0, blocked: "ownerless VMs", budget: { held: judged.held, ...before } };
   }

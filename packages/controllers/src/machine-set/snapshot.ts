@@ -28,6 +28,8 @@ export interface MachineSetSnapshot {
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Machines that the last reconcile saw. Default: those of the stored status. */
   readonly countBefore?: number | undefined;
+  /** Whether machines are missing that the status of the set counted when this process first saw it. Default: not. */
+  readonly isUnexplained?: boolean;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Problems of the spec; empty when it is valid. */

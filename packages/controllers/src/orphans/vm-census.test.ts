@@ -1,6 +1,7 @@
 import { type ListedMachine, machineClassResource, machineResource, seededRandom } from "@millwright/core";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
-import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
+import { ApiError } from "@millwright/kube";
+import { createFakeApi, createServerHistory, type FakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
 import type { VmCensus } from "../model/deletion-budget.ts";
@@ -23,6 +24,9 @@ describe("the census of VMs", () => {
   let api: FakeApi;
   let stop: AbortController;
   let census: VmCensus;
+  /** What single reads show; `api` has what lists show. */
+  let live: FakeApi;
+  let rewinds: (string | undefined)[];
   let requested: string[];
   let changed: string[];
   let read: VmListReader;
@@ -31,13 +35,18 @@ describe("the census of VMs", () => {
   beforeEach(async () => {
     clock = createVirtualClock();
     api = createFakeApi({ clock });
+    live = createFakeApi({ clock });
     stop = new AbortController();
     requested = [];
     changed = [];
     api.seed(machineClassResource, aMachineClass());
     const caches = createControlCaches({ api, clock, random: seededRandom(1), namespace });
+    const history = createServerHistory(clock);
+    rewinds = [];
+    history.onRewind(({ kind }) => void rewinds.push(kind));
+    await clock.advance(600_000);
     census = createVmCensus(
-      { caches, namespace, clock },
+      { caches, namespace, clock, control: { ...live, history } },
       {
         onList: (reader) => void (read = reader),
         onFailure: (listener) => void (fail = listener),
@@ -123,6 +132,35 @@ describe("the census of VMs", () => {
     await clock.advance(60_000);
     expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 0 });
     fail("other");
+  });
+
+  it("has everything listed again when a VM names a Machine that exists, but is not in the cache, and waits until it is", async () => {
+    const machine = aMachine(named("b"), { spec: { providerID: "mock:///b" } }, inPhase("Running"));
+    live.seed(machineResource, machine);
+    await list("a", "b");
+    expect(rewinds).toEqual(["incomplete list"]);
+    expect(changed).toEqual([]);
+    await clock.advance(300_000);
+    expect(census.ownerless("small", 1)).toEqual({ state: "listing", forMs: 10_000 });
+    expect(requested).toEqual(["small"]);
+    api.seed(machineResource, machine);
+    await settle();
+    expect(census.ownerless("small", 2)).toMatchObject({ state: "listing", forMs: 60_000 });
+    await list("a", "b");
+    expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 1 });
+  });
+
+  it("believes a later list when the Machine was deleted, and one of those who may not read Machines", async () => {
+    live.seed(machineResource, aMachine(named("b"), { metadata: { finalizers: null } }));
+    await list("b");
+    await live.delete(machineResource, refOf("b"));
+    await list("b");
+    expect(census.ownerless("small", 2)).toEqual({ state: "known", count: 1 });
+    live.inject({ verb: "get", error: new ApiError({ status: 403, reason: "Forbidden", message: "no" }) });
+    await list("b");
+    live.inject({ verb: "get", error: serverError() });
+    await expect(list("b")).rejects.toThrow();
+    expect(rewinds).toHaveLength(1);
   });
 
   it("knows no VMs of a class that does not exist, or whose driver lists none", async () => {

@@ -1,8 +1,17 @@
-import { type Clock, type ListedMachine, type Machine, type MachineClass, providerIdKey } from "@millwright/core";
+import {
+  type Clock,
+  type ListedMachine,
+  type Machine,
+  type MachineClass,
+  machineResource,
+  providerIdKey,
+} from "@millwright/core";
+import { describeType } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { VmCensus } from "../model/deletion-budget.ts";
 import { markedStage } from "../model/marked-stage.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
+import { findLackingMachine } from "./find-lacking-machine.ts";
 import { findOrphans } from "./find-orphans.ts";
 
 /** A list that takes longer than this, milliseconds, is not waited for: its cloud may be unreachable. */
@@ -10,6 +19,9 @@ const MAX_WAIT_MS = 60_000;
 
 /** A creation that is held is looked for at least this often, milliseconds. */
 const FORGET_MS = 2 * MAX_WAIT_MS;
+
+/** While the cache of machines is known to be incomplete, VMs are listed and compared again this often, milliseconds. */
+const AGAIN_MS = 10_000;
 
 /** The last list of a class. */
 interface LastList {
@@ -24,16 +36,25 @@ function isDeletedWithVm(machine: Machine): boolean {
   return stage === "DeleteVm" || stage === "DeleteNode" || stage === "RemoveFinalizer";
 }
 
-/** The lists of all classes, by name. */
+/** What the census reads. */
+export type CensusContext = Pick<ControllerContext, "caches" | "namespace" | "control"> & {
+  readonly clock: Pick<Clock, "monotonicMs">;
+};
+
+/** The lists of all classes, by name of the class, without those that show that the cache of machines is incomplete. `onLacking` is called with a Machine that is not in the cache, but exists. */
 function followLists(
-  { caches }: Pick<ControllerContext, "caches">,
+  context: CensusContext,
   lists: Pick<VmLists, "onList">,
   onList: (className: string) => void,
+  onLacking: (className: string, machineName: string) => void,
 ): ReadonlyMap<string, LastList> {
+  const { caches } = context;
   const last = new Map<string, LastList>();
-  lists.onList(async ({ machineClass, vms, startedMs }) => {
+  lists.onList(async ({ machineClass, vms, startedMs }, signal) => {
     const { name } = machineClass.metadata;
     const whole = vms.filter(({ parts }) => parts === undefined);
+    const lacking = await findLackingMachine(context, whole, signal);
+    if (lacking !== undefined) return onLacking(name, lacking);
     last.set(name, { vms: new Map(whole.map((vm) => [providerIdKey(vm.providerId) ?? vm.providerId, vm])), startedMs });
     onList(name);
   });
@@ -59,17 +80,31 @@ interface Waiting {
 
 /** Makes the census of a namespace from the lists of its classes. */
 export function createVmCensus(
-  context: Pick<ControllerContext, "caches" | "namespace"> & { readonly clock: Pick<Clock, "monotonicMs"> },
+  context: CensusContext,
   lists: Pick<VmLists, "onList" | "onFailure" | "request">,
   listsVms: (machineClass: MachineClass) => boolean,
 ): VmCensus {
-  const { caches, namespace, clock } = context;
+  const { caches, namespace, control, clock } = context;
   const listeners: ((className: string) => void)[] = [];
   const waiting = new Map<string, Waiting>();
   const report = (className: string): void => {
     if (waiting.has(className)) for (const listener of listeners) listener(className);
   };
-  const last = followLists(context, lists, report);
+  /** By class: a Machine that exists, but is not in the cache. */
+  const lacking = new Map<string, string>();
+  const last = followLists(
+    context,
+    lists,
+    (className) => {
+      lacking.delete(className);
+      report(className);
+    },
+    (className, name) => {
+      lacking.set(className, name);
+      const found = `Machine ${namespace}/${name} exists, and is in no list`;
+      control.history?.suspect({ kind: "incomplete list", resource: describeType(machineResource), found });
+    },
+  );
   lists.onFailure((className) => {
     const wait = waiting.get(className);
     if (wait !== undefined) wait.hasFailed = true;
@@ -93,6 +128,12 @@ export function createVmCensus(
     ownerless(className, count) {
       const machineClass = caches.classes.store.getByRef({ namespace, name: className });
       if (machineClass === undefined || !listsVms(machineClass)) return { state: "known", count: 0 };
+      // Until the cache has it, or a later list shows that it was deleted.
+      const name = lacking.get(className);
+      if (name !== undefined && caches.machines.store.getByRef({ namespace, name }) === undefined) {
+        lists.request(machineClass, AGAIN_MS);
+        return { state: "listing", forMs: AGAIN_MS };
+      }
       const list = last.get(className);
       const found =
         list === undefined

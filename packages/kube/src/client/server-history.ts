@@ -1,7 +1,9 @@
 import type { Clock } from "@millwright/base";
 
-/** How a server was found to have gone back. */
+/** How a server was found to have gone back, or a list to be incomplete. */
 export interface RewindEvidence {
+  /** `incomplete list`: the history of the server is the same, but a cache lacks objects that exist. Default: it went back. */
+  readonly kind?: "incomplete list";
   /** What was listed, watched or written, for logs. */
   readonly resource: string;
   /** What the server answered, and what this client had seen before. */
