@@ -159,7 +159,7 @@ describe("the census of VMs", () => {
     live.inject({ verb: "get", error: new ApiError({ status: 403, reason: "Forbidden", message: "no" }) });
     await list("b");
     live.inject({ verb: "get", error: serverError() });
-    await expect(list("b")).rejects.toThrow();
+    await expect(list("b")).rejects.toThrow(serverError().message);
     expect(rewinds).toHaveLength(1);
   });
 
