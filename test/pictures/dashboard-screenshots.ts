@@ -28,7 +28,7 @@ export async function takeScreenshots(folder: string): Promise<readonly string[]
     const kubectl = await createKubectl(kubeconfig);
     await kubectl(["scale", "machinedeployment", "example", "--replicas=9"]);
     await dev.waitFor(/9 ready/);
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 760, height: 700 } });
     await page.goto(url);
     const spec = {
       strategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } },

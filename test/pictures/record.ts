@@ -38,7 +38,7 @@ export async function recordStart(stage: Stage): Promise<{ readonly start: Recor
   const { fleet, world } = stage;
   let pauses = 0;
   const terminal = recordTerminal(
-    { name: "start", title: "npm start", columns: 120, rows: 26 },
+    { name: "start", title: "npm start", columns: 92, rows: 24 },
     () => stage.seconds() / SPEED + pauses,
   );
   const kubeconfig = "/tmp/millwright/kubeconfig";

@@ -1,7 +1,7 @@
 import { escapeXml } from "./terminal-svg.ts";
 import type { TimelineRow } from "./timeline.ts";
 
-const size = { width: 820, names: 230, row: 24, bar: 16, head: 62, foot: 34, margin: 12 };
+const size = { width: 760, names: 200, row: 24, bar: 16, head: 62, foot: 34, margin: 12 };
 
 /** Fill of a bar by its label, light and dark. Each bar has its label as a title, too, so no meaning is in a colour alone. */
 const fills: Readonly<Record<string, readonly [light: string, dark: string]>> = {

@@ -3,7 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { readerGoals } from "../../tools/docs/reader-goals.ts";
+import { readerGoals, readerSearches } from "../../tools/docs/reader-goals.ts";
+import { readPicture } from "../../tools/site/read-picture.ts";
 import { sitePath } from "../../tools/site/site-pages.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, hasChromium, startBrowser } from "../harness/browser.ts";
@@ -26,6 +27,45 @@ const kinds = [
   "/labels-annotations-events",
   "/reference/performance",
 ];
+
+/** The smallest text of a picture or diagram, as it is shown. */
+interface ShownText {
+  readonly name: string;
+  readonly pixels: number;
+}
+
+/** The smallest text of each picture of the page. */
+async function pictureTexts(page: Page): Promise<readonly ShownText[]> {
+  const pictures = await page.evaluate<readonly { src: string; alt: string; width: number }[]>(
+    `Promise.all([...document.querySelectorAll(".vp-doc img")].map(async (image) => {
+      image.loading = "eager";
+      await image.decode();
+      return { src: image.src, alt: image.alt, width: image.getBoundingClientRect().width };
+    }))`,
+  );
+  return Promise.all(
+    pictures.map(async ({ src, alt, width }) => {
+      // The build writes small pictures into the page.
+      const [, base64] = /^data:image\/svg\+xml;base64,(.*)$/.exec(src) ?? [];
+      const content =
+        base64 === undefined ? await readFile(join(dist, new URL(src).pathname)) : Buffer.from(base64, "base64");
+      const natural = readPicture(content);
+      return { name: alt, pixels: (natural.text * width) / natural.width };
+    }),
+  );
+}
+
+/** The smallest text of each diagram of the page, once it is drawn. */
+async function diagramTexts(page: Page): Promise<readonly ShownText[]> {
+  for (const diagram of await page.locator(".diagram").all()) await diagram.locator("svg").waitFor({ timeout: 60_000 });
+  const pixels = await page.evaluate<readonly number[]>(
+    `[...document.querySelectorAll(".diagram svg")].map((svg) => {
+      const texts = [...svg.querySelectorAll("text, foreignObject p")].map((each) => parseFloat(getComputedStyle(each).fontSize));
+      return (Math.min(...texts) * svg.getBoundingClientRect().width) / svg.viewBox.baseVal.width;
+    })`,
+  );
+  return pixels.map((each, index) => ({ name: `diagram ${index + 1}`, pixels: each }));
+}
 
 describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeout: 300_000 }, () => {
   const pages = new Map<string, string>();
@@ -94,18 +134,41 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
       expect(await problemsOf(kinds, phone)).toEqual([]);
     });
 
-    it("finds what readers look for by a search, among the first five results", async () => {
+    it("shows no text of a picture or diagram smaller than 10 px, on a phone and on a screen", async () => {
+      const withPictures = [...pages]
+        .filter(([, html]) => /<img|class="diagram"/.test(html))
+        .map(([address]) => address);
+      expect(withPictures.length).toBeGreaterThan(10);
+      const small: string[] = [];
+      for (const width of [390, 1280]) {
+        const page = await browser.newPage({ viewport: { width, height: 844 } });
+        for (const address of withPictures) {
+          await page.goto(`${site.url}${address}`, { waitUntil: "networkidle" });
+          const found = [...(await pictureTexts(page)), ...(await diagramTexts(page))];
+          expect(found.length, address).toBeGreaterThan(0);
+          small.push(
+            ...found
+              .filter(({ pixels }) => pixels < 10)
+              .map(({ name, pixels }) => `${address} at ${width} px: ${name} ${pixels.toFixed(1)} px`),
+          );
+        }
+        await page.close();
+      }
+      expect(small).toEqual([]);
+    });
+
+    it("finds what readers look for by a search, among the first three results", async () => {
       const view: Page = await browser.newPage();
       await view.goto(site.url, { waitUntil: "networkidle" });
       await view.keyboard.press("Control+k");
       const results = view.locator("#localsearch-list a");
       const missing: string[] = [];
-      for (const { search, path } of readerGoals) {
-        const [page = ""] = (path.at(-1) ?? "").split("#");
+      const goals = readerGoals.map(({ search, path }) => [search, (path.at(-1) ?? "").split("#")[0] ?? ""] as const);
+      for (const [search, page] of [...goals, ...readerSearches]) {
         const address = addressOf(sitePath(page).replace(/\.md$/, ".html"));
         await view.getByRole("searchbox").fill(search);
         const found = (): Promise<readonly (string | null)[]> =>
-          results.evaluateAll((links) => links.slice(0, 5).map((link) => link.getAttribute("href")));
+          results.evaluateAll((links) => links.slice(0, 3).map((link) => link.getAttribute("href")));
         // The results of the previous search stay until those of this one are there.
         const isFound = async (): Promise<void> =>
           expect((await found()).map((href) => href?.split("#")[0])).toContain(address);

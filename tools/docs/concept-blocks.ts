@@ -43,11 +43,14 @@ export function rollingUpdateSteps(bounds: RolloutBounds): readonly { readonly o
   }
 }
 
+/** Start of a diagram that is one chain: from top to bottom, so that it is not wider than a page, with short arrows. */
+export const chainOfBoxes = ['%%{init: {"flowchart": {"rankSpacing": 20}}}%%', "flowchart TD"] as const;
+
 /** The steps of a rolling update as boxes. */
 function rolloutPicture(bounds: RolloutBounds): string {
   const steps = rollingUpdateSteps(bounds);
   const boxes = steps.map((step, index) => `s${index}["${step.old} old, ${step.new} new"]`);
-  return fence(["flowchart LR", `  ${boxes.join(" --> ")}`]);
+  return fence([...chainOfBoxes, `  ${boxes.join(" --> ")}`]);
 }
 
 /** Pictures of the pages in docs/concepts that are made from tables and planners of the code. */

@@ -23,14 +23,14 @@ function objectsDiagram(): string {
     machineClassResource,
   ].map(({ kind }) => kind);
   return fence([
-    "flowchart LR",
+    "flowchart TD",
     `  deployment[${deployment}] -- "one for each template" --> set[${set}]`,
     `  set -- "replicas" --> machine[${machine}]`,
     `  machine -- "driver" --> vm[(VM)]`,
     `  vm -- "kubelet joins" --> node[Node]`,
     `  machine -. "names" .-> node`,
-    `  machine -- "spec.class" --> class[${machineClass}]`,
-    `  class -- "${secretFields.join(", ")}" --> secret[Secret]`,
+    `  machine -- "spec.class" --> machineClass[${machineClass}]`,
+    `  machineClass -- "${secretFields.join(", ")}" --> secret[Secret]`,
   ]);
 }
 

@@ -45,7 +45,7 @@ import { knownDifferences } from "../../test/compat/known-differences.ts";
 import { performanceBlocks } from "../../test/scale/report/performance-page.ts";
 import { baselineFile, readResults } from "../../test/scale/report/results-files.ts";
 import { chartValues } from "./chart-values.ts";
-import { conceptBlocks } from "./concept-blocks.ts";
+import { chainOfBoxes, conceptBlocks } from "./concept-blocks.ts";
 import { listItem } from "./markdown-list.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
@@ -118,12 +118,16 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
   ]);
 }
 
+/** A comment without the mark of what MCM does not have: in the documents, names show it. */
+const own = (comment: string): string =>
+  comment.replace(/^Ours(?:, |: )(.)/, (_, first: string) => first.toUpperCase());
+
 /** Names on objects and of metrics, which other programs read. */
 function wireBlocks(read: ReadSource): readonly (readonly [string, string])[] {
   const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
     const meanings = readEntryComments(file, read(file), name);
     return Object.entries(table)
-      .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(meanings.get(entry) ?? "", table)}`]))
+      .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(own(meanings.get(entry) ?? ""), table)}`]))
       .join("\n");
   };
   const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
@@ -148,12 +152,7 @@ function wireBlocks(read: ReadSource): readonly (readonly [string, string])[] {
     ["request-metrics", metrics("requestMetricNames", requestMetricNames)],
     ["cache-metrics", metrics("cacheMetricNames", cacheMetricNames)],
     ["nodejs-metrics", metrics("nodejsMetricNames", nodejsMetricNames)],
-    [
-      "event-reasons",
-      Object.values(eventReasons)
-        .map((reason) => `- ${code(reason)}`)
-        .join("\n"),
-    ],
+    ["event-reasons", keys("packages/core/src/wire/event-reasons.ts", "eventReasons", eventReasons)],
   ];
 }
 
@@ -321,5 +320,5 @@ function phaseTable(): string {
 
 function deletionDiagram(): string {
   const names = deletionStages.map(({ name }) => name);
-  return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> deleted([deleted])`, "```"].join("\n");
+  return ["```mermaid", ...chainOfBoxes, `  ${names.join(" --> ")} --> deleted([deleted])`, "```"].join("\n");
 }

@@ -28,6 +28,16 @@ function clicksOf(path: readonly string[]): number | undefined {
   return clicks;
 }
 
+it("every page is reached by links from the first one", () => {
+  const reached = new Set(["README.md"]);
+  for (const page of reached)
+    for (const target of targetsOf(page).map((each) => each.replace(/#.*/, "")))
+      for (const found of [target, posix.join(target, "README.md")]) if (pages.has(found)) reached.add(found);
+  // The template is the page of another package, once it is copied.
+  const copied = "packages/create-driver/template/README.md";
+  expect([...pages.keys()].filter((page) => !reached.has(page) && page !== copied)).toEqual([]);
+});
+
 describe("goals of readers", () => {
   it("are twenty, of the four readers", () => {
     expect(new Set(readerGoals.map(({ goal }) => goal)).size).toBe(20);

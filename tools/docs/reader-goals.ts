@@ -7,6 +7,27 @@ export interface ReaderGoal {
   readonly search: string;
 }
 
+/** What users type into the search, and the page that should be among the first three results. */
+export const readerSearches: readonly (readonly [search: string, page: string])[] = [
+  ["scale to zero", "docs/guides/pools.md"],
+  ["stuck terminating", "docs/operations/troubleshoot.md"],
+  ["spot", "docs/concepts/health-and-remediation.md"],
+  ["spot instance", "docs/concepts/health-and-remediation.md"],
+  ["drain timeout", "docs/guides/draining.md"],
+  ["quota", "docs/guides/why-is-it-stuck.md"],
+  ["image pull", "charts/millwright/README.md"],
+  ["helm values", "charts/millwright/README.md"],
+  ["helm chart", "charts/millwright/README.md"],
+  ["rollback", "docs/guides/rollouts.md"],
+  ["metrics", "docs/metrics.md"],
+  ["prometheus", "docs/operations/monitor.md"],
+  ["install", "docs/operations/install.md"],
+  ["uninstall", "docs/operations/uninstall.md"],
+  ["upgrade", "docs/operations/upgrade.md"],
+  ["node never joins", "docs/operations/troubleshoot.md"],
+  ["labels and taints", "docs/guides/pools.md"],
+];
+
 const map = "docs/README.md";
 
 /** Twenty goals of the four readers: with a laptop, an operator, an author of a driver, a user of MCM. */
@@ -76,8 +97,8 @@ export const readerGoals: readonly ReaderGoal[] = [
   },
   {
     goal: "scale from zero with the cluster autoscaler",
-    path: [map, "docs/operations/cluster-autoscaler.md#node-groups"],
-    search: "autoscaler node groups",
+    path: [map, "docs/operations/cluster-autoscaler.md#scale-from-zero"],
+    search: "scale from zero",
   },
   {
     goal: "my driver needs a second call after creation",
@@ -90,5 +111,5 @@ export const readerGoals: readonly ReaderGoal[] = [
     path: [map, "docs/operations/migrate-from-mcm.md#switch"],
     search: "migrate from MCM",
   },
-  { goal: "return to MCM", path: ["docs/compatibility/README.md#switch-back"], search: "switch back MCM" },
+  { goal: "return to MCM", path: [map, "docs/operations/migrate-from-mcm.md#switch-back"], search: "switch back MCM" },
 ];

@@ -46,6 +46,8 @@ for (const { path, source, text } of siteFiles(["README.md", "CHANGELOG.md"], so
   if (text === undefined) cpSync(join(root, source), join(staged, path));
   else writeFileSync(join(staged, path), text);
 }
+mkdirSync(join(staged, "public"));
+cpSync(join(root, "packages/dashboard/page/icon.svg"), join(staged, "public/icon.svg"));
 const site = { sidebar: sidebarOf("docs/README.md", sources), versions: versionMenu(versions), repository };
 writeFileSync(join(folder, ".vitepress/site.json"), JSON.stringify(site, undefined, 2));
 

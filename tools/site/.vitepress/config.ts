@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../docs/markdown-links.ts";
+import { readPicture } from "../read-picture.ts";
 
 /** Written by tools/site/main.ts. */
 const { sidebar, versions, repository } = JSON.parse(readFileSync(new URL("site.json", import.meta.url), "utf8"));
@@ -8,6 +9,7 @@ const { sidebar, versions, repository } = JSON.parse(readFileSync(new URL("site.
 export default defineConfig({
   title: "Millwright",
   description: "A machine controller manager for Kubernetes",
+  head: [["link", { rel: "icon", href: "/icon.svg" }]],
   srcDir: ".pages",
   outDir: "dist",
   cleanUrls: true,
@@ -22,6 +24,14 @@ export default defineConfig({
         const render = md.renderer.rules[rule];
         md.renderer.rules[rule] = (...all) => (render?.(...all) ?? "").replaceAll("{{", "&#123;&#123;");
       }
+      // A picture is not made so small that its text cannot be read: style.css.
+      const image = md.renderer.rules.image;
+      md.renderer.rules.image = (tokens, index, options, env, self) => {
+        const html = image?.(tokens, index, options, env, self) ?? "";
+        const source = tokens[index]?.attrGet("src") ?? "";
+        const { width, text } = readPicture(readFileSync(new URL(`../.pages${source}`, import.meta.url)));
+        return `<span class="picture" tabindex="0" role="figure" aria-label="Picture" style="--em: ${width / text}px">${html}</span>`;
+      };
       const fence = md.renderer.rules.fence;
       md.renderer.rules.fence = (tokens, index, options, env, self) => {
         const { info = "", content = "" } = tokens[index] ?? {};
@@ -33,7 +43,25 @@ export default defineConfig({
   themeConfig: {
     sidebar,
     nav: [{ text: "Documentation", link: "/contents" }, { text: "Try it", link: "/#what-you-see" }, versions],
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Pages for users count more than those about the inside. The function runs in the browser: it can use nothing from here.
+            boostDocument(id: string) {
+              if (/^\/(concepts|guides|operations)\//.test(id)) return 2;
+              if (
+                /^\/(decisions|test|tools|project|architecture|simulation|fault-coverage|releasing|contents)\b/.test(id)
+              )
+                return 0.4;
+              if (/^\/(compatibility|packages|reference\/performance)\b/.test(id)) return 0.7;
+              return 1;
+            },
+          },
+        },
+      },
+    },
     outline: [2, 3],
     socialLinks: [{ icon: "github", link: repository }],
   },

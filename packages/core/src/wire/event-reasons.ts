@@ -1,18 +1,30 @@
 /** Reasons of events on MachineSets, MachineDeployments, MachineClasses and Secrets. Read by people and by alerting. Source: MCM, `pkg/controller/metrics.go`. */
 export const eventReasons = {
+  /** Normal, on MachineSets: a Machine was created. */
   successfulCreate: "SuccessfulCreate",
+  /** Warning, on MachineSets: the API server rejected the creation of a Machine. */
   failedCreate: "FailedCreate",
+  /** Normal, on MachineSets: the deletion of a Machine was requested. */
   successfulDelete: "SuccessfulDelete",
+  /** Warning, on MachineSets: the API server rejected the deletion of a Machine. */
   failedDelete: "FailedDelete",
   /** Ours, Warning, on MachineSets: the labels of a machine no longer match the selector; it is no longer the set's, and keeps its VM. */
   released: "Released",
+  /** Normal, on MachineSets: it has too many machines and creates no more. */
   frozeMachineSet: "FrozeMachineSet",
+  /** Normal, on MachineSets: it may create machines again. */
   unfrozeMachineSet: "UnfrozeMachineSet",
+  /** Normal, on MachineDeployments: the replicas of a MachineSet changed; the message names the set. */
   scalingMachineSet: "ScalingMachineSet",
+  /** Normal, on MachineDeployments: the template of an earlier revision was restored. */
   deploymentRollback: "DeploymentRollback",
+  /** Warning, on MachineDeployments: there is no MachineSet of the revision to roll back to. */
   rollbackRevisionNotFound: "DeploymentRollbackRevisionNotFound",
+  /** Warning, on MachineDeployments: the revision to roll back to has the current template. */
   rollbackTemplateUnchanged: "DeploymentRollbackTemplateUnchanged",
+  /** Warning, on MachineDeployments: the API server rejected the creation of a MachineSet. */
   machineSetCreateError: "MachineSetCreateError",
+  /** MCM records it on MachineDeployments whose selector is empty. Here such a selector is rejected: `InvalidSpec`. */
   selectingAll: "SelectingAll",
   /** Ours, on MachineDeployments: nodes may be drained and updated in place; the message names their machines. */
   selectedForUpdate: "SelectedForUpdate",

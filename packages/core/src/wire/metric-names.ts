@@ -7,19 +7,19 @@
 export const cloudMetricNames = {
   /** Counter: requests of drivers to their cloud, failed ones too; labels `provider`, `service`. */
   requests: "mcm_cloud_api_requests_total",
-  /** Counter: those that failed; labels `provider`, `service` and, ours, `error_code`: the code of the cloud or of the connection. */
+  /** Counter: failed requests of drivers to their cloud; labels `provider`, `service` and `error_code`, which MCM does not have: the code of the cloud or of the connection. */
   requestsFailed: "mcm_cloud_api_requests_failed_total",
-  /** Histogram: how long they took; labels `provider`, `service`. */
+  /** Histogram: how long requests of drivers to their cloud took; labels `provider`, `service`. */
   requestSeconds: "mcm_cloud_api_api_request_duration_seconds",
   /** Histogram: how long calls of a driver's methods took; labels `provider`, `operation`. */
   driverSeconds: "mcm_cloud_api_driver_request_duration_seconds",
-  /** Counter: those that failed; labels `provider`, `operation`, `error_code`: the number of a `MachineErrorCode`. */
+  /** Counter: failed calls of a driver's methods; labels `provider`, `operation`, `error_code`: the number of a `MachineErrorCode`. */
   driverFailed: "mcm_cloud_api_driver_requests_failed_total",
 } as const;
 
 /** Machines as they are. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
 export const machineMetricNames = {
-  /** Gauge: how many machines there are. */
+  /** Gauge: number of machines. */
   items: "mcm_machine_items_total",
   /** Gauge: phase of a machine: Terminating -4, Failed -3, CrashLoopBackOff -2, Unknown -1, Running 1, every other one 0. */
   phase: "mcm_machine_current_status_phase",
@@ -31,7 +31,7 @@ export const machineMetricNames = {
 
 /** MachineSets as they are. Source: MCM, `pkg/controller/metrics.go`. */
 export const machineSetMetricNames = {
-  /** Gauge: how many sets there are. */
+  /** Gauge: number of MachineSets. */
   items: "mcm_machine_set_items_total",
   /** Gauge, always 1; labels `createdAt` (seconds since 1970) and `spec_machine_class_api_group`, `spec_machine_class_kind`, `spec_machine_class_name`: the class of the template where the set itself names none. */
   info: "mcm_machine_set_info",
@@ -55,7 +55,7 @@ export const machineSetMetricNames = {
 
 /** MachineDeployments as they are. Source: MCM, `pkg/controller/metrics.go`. */
 export const machineDeploymentMetricNames = {
-  /** Gauge: how many deployments there are. */
+  /** Gauge: number of MachineDeployments. */
   items: "mcm_machine_deployment_items_total",
   /** Gauge, always 1; labels `createdAt` (seconds since 1970), `spec_strategy_type`. */
   info: "mcm_machine_deployment_info",
@@ -67,13 +67,13 @@ export const machineDeploymentMetricNames = {
   specMinReadySeconds: "mcm_machine_deployment_info_spec_min_ready_seconds",
   /** Gauge: surge of a RollingUpdate in machines, percentages and defaults resolved as the rollout resolves them. */
   specMaxSurge: "mcm_machine_deployment_info_spec_rolling_update_max_surge",
-  /** Gauge: how many machines of a RollingUpdate may be unavailable, resolved likewise. */
+  /** Gauge: how many machines of a RollingUpdate may be unavailable, with percentages and defaults resolved. */
   specMaxUnavailable: "mcm_machine_deployment_info_spec_rolling_update_max_unavailable",
   /** Gauge: `spec.revisionHistoryLimit`, where there is one. */
   specRevisionHistoryLimit: "mcm_machine_deployment_info_spec_revision_history_limit",
   /** Gauge: `spec.progressDeadlineSeconds`, where there is one. */
   specProgressDeadlineSeconds: "mcm_machine_deployment_info_spec_progress_deadline_seconds",
-  /** Gauge: `spec.rollbackTo.revision`, while a rollback is asked for. */
+  /** Gauge: `spec.rollbackTo.revision`, while a rollback is requested. */
   specRollbackToRevision: "mcm_machine_deployment_info_spec_rollback_to_revision",
   /** Gauge: a condition, label `condition`: True 1, False 0, Unknown 2. */
   condition: "mcm_machine_deployment_status_condition",
@@ -87,9 +87,9 @@ export const machineDeploymentMetricNames = {
   updatedReplicas: "mcm_machine_deployment_status_updated_replicas",
   /** Gauge: `status.replicas`, those that are being deleted included. */
   replicas: "mcm_machine_deployment_status_replicas",
-  /** Gauge: `status.collisionCount`, where a name of a set was ever taken. */
+  /** Gauge: `status.collisionCount`, once a name of a set was taken. */
   collisionCount: "mcm_machine_deployment_status_collision_count",
-  /** Gauge, always 1: a machine that failed; labels as those of the set's. */
+  /** Gauge, always 1: a machine that failed; labels as of `mcm_machine_set_failed_machines`. */
   failedMachines: "mcm_machine_deployment_failed_machines",
 } as const;
 
@@ -131,11 +131,11 @@ export const controllerMetricNames = {
   retries: "workqueue_retries_total",
   /** Histogram: how long keys were ready before a worker took them. */
   queueSeconds: "workqueue_queue_duration_seconds",
-  /** Histogram: how long keys were with a worker. */
+  /** Histogram: how long workers took to process a key. */
   workSeconds: "workqueue_work_duration_seconds",
-  /** Gauge: for how long all keys that are with a worker have been, together. */
+  /** Gauge: for how long workers have processed their current keys, added up. */
   unfinishedSeconds: "workqueue_unfinished_work_seconds",
-  /** Gauge: for how long the key that is with a worker for longest has been. Large: a worker is stuck. */
+  /** Gauge: for how long the oldest of these keys has been processed. A large value: a worker is stuck. */
   longestSeconds: "workqueue_longest_running_processor_seconds",
   /** Counter: reconciles; labels `controller` and `result`: `success`, `requeue_after`, `requeue` (with backoff) or `error`. */
   reconciles: "controller_runtime_reconcile_total",
@@ -198,9 +198,9 @@ export const cacheMetricNames = {
 export const nodejsMetricNames = {
   /** Counter: CPU time, all threads. */
   cpuSeconds: "process_cpu_seconds_total",
-  /** Counter: that of user code. */
+  /** Counter: CPU time of user code. */
   cpuUserSeconds: "process_cpu_user_seconds_total",
-  /** Counter: that of the kernel. */
+  /** Counter: CPU time of the kernel. */
   cpuSystemSeconds: "process_cpu_system_seconds_total",
   /** Gauge: when the process started, seconds since 1970. */
   startSeconds: "process_start_time_seconds",
@@ -216,23 +216,23 @@ export const nodejsMetricNames = {
   maxDescriptors: "process_max_fds",
   /** Gauge: delay of the event loop at the moment of the read. */
   loopLag: "nodejs_eventloop_lag_seconds",
-  /** Gauge: the shortest delay since the read before, by `perf_hooks.monitorEventLoopDelay`, whose resolution of 20 ms is included. */
+  /** Gauge: the shortest delay since the previous read, by `perf_hooks.monitorEventLoopDelay`, whose resolution of 20 ms is included. */
   loopLagMin: "nodejs_eventloop_lag_min_seconds",
-  /** Gauge: the longest one. */
+  /** Gauge: the longest delay. */
   loopLagMax: "nodejs_eventloop_lag_max_seconds",
-  /** Gauge: mean. */
+  /** Gauge: mean of the delays. */
   loopLagMean: "nodejs_eventloop_lag_mean_seconds",
-  /** Gauge: standard deviation. */
+  /** Gauge: standard deviation of the delays. */
   loopLagDeviation: "nodejs_eventloop_lag_stddev_seconds",
-  /** Gauge: median. */
+  /** Gauge: median of the delays. */
   loopLagP50: "nodejs_eventloop_lag_p50_seconds",
-  /** Gauge: 90th percentile. */
+  /** Gauge: 90th percentile of the delays. */
   loopLagP90: "nodejs_eventloop_lag_p90_seconds",
-  /** Gauge: 99th percentile. */
+  /** Gauge: 99th percentile of the delays. */
   loopLagP99: "nodejs_eventloop_lag_p99_seconds",
-  /** Gauge: what keeps the event loop; label `type`. */
+  /** Gauge: resources that keep the event loop running; label `type`. */
   resources: "nodejs_active_resources",
-  /** Gauge: all of it. */
+  /** Gauge: number of all of these resources. */
   resourcesTotal: "nodejs_active_resources_total",
   /** Gauge: handles, such as sockets; label `type`. */
   handles: "nodejs_active_handles",
@@ -262,7 +262,7 @@ export const nodejsMetricNames = {
 
 /** Names of metrics that MCM does not have. */
 export const ownMetricNames = {
-  /** Histogram: all of what MCM's gauges of durations show the last of; labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
+  /** Histogram: every duration; of these, MCM's gauges show the last one only. Labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; labels `namespace` and `kind`. Alert on any value above 0. */
   pausedDeletions: "millwright_paused_deletions",
@@ -272,7 +272,7 @@ export const ownMetricNames = {
   heldDeletions: "millwright_held_deletions",
   /** Gauge: how many more machines may be deleted within the hour without an approval; labels `rule` (`share` or `rate`), `kind` (`Namespace`, `MachineDeployment` or `MachineSet` of a share, `Namespace` or `MachineClass` of a rate) and `name`. A deletion must fit into all. Series of what has neither machines nor losses within the hour are removed. */
   deletionsRemaining: "millwright_deletion_budget_remaining",
-  /** Gauge: how many may be deleted within an hour; labels as above. */
+  /** Gauge: how many machines may be deleted within an hour; labels as of `millwright_deletion_budget_remaining`. */
   deletionsLimit: "millwright_deletion_budget_limit",
   /** Counter: deletions of machines that the deletion budget allowed, since the process started; labels `namespace` and `cause` as of held deletions, or `orphan-vm`. */
   deletions: "millwright_deletions_total",
@@ -280,7 +280,7 @@ export const ownMetricNames = {
   unreadableObjects: "millwright_unreadable_objects",
   /** Gauge: VMs without Machine that are in quarantine; labels `namespace` and `machine_class`. Alert on any value above 0. */
   orphanVms: "millwright_orphan_vms",
-  /** Counter: lists of the VMs of a class that failed or proved nothing; labels `namespace`, `machine_class` and `reason`: the code of the error, `Internal` for one that cannot be read, or `VMsNotListed` for one that lacks most VMs. */
+  /** Counter: lists of the VMs of a class that failed or cannot be trusted; labels `namespace`, `machine_class` and `reason`: the code of the error, `Internal` for one that cannot be read, or `VMsNotListed` for one that lacks most VMs. */
   failedVmLists: "millwright_vm_list_failures_total",
   /** Gauge: 1 while calls of a driver with a credential are held back because its cloud refuses them; labels `namespace`, `driver`, `secret`: name of the Secret. Alert on any value above 0. */
   circuitOpen: "millwright_circuit_open",
@@ -302,7 +302,7 @@ export const ownMetricNames = {
   longestOperation: "millwright_longest_operation_seconds",
   /** Gauge, only with `--shadow`: actions that this process would do next; labels `kind` and `action` (`Create`, `Delete`, `Evict`, `ChangeSpec`, `ChangeMetadata`, `ChangeStatus`, `CreateVM`, `InitializeVM`, `FindVM`, `DeleteVM`). */
   shadowDue: "millwright_shadow_due_actions",
-  /** Gauge, only with `--shadow`: those that the other manager did not do within the grace period; labels as above. */
+  /** Gauge, only with `--shadow`: due actions that the other manager did not do within the grace period; labels as of `millwright_shadow_due_actions`. */
   shadowDifferences: "millwright_shadow_differences",
   /** Counter, only with `--shadow`: actions that were no longer due within the grace period, as the other manager did them; labels as above. */
   shadowConfirmed: "millwright_shadow_confirmed_total",

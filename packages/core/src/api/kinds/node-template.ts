@@ -27,7 +27,7 @@ const nodeSpecSchema = z
       .object({ configMap: configMapSourceSchema.exactOptional() })
       .meta({ description: "Dynamic kubelet configuration; Kubernetes removed the feature, kept for stored objects." })
       .exactOptional(),
-    externalID: text("Unused since long; kept for stored objects.").exactOptional(),
+    externalID: text("No longer used; kept for stored objects.").exactOptional(),
     podCIDR: text("Address range of the node's pods; not applied from a template.").exactOptional(),
     podCIDRs: setOfText("Address ranges of the node's pods; not applied from a template.").exactOptional(),
     providerID: text("Id of the VM; not applied from a template.").exactOptional(),

@@ -13,7 +13,7 @@ export const lastOperationSchema = z
     state: text("Processing, Failed or Successful.").exactOptional(),
     type: text("Create, Update, InPlaceUpdate, DrainNode, HealthCheck or Delete.").exactOptional(),
   })
-  .meta({ description: "The last thing that was done about the machine, and how it went." });
+  .meta({ description: "The last operation on the machine, and its result." });
 
 const machineSummarySchema = z.object({
   lastOperation: lastOperationSchema.exactOptional(),
@@ -27,7 +27,7 @@ export const failedMachinesSchema = z
   .array(machineSummarySchema)
   .meta({ description: "Machines whose last operation failed. Absent when there are none." });
 
-/** The last thing that was done about a machine. Values of `type` and `state`: see operationTypes and operationStates. */
+/** The last operation on a machine. Values of `type` and `state`: see operationTypes and operationStates. */
 export type LastOperation = DeepReadonly<z.infer<typeof lastOperationSchema>>;
 
 /** A failed machine in the status of a set or deployment. */
