@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { unsupportedNode } from "./supported-node.ts";
 import { stopWhenOutputCloses } from "./terminal/closed-output.ts";
 
@@ -13,9 +13,18 @@ const calledAs = (path: string): string =>
 /** What kubectl completes its plugins with (kubectl's documentation, "Extend kubectl with plugins"): a program of this name. */
 const completes = (path: string): boolean => basename(path).startsWith("kubectl_complete-");
 
+/** Where Node keeps compiled code for the next command; undefined where there is no home. Another user can write to the temporary folder that Node would take. */
+function cacheFolder({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | undefined {
+  const caches = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"));
+  return caches ? join(caches, "millwright", "compiled") : undefined;
+}
+
 const problem = unsupportedNode(process.versions.node);
 if (problem === undefined) {
   stopWhenOutputCloses();
+  const cache = cacheFolder(process.env);
+  // Not a static import: an old Node does not have it. It reports a folder that cannot be written in its result, and then nothing is kept.
+  if (cache !== undefined) (await import("node:module")).enableCompileCache(cache);
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
   const [, path = "", ...words] = process.argv;

@@ -49,6 +49,20 @@ it.each([
   expect(modules.length).toBeLessThanOrEqual(500);
 });
 
+it.each([
+  ["plan", "--scale", "a=1"],
+  ["snapshot", "--file", "none.json"],
+  ["drift"],
+  ["doctor", "--clusters-only"],
+  ["uninstall"],
+])("loads no metrics for %s", async (...args) => {
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubeconfigFor("http://127.0.0.1:1", {}));
+  const modules = await modulesOf(...args, "--kubeconfig", kubeconfig);
+  expect(modules.filter((url) => /node_modules\/(prom-client|@opentelemetry)\//.test(url))).toEqual([]);
+  expect(modules.length).toBeGreaterThan(300);
+});
+
 it.each([[["--help"]], [["run", "--help"]], [["why", "--help"]]])(
   "loads no schemas, no client and no YAML for %j, and at most 62 modules",
   async (args) => {

@@ -1,7 +1,7 @@
 import { type DrainPreview, drainRulesOf, observeDrain, previewDeletionDrain } from "@millwright/controllers";
 import { labelKeys, type Machine, crdsEstablishedConditionType } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime";
+import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime/reports";
 import { applyChanges, type ChangedState, type PlannedChange } from "./changes/apply-changes.ts";
 import type { ClusterState } from "./state/cluster-state.ts";
 import { overlaps } from "./changes/overlaps.ts";

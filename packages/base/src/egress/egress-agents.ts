@@ -1,6 +1,7 @@
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent, type AgentOptions } from "node:https";
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent, AgentOptions } from "node:https";
 import type { Socket } from "node:net";
+import { getBuiltinModule } from "node:process";
 import { type Environment, proxyFor } from "./proxy-for.ts";
 import { tunnelTo } from "./tunnel-to.ts";
 
@@ -22,8 +23,9 @@ export function createEgressAgents(
   options: AgentOptions & { readonly ca?: string },
   env: Environment = process.env,
 ): EgressAgents {
-  const http = throughProxy(new HttpAgent(options), "http:", env, undefined);
-  const https = throughProxy(new HttpsAgent(options), "https:", env, options.ca);
+  // An `import` of node:http loads the web sockets of Node, too: 60 ms for each process that makes no such agent.
+  const http = throughProxy(new (getBuiltinModule("node:http").Agent)(options), "http:", env, undefined);
+  const https = throughProxy(new (getBuiltinModule("node:https").Agent)(options), "https:", env, options.ca);
   return {
     http,
     https,

@@ -1,7 +1,4 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
-import { getCACertificates } from "node:tls";
 import { proxyName } from "./proxy-url.ts";
 
 /** Where a tunnel ends. */
@@ -52,13 +49,17 @@ const unreachable = (proxy: URL, cause: unknown): Error => {
   return proxyError(proxy, `is unreachable${code === "" ? "" : ` (${code})`}`, cause);
 };
 
-function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
+async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
   const isSecure = proxy.protocol === "https:";
+  const [{ request: send }, { getCACertificates }] = await Promise.all([
+    isSecure ? import("node:https") : import("node:http"),
+    import("node:tls"),
+  ]);
   const address = addressOf(target);
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const { timeoutMs = defaultTimeoutMs, ca } = options;
   return new Promise((resolve, reject) => {
-    const request = (isSecure ? httpsRequest : httpRequest)({
+    const request = send({
       method: "CONNECT",
       host: hostOf(proxy),
       port: portOf(proxy, isSecure ? 443 : 80),

@@ -37,7 +37,7 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
   if (flags.allNamespaces === true && classes.length > 0)
     throw new UsageError("--all-namespaces: name no classes, or use --namespace");
   const cluster = controlKubeConfig(flags);
-  const { createDriverFinder, createJsonLog, diagnose, superviseProcess } = await import("@millwright/runtime");
+  const { createDriverFinder, createJsonLog, diagnose, superviseProcess } = await import("@millwright/runtime/checks");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
   const drivers = createCommandDrivers(flags);

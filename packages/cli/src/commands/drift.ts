@@ -33,7 +33,8 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
     );
   if (flags.allNamespaces === true && (machine !== undefined || deployment !== undefined))
     throw new UsageError("--all-namespaces: name no machine and no deployment, or use --namespace");
-  const { createDriverFinder, createJsonLog, reportDrift, superviseProcess } = await import("@millwright/runtime");
+  const { createDriverFinder, createJsonLog, reportDrift, superviseProcess } =
+    await import("@millwright/runtime/checks");
   const log = createJsonLog("error");
   superviseProcess({ log, onOwnError: exitUnexpectedly });
   const config = await loadKubeConfig(controlKubeConfig(flags));

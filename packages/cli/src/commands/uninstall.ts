@@ -28,7 +28,7 @@ const EXTRA_MS = 15_000;
 /** Removes finalizers and annotations of the controllers, or prints what would be removed; resolves with the exit status. */
 export async function uninstall(flags: UninstallFlags): Promise<number> {
   if (flags.yes === true && flags.dryRun === true) throw new UsageError("--yes and --dry-run: use one of them");
-  const runtime = await import("@millwright/runtime");
+  const runtime = await import("@millwright/runtime/checks");
   const kubeConfig = controlKubeConfig(flags);
   const config = await loadKubeConfig(kubeConfig);
   const client = { userAgent: "millwright", fieldManager: "millwright" };

@@ -16,7 +16,7 @@ export function createCommandDrivers(flags: ProviderTlsFlags): CommandDrivers {
   const closes: (() => Promise<void>)[] = [];
   return {
     async load(name) {
-      if (!isAddress(name)) return (await import("@millwright/runtime")).loadDriver(name);
+      if (!isAddress(name)) return (await import("@millwright/runtime/checks")).loadDriver(name);
       const { connectDriver } = await import("@millwright/driver-rpc");
       const waiting = new AbortController();
       let reason = "it does not respond";

@@ -30,7 +30,9 @@ async function fitRows(text: string, { columns, rows }: Pick<WatchOutput, "colum
   if (taken.reduce((sum, each) => sum + each, 0) < rows) return text;
   let room = rows - 2;
   const shown = lines.filter((_, index) => (room -= taken[index] ?? 1) >= 0);
-  return `${[...shown, `… ${lines.length - shown.length} more lines`].join("\n")}\n`;
+  const count = `… ${lines.length - shown.length} more lines`;
+  const remedy = `${count}; enlarge the window, or leave out --watch`;
+  return `${[...shown, remedy.length <= columns ? remedy : count].join("\n")}\n`;
 }
 
 /** A text, and what it was made from: the text has times that pass. */

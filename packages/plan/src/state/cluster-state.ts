@@ -27,7 +27,7 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { type DrainLists, explainFailure } from "@millwright/runtime";
+import { type DrainLists, explainFailure } from "@millwright/runtime/reports";
 import type { PreviewObjects } from "../simulation/model-cluster.ts";
 
 /** The state that a plan starts from. */

@@ -21,7 +21,7 @@ import {
   secretResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { explainFailure } from "@millwright/runtime";
+import { explainFailure } from "@millwright/runtime/reports";
 import { snapshotKind } from "./cluster-state.ts";
 
 /** Where a snapshot is taken. */
