@@ -4,7 +4,7 @@
  *
  *     node tools/bundle.ts packages/core
  */
-import { existsSync, globSync, mkdirSync, copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
@@ -71,6 +71,8 @@ const bundle = await rolldown({
     throw new Error(`${level}: ${log.message}`);
   },
 });
+// Their names change with their text.
+rmSync(join(folder, "dist/chunks"), { recursive: true, force: true });
 const { output } = await bundle.write({
   dir: join(folder, "dist"),
   sourcemap: true,
