@@ -18,6 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -48,3 +49,25 @@ it("is a plugin of kubectl under the name kubectl-millwright, and its help shows
   await symlink(fileURLToPath(new URL("bin.ts", import.meta.url)), completer);
   expect(runAs(completer, ["why", "--state"])).toMatch(/^--state\t.*\n:4\n$/);
 });
+
+it.each(["uninstall", "crds diff", "crds apply", "describe machine m", "why machine/m", "plan --scale a=3", "drift"])(
+  "%s reports in one line that the API server is unreachable",
+  async (command) => {
+    const file = join(folder, "kubeconfig");
+    const [cluster, context] = [{ server: "http://127.0.0.1:1" }, { cluster: "a", user: "a" }];
+    await writeFile(
+      file,
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Config",
+        clusters: [{ name: "a", cluster }],
+        contexts: [{ name: "a", context }],
+        users: [{ name: "a", user: {} }],
+        "current-context": "a",
+      }),
+    );
+    vi.stubEnv("KUBECONFIG", file);
+    expect(await main(command.split(" "))).toBe(1);
+    expect(stderr).toMatch(/^millwright: [^\n]*the API server is unreachable: [^\n]*; check the server [^\n]*\n$/);
+  },
+);

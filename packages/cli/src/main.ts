@@ -5,6 +5,14 @@ import { createProgram } from "./program.ts";
 import { isUsageError } from "./terminal/usage-error.ts";
 import { plain } from "./terminal/text.ts";
 
+/** A failed request in one sentence; another error is thrown as it is. */
+async function explain(error: unknown, command: string): Promise<Error> {
+  const { explainFailure } = await import("@millwright/runtime/reports");
+  const explained = explainFailure(error, `"millwright ${command}" needs that permission`);
+  if (!isConfigError(explained)) throw error;
+  return explained;
+}
+
 /**
  * Runs one command line and resolves with the {@link exitStatus}: for a failure with one line on stderr. An unexpected error is thrown and shown with its stack.
  *
@@ -32,8 +40,8 @@ export async function main(args: readonly string[], name = "millwright"): Promis
   } catch (error) {
     // Commander has printed the error; help and version end this way, too.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
-    if (!isConfigError(error)) throw error;
-    process.stderr.write(`millwright: ${plain(error.message)}\n`);
-    return isUsageError(error) ? exitStatus.usage : exitStatus.failed;
+    const explained = isConfigError(error) ? error : await explain(error, words[0] ?? "");
+    process.stderr.write(`millwright: ${plain(explained.message)}\n`);
+    return isUsageError(explained) ? exitStatus.usage : exitStatus.failed;
   }
 }

@@ -16,7 +16,16 @@ describe("explainFailure", () => {
       unauthorized,
       /^the API server does not accept the credentials of the kubeconfig: Unauthorized$/,
     ],
-    ["a server that is not there", unreachable, /^the API server is unreachable: GET \/api: connect ECONNREFUSED$/],
+    [
+      "a server that is not there",
+      unreachable,
+      /^the API server is unreachable: GET \/api: connect ECONNREFUSED; check the server of the kubeconfig/,
+    ],
+    [
+      "one whose error says so",
+      new ApiError({ status: 0, reason: "Unreachable", message: "GET /api: the API server is unreachable: reset" }),
+      /^GET \/api: the API server is unreachable: reset; check/,
+    ],
     ["a server that is not well", serverError(), /^the API server is unreachable: /],
     ["a kind that is not served", notServedError(), /: .* run "millwright crds apply"$/],
   ])("explains %s in one line", (_, error, expected) => {
