@@ -40,8 +40,10 @@ export interface SimulateOptions {
 const MINUTE = 60_000;
 const checkpointMs = 30_000;
 const defaultSettleMs = 6 * 60 * MINUTE;
-/** For so long it must stay in order, and each namespace have the same leader: five minutes after its start, one marks the Nodes of neighbours as not its own. */
-const quietMs = 10 * MINUTE;
+/** For so long it must stay in order, and each namespace have the same leader. */
+const leastQuietMs = 10 * MINUTE;
+/** Ten minutes after a Node was created, and five after its own start, a leader marks those of neighbours as not its own, once. */
+const marksMs = 5 * MINUTE;
 /** At the end of that time the controllers are at rest. */
 const restMs = 4 * MINUTE;
 /** Writes of all processes within that time, leases and events apart, beyond which they are not. */
@@ -146,6 +148,7 @@ async function findUnrest({
   writesSince,
   leadersChangedMs,
   settleMs,
+  quietMs,
 }: {
   readonly world: World;
   readonly truth: Truth;
@@ -154,6 +157,7 @@ async function findUnrest({
   readonly writesSince: (ms: number) => readonly string[];
   readonly leadersChangedMs: () => number;
   readonly settleMs: number;
+  readonly quietMs: number;
 }): Promise<readonly string[]> {
   let quietSinceMs = scheduler.nowMs();
   const isAtRest = (): boolean => {
@@ -220,7 +224,16 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const { settleMs = defaultSettleMs } = options;
   const violations = isEarly
     ? []
-    : await findUnrest({ world, truth, advance, isBroken, writesSince, leadersChangedMs, settleMs });
+    : await findUnrest({
+        world,
+        truth,
+        advance,
+        isBroken,
+        writesSince,
+        leadersChangedMs,
+        settleMs,
+        quietMs: leastQuietMs + (profile.hasNeighbours === true ? marksMs : 0),
+      });
   for (const text of violations) world.transcript.add("note", "INVARIANT", text);
   const { transcript } = world;
   const result: SimulationResult = {

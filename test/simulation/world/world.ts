@@ -299,7 +299,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const rogues: ControllerProcess[] = [];
 
   const outside = scopeOf("outside");
-  const history = keepBackups(server, outside, kubelets.registerAgain);
+  const history = keepBackups(server, outside, () =>
+    kubelets.restored(server.objects.list("nodes.").map(({ metadata }) => metadata.name)),
+  );
 
   withCrds ??= stateWithCrds();
   await server.restart({ restore: await withCrds });
