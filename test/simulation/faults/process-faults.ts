@@ -22,7 +22,7 @@ async function holdSecondLease({ world }: FaultStage): Promise<FaultOutcome> {
   const renew = async (): Promise<void> => {
     if (isOver) return;
     const renewTime = outside.clock.now().toISOString().replace("Z", "000Z");
-    // It takes a lease that someone deleted, and one of the candidates made anew, once more.
+    // It takes the lease again when someone has deleted it, and one of the candidates has created it.
     const isHeld = truth.leaders(namespace)[1]?.holder === holderIdentity;
     const spec = { holderIdentity, leaseDurationSeconds: 120, leaseTransitions: 0, renewTime };
     const patch = { spec: isHeld ? spec : { ...spec, acquireTime: renewTime } };
