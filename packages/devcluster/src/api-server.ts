@@ -39,6 +39,8 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** How many changes of each resource a watch can replay; older versions get 410. Default 4096. */
   readonly historyLimit?: number;
+  /** How often a watch gets a bookmark, milliseconds. Default: a minute, as from kube-apiserver. */
+  readonly bookmarkEveryMs?: number;
   /** How many requests `requests` keeps. Default 10,000. */
   readonly requestLogLimit?: number;
   /** Serves HTTPS with a certificate of the server's own authority; see `listen`. Default false. */
@@ -117,6 +119,7 @@ export interface ApiServer {
 }
 
 const defaultRequestLogLimit = 10_000;
+const defaultBookmarkMs = 60_000;
 
 /**
  * Creates an API server. It serves nothing until `listen` is called.
@@ -128,7 +131,12 @@ const defaultRequestLogLimit = 10_000;
  * await server.close();
  */
 export function createApiServer(options: ApiServerOptions = {}): ApiServer {
-  const { random = systemRandom, log = () => {}, requestLogLimit = defaultRequestLogLimit } = options;
+  const {
+    random = systemRandom,
+    log = () => {},
+    requestLogLimit = defaultRequestLogLimit,
+    bookmarkEveryMs = defaultBookmarkMs,
+  } = options;
   const faults = createFaults(random);
   const clusterFaults = createClusterFaults();
   const clock = skewed(options.clock ?? systemClock, faults);
@@ -138,7 +146,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const authenticate = authenticateBy(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
-  let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log };
+  let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log, bookmarkEveryMs };
   let stopControllers = startControllers(context, isRbac);
   let closing = new AbortController();
   let running: RunningServer | undefined;

@@ -45,7 +45,7 @@ it("logs a clock skew once for each API server, and its end", async () => {
   expect(lines).toHaveLength(1);
   ahead.control = 6_000;
   ahead.target = 0;
-  await clock.advance(5_000);
+  await clock.advance(20_000);
   expect(lines.slice(1)).toEqual([
     ["warn", message, { cluster: "control", aheadSeconds: 6 }],
     ["info", "The local clock agrees with that of the API server again", { cluster: "target" }],
@@ -74,9 +74,9 @@ it("records a clock skew as an event on the namespace, again every ten minutes, 
 
 it("reports a skew close to the limit once", async () => {
   const { clock, ahead, lines, recorded, end } = setUp();
-  for (let check = 0; check < 50; check++) {
+  for (let check = 0; check < 25; check++) {
     ahead.control = check % 2 === 0 ? 5_100 : 4_900;
-    await clock.advance(5_000);
+    await clock.advance(20_000);
   }
   expect([lines.length, recorded.length]).toEqual([1, 1]);
   await end();

@@ -5,7 +5,7 @@ import type { ServerTimes } from "./metrics/clock-skew.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
 /** Interval of the checks, milliseconds. They cost no request. */
-const CHECK_MS = 5_000;
+const CHECK_MS = 20_000;
 
 /** Hosts that synchronize their clocks differ by milliseconds. The same bound as that of `millwright doctor`. */
 const WARN_MS = 5_000;

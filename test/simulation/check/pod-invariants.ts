@@ -7,6 +7,8 @@ import type { World } from "../world/world.ts";
 
 /** Volumes of evicted pods have at least this time to be detached. */
 const detachForMs = 60_000;
+/** Controllers may learn so late that a node is ready again. */
+const readyGraceMs = 15_000;
 
 /** A container that really runs, whatever the API server knows of it. */
 interface Container {
@@ -68,6 +70,15 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
   const isGentle = (machine: Machine, forMs: number): boolean =>
     !isForced(machine) && ageMs(machine.metadata.deletionTimestamp) < forMs;
 
+  /** Since when each node is ready, by name. */
+  const readySinceMs = new Map<string, number>();
+  world.server.objects.subscribe("nodes.", ({ object: { metadata } }) => {
+    if (!truth.isReady(metadata.name)) readySinceMs.delete(metadata.name);
+    else if (!readySinceMs.has(metadata.name)) readySinceMs.set(metadata.name, world.scheduler.nowMs());
+  });
+  const isHealthy = (nodeName: string): boolean =>
+    world.scheduler.nowMs() - (readySinceMs.get(nodeName) ?? Number.POSITIVE_INFINITY) > readyGraceMs;
+
   const places = new Map<string, string>();
   world.server.objects.subscribe("pods.", ({ object }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -80,7 +91,7 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
     const nodeName = places.get(name) ?? "";
     if (method === "POST" && isEviction && truth.node(nodeName) !== undefined && !truth.isCordoned(nodeName))
       report(`${sender} evicts pod ${name} from ${nodeName}, which is not cordoned`);
-    if (method !== "DELETE" || !truth.isReady(nodeName)) return;
+    if (method !== "DELETE" || !isHealthy(nodeName)) return;
     const machine = machineOn(nodeName);
     if (machine === undefined || isGentle(machine, machineSettings.drainTimeoutMs))
       report(`${sender} deletes pod ${name} on ${nodeName} before the deadline of its drain, whatever its budget`);
@@ -94,7 +105,7 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
     onCloudCall({ sender, operation, subject }) {
       if (operation !== "deleteVm" || world.restores() > 0) return;
       const vm = world.cloud.vms().find(({ id }) => id === subject);
-      if (vm === undefined || !isLive(vm) || !truth.isReady(vm.nodeName)) return;
+      if (vm === undefined || !isLive(vm) || !isHealthy(vm.nodeName)) return;
       const machine = truth.machines().find(({ metadata }) => metadata.uid === ownerOf(vm).uid);
       if (machine === undefined) return;
       const left = truth

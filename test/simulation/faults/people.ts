@@ -33,7 +33,7 @@ const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ max
 /** What people do while all this goes on. */
 export const people = {
   scale: act(async (stage) => {
-    const replicas = stage.choices.below(7);
+    const replicas = stage.choices.below(6);
     const pool = onePool(stage);
     await patchPool(stage, { spec: { replicas } }, pool);
     return `scale ${nameOf(pool)} to ${replicas}`;

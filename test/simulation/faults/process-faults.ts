@@ -1,6 +1,7 @@
 import { leaseNames } from "@millwright/core";
 import { leaseResource } from "@millwright/kube";
 import { type ControllerProcess, namespace } from "../world/controller-process.ts";
+import { truthOf } from "../world/truth.ts";
 import type { FaultKind, FaultOutcome, FaultStage } from "./fault.ts";
 
 const MINUTE = 60_000;
@@ -12,17 +13,20 @@ function victim({ world, choices }: FaultStage): ControllerProcess | undefined {
 }
 
 /** Another manager of machines holds the second lease, and gives it back in the end. */
-async function holdSecondLease({ world: { people, outside } }: FaultStage): Promise<FaultOutcome> {
+async function holdSecondLease({ world }: FaultStage): Promise<FaultOutcome> {
+  const { people, outside } = world;
+  const truth = truthOf(world);
   const ref = { namespace, name: leaseNames[1] ?? "" };
-  const now = (): string => outside.clock.now().toISOString().replace("Z", "000Z");
   const holderIdentity = "another-manager";
-  const spec = { holderIdentity, leaseDurationSeconds: 120, acquireTime: now(), leaseTransitions: 0 };
   let isOver = false;
   const renew = async (): Promise<void> => {
     if (isOver) return;
-    await people
-      .patch(leaseResource, ref, { spec: { ...spec, renewTime: now() } }, { kind: "merge" })
-      .catch(() => undefined);
+    const renewTime = outside.clock.now().toISOString().replace("Z", "000Z");
+    // It takes the lease again when someone has deleted it, and one of the candidates has created it.
+    const isHeld = truth.leaders(namespace)[1]?.holder === holderIdentity;
+    const spec = { holderIdentity, leaseDurationSeconds: 120, leaseTransitions: 0, renewTime };
+    const patch = { spec: isHeld ? spec : { ...spec, acquireTime: renewTime } };
+    await people.patch(leaseResource, ref, patch, { kind: "merge" }).catch(() => undefined);
     outside.clock.setTimer(20_000, () => void renew());
   };
   await renew();

@@ -52,7 +52,7 @@ export const cloudMutants: Readonly<Record<string, Mutant>> = {
   "vms-created-twice": {
     mistake: "a creation that failed is sent again under another token at once",
     profile: "creation",
-    foundBySeed: 1,
+    foundBySeed: 13,
     alteration: () =>
       withCloud((cloud) => ({
         createVm: (input, call) =>
@@ -68,7 +68,7 @@ export const cloudMutants: Readonly<Record<string, Mutant>> = {
   "foreign-vms-taken": {
     mistake: "VMs of another cluster are taken for those of this one",
     profile: "people",
-    foundBySeed: 2,
+    foundBySeed: 1,
     alteration: () =>
       withCloud((cloud) => ({
         async listVms(filter, call) {

@@ -13,8 +13,8 @@ import type { Transcript } from "./transcript.ts";
 /** The namespace of the machines; those of neighbours apart. */
 export const namespace = "default";
 
-/** Long leases: a renewal every minute keeps a simulated day short. */
-const electionTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 80_000, retryPeriodMs: 60_000 };
+/** Long leases: a renewal every minute keeps a simulation short. After one, two retry periods are left, or the next attempt would come soon. */
+const electionTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 115_000, retryPeriodMs: 57_000 };
 
 /** Shorter than by default, so that machines that fail are replaced within a simulation. */
 export const machineSettings = {
@@ -60,6 +60,8 @@ export interface ControllerProcess {
   terminate(): void;
   /** It ends for good. */
   remove(): void;
+  /** When the world is over: ends the signals of all its lives, which would keep what waits for them in memory. */
+  release(): void;
   stall(ms: number): void;
   skew(ms: number): void;
   isLeader(): boolean;
@@ -158,6 +160,7 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
   let starts = 0;
   let life: Life | undefined;
   let isRemoved = false;
+  const stops: AbortController[] = [];
 
   function end(of: Life, because: string): void {
     if (life !== of) return;
@@ -181,6 +184,7 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
       ? joinElection(clientOf(options, scope, "election", 0), scope, seed, log, leases)
       : undefined;
     const stop = new AbortController();
+    stops.push(stop);
     const ownCloud = cloud.connect(scope);
     const made: ManagerOptions = {
       control,
@@ -220,6 +224,9 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     remove() {
       isRemoved = true;
       if (life !== undefined) end(life, "removed");
+    },
+    release() {
+      for (const stop of stops) stop.abort(new Error("the simulation is over"));
     },
     stall: (ms) => life?.scope.stall(ms),
     skew: (ms) => life?.scope.skew(ms),

@@ -14,8 +14,10 @@ export interface Kubelets {
   isSilent(nodeName: string): boolean;
   /** Kubelets that start within this time never join. */
   preventJoins(ms: number): void;
-  /** Nodes that were lost with the state of the API server, or one that was deleted, register again. */
-  registerAgain(nodeName?: string): void;
+  /** The Node registers again that someone deleted. */
+  registerAgain(nodeName: string): void;
+  /** The API server was restored: Nodes that are lost register again, and those that are back without their VMs are removed. */
+  restored(nodeNames: readonly string[]): void;
 }
 
 /** The life of one kubelet. */
@@ -28,8 +30,9 @@ interface Kubelet {
   silentSinceMs: number | undefined;
 }
 
-/** Whether a VM joins this cluster. */
-const isOfPool = (tags: Readonly<Record<string, string>>): boolean => "millwright.dev/machine-uid" in tags;
+/** Whether a VM has a kubelet that joins this cluster. */
+const runs = ({ state, tags }: Vm): boolean =>
+  (state === "running" || state === "stopping") && "millwright.dev/machine-uid" in tags;
 
 const ignore = (): undefined => undefined;
 
@@ -91,6 +94,23 @@ function createCalls(clock: Clock, api: ApiClient, others: readonly string[]) {
   return { post, register, remove };
 }
 
+/** The kubelets by the ids of their VMs, and the VMs that are gone by the names of their Nodes. */
+function createFleet(clock: Clock) {
+  const kubelets = new Map<string, Kubelet>();
+  const ended = new Map<string, Vm>();
+  const add = (vm: Vm, delayMs: number, hasJoined: boolean): void => {
+    const postedAtMs = clock.monotonicMs();
+    const joinsAtMs = postedAtMs + delayMs;
+    kubelets.set(vm.id, { vm, joinsAtMs, hasJoined, readiness: "", postedAtMs, silentSinceMs: undefined });
+  };
+
+  const forget = ({ vm }: Kubelet): void => {
+    kubelets.delete(vm.id);
+    ended.set(vm.nodeName, vm);
+  };
+  return { kubelets, ended, add, forget };
+}
+
 /**
  * Makes the kubelets of a cloud. Their calls are never disturbed: faults are for the controllers.
  *
@@ -105,7 +125,7 @@ export function createKubelets(
 ): Kubelets {
   const { clock } = scope;
   const calls = createCalls(clock, api, reportsPressure ? pressures : []);
-  const kubelets = new Map<string, Kubelet>();
+  const { kubelets, ended, add, forget } = createFleet(clock);
   const unreadyUntil = new Map<string, number>();
   const silentUntil = new Map<string, number>();
   let noJoinsUntilMs = 0;
@@ -131,28 +151,18 @@ export function createKubelets(
   async function die(kubelet: Kubelet): Promise<void> {
     kubelet.silentSinceMs ??= clock.monotonicMs();
     const silentMs = clock.monotonicMs() - kubelet.silentSinceMs;
-    if (!kubelet.hasJoined) kubelets.delete(kubelet.vm.id);
+    if (!kubelet.hasJoined) forget(kubelet);
     else if (silentMs >= removalMs) {
-      kubelets.delete(kubelet.vm.id);
+      forget(kubelet);
       await calls.remove(kubelet);
     } else if (silentMs >= graceMs && kubelet.readiness !== "Unknown") await calls.post(kubelet, "Unknown");
   }
 
   async function tick(): Promise<void> {
-    const running = cloud
-      .vms()
-      .filter(({ state, tags }) => (state === "running" || state === "stopping") && isOfPool(tags));
+    const running = cloud.vms().filter(runs);
     for (const vm of running) {
       if (kubelets.has(vm.id)) continue;
-      const delayMs = isFuture(noJoinsUntilMs) ? Number.POSITIVE_INFINITY : choices.between(10_000, 60_000);
-      kubelets.set(vm.id, {
-        vm,
-        joinsAtMs: clock.monotonicMs() + delayMs,
-        hasJoined: false,
-        readiness: "",
-        postedAtMs: clock.monotonicMs(),
-        silentSinceMs: undefined,
-      });
+      add(vm, isFuture(noJoinsUntilMs) ? Number.POSITIVE_INFINITY : choices.between(10_000, 60_000), false);
     }
     const ids = new Set(running.map(({ id }) => id));
     for (const kubelet of kubelets.values()) await (ids.has(kubelet.vm.id) ? live(kubelet) : die(kubelet));
@@ -166,8 +176,21 @@ export function createKubelets(
     isSilent: (nodeName) => isFuture(silentUntil.get(nodeName)),
     preventJoins: (ms) => void (noJoinsUntilMs = clock.monotonicMs() + ms),
     registerAgain(nodeName) {
-      for (const kubelet of kubelets.values())
-        if (nodeName === undefined || kubelet.vm.nodeName === nodeName) kubelet.hasJoined = false;
+      for (const kubelet of kubelets.values()) if (kubelet.vm.nodeName === nodeName) kubelet.hasJoined = false;
+    },
+    restored(nodeNames) {
+      const ids = new Set(
+        cloud
+          .vms()
+          .filter(runs)
+          .map(({ id }) => id),
+      );
+      for (const kubelet of kubelets.values()) if (ids.has(kubelet.vm.id)) kubelet.hasJoined = false;
+      const known = new Set([...kubelets.values()].map(({ vm }) => vm.nodeName));
+      for (const name of nodeNames) {
+        const vm = ended.get(name);
+        if (vm !== undefined && !known.has(name)) add(vm, 0, true);
+      }
     },
   };
 }

@@ -25,6 +25,8 @@ export interface Scheduler {
   runUntil(ms: number, isOver?: () => boolean): Promise<void>;
   /** Timers that fired so far. */
   readonly steps: () => number;
+  /** Forgets all that is due: nothing ever runs again. */
+  clear(): void;
 }
 
 /** The time at which each simulation begins. */
@@ -54,8 +56,8 @@ const isBefore = (a: Entry, b: Entry): boolean => {
   return a.tie === b.tie ? a.sequence < b.sequence : a.tie < b.tie;
 };
 
-/** Promise chains and callbacks that are ready run; two turns, because a client of the API server waits for one between a response and its caller. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+/** Promise chains and callbacks that are ready run: none of them waits for a turn of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A binary heap of entries, the first one on top. */
 function createHeap() {
@@ -72,6 +74,7 @@ function createHeap() {
   };
   return {
     top: (): Entry | undefined => entries[0],
+    clear: (): void => void entries.splice(0),
     push(entry: Entry): void {
       entries.push(entry);
       for (let at = entries.length - 1; at > 0;) {
@@ -153,5 +156,6 @@ export function createScheduler(random: Random): Scheduler {
       elapsedMs = Math.max(elapsedMs, untilMs);
     },
     steps: () => steps,
+    clear: heap.clear,
   };
 }

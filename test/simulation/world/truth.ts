@@ -1,4 +1,5 @@
 import { leaseNames, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import type { ObjectRef } from "@millwright/kube";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { namespace } from "./controller-process.ts";
 import { poolName, type World } from "./world.ts";
@@ -22,6 +23,12 @@ export interface NodeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
+/** A Lease, as far as the checks need it. */
+interface LeaseObject {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
 /** A Lease: who holds it, and since when, milliseconds of wall time. */
 export interface LeaseHolder {
   readonly holder: string;
@@ -42,6 +49,8 @@ export interface Truth {
   pods(): readonly PodObject[];
   /** How many volumes the API server has as attached to a node. */
   attachmentsOn(nodeName: string): number;
+  /** All leases. */
+  leases(): readonly ObjectRef[];
   /** Who holds each of the leases of a namespace. */
   leaders(namespace: string): readonly LeaseHolder[];
   /** VMs that are neither terminating nor gone. */
@@ -64,6 +73,7 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
   const all = <T>(collection: string, scope?: string): readonly T[] =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     server.objects.list(collection, scope) as unknown as readonly T[];
+  const leases = (scope?: string): readonly LeaseObject[] => all<LeaseObject>("leases.coordination.k8s.io", scope);
   const nodes = (): readonly NodeObject[] => all<NodeObject>("nodes.");
   const pools = (scope?: string): readonly MachineDeployment[] =>
     all<MachineDeployment>(`machinedeployments.${group}`, scope);
@@ -84,11 +94,11 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
       return all<Attachment>("volumeattachments.storage.k8s.io").filter(({ spec }) => spec?.nodeName === nodeName)
         .length;
     },
+    leases: () => leases().map(({ metadata }) => metadata),
     leaders(of) {
-      type Lease = { readonly metadata: { readonly name: string }; readonly spec?: Readonly<Record<string, unknown>> };
-      const leases = all<Lease>("leases.coordination.k8s.io", of);
+      const held = leases(of);
       return leaseNames.map((name) => {
-        const { holderIdentity, acquireTime } = leases.find(({ metadata }) => metadata.name === name)?.spec ?? {};
+        const { holderIdentity, acquireTime } = held.find(({ metadata }) => metadata.name === name)?.spec ?? {};
         return {
           holder: typeof holderIdentity === "string" ? holderIdentity : "",
           sinceMs: typeof acquireTime === "string" ? Date.parse(acquireTime) : Number.NaN,

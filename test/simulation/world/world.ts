@@ -107,6 +107,9 @@ const processNames = ["a", "b"] as const;
 /** Names of the processes of the other namespace begin with this. */
 export const otherProcessName = "c";
 
+/** Half as often as kube-apiserver, and soon enough for the clients, which wait for something for a little longer. */
+const bookmarkEveryMs = 120_000;
+
 const backupEveryMs = 600_000;
 const keptBackups = 6;
 
@@ -224,6 +227,7 @@ function createInfrastructure({ seed, onLine }: Pick<WorldOptions, "seed" | "onL
     clock: scopeOf("api-server").clock,
     random: streamOf(seed, "api-server"),
     requestLogLimit: 1,
+    bookmarkEveryMs,
   });
   const cloud = cloudOf(scopeOf("cloud"), seed);
   const networkFaults = createNetworkFaults();
@@ -292,10 +296,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
   const processes = processNames.slice(0, options.processes).map((name) => processOf(name, true));
   if (options.hasNeighbours === true) processes.push(processOf(otherProcessName, true, otherNamespace));
-  let rogues = 0;
+  const rogues: ControllerProcess[] = [];
 
   const outside = scopeOf("outside");
-  const history = keepBackups(server, outside, kubelets.registerAgain);
+  const history = keepBackups(server, outside, () =>
+    kubelets.restored(server.objects.list("nodes.").map(({ metadata }) => metadata.name)),
+  );
 
   withCrds ??= stateWithCrds();
   await server.restart({ restore: await withCrds });
@@ -329,13 +335,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     listen: calls.listen,
     ...history,
     async close() {
-      for (const process of processes) process.remove();
+      for (const process of [...processes, ...rogues]) process.remove();
       stopApplications();
       cloud.close();
       await server.close();
+      scheduler.clear();
+      for (const process of [...processes, ...rogues]) process.release();
     },
     startRogue() {
-      const rogue = processOf(`rogue${++rogues}-`, false);
+      const rogue = processOf(`rogue${rogues.length + 1}-`, false);
+      rogues.push(rogue);
       rogue.start();
       return rogue;
     },

@@ -13,6 +13,8 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** How often each watch gets a bookmark, milliseconds. */
+  readonly bookmarkEveryMs: number;
 }
 
 /** Namespace and name of an object; `namespace` is empty for cluster-scoped kinds. */

@@ -94,3 +94,10 @@ test("sends rows to clients that ask for tables, with columns in the first event
   });
   watch.close();
 });
+
+test("sends bookmarks at the interval of its options", async () => {
+  const server = await startServer({ bookmarkEveryMs: 10 });
+  const watch = server.watch(`${configMaps}?watch=true&resourceVersion=0&allowWatchBookmarks=true`);
+  expect(await watch.next()).toMatchObject({ type: "BOOKMARK" });
+  watch.close();
+});

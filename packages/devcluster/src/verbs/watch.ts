@@ -15,7 +15,6 @@ import { openWatchSession, startInterval, startTimer } from "./watch-session.ts"
 /** For a watch, unlike for a list, an invalid version is an internal error. */
 const withoutReason = (message: string): StatusError => new StatusError(500, "", message);
 
-const bookmarkEveryMs = 60_000;
 const defaultTimeoutSeconds = 1800;
 
 /** The parameters of a watch. */
@@ -42,7 +41,7 @@ export async function serveWatch(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock } = context;
+  const { store, clock, bookmarkEveryMs } = context;
   const { definition, namespace, query } = request;
   checkListOptions(query);
   const matches = readSelectors(definition, query, request.name);

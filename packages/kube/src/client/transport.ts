@@ -171,8 +171,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       const answer = await send(dispatcher, request, credentials, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
       const body = Buffer.from(await answer.body.arrayBuffer());
-      // undici returns a connection to the pool in the next turn; a request before that would open another one.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await connections.untilReturned?.();
       if (answer.statusCode < 400) {
         return {
           status: answer.statusCode,

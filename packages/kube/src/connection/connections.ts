@@ -47,6 +47,8 @@ export interface Connections {
   single(credentials: Credentials): Promise<Connection>;
   /** Closes a connection made by {@link Connections.single}, at once. */
   release(connection: Connection): void;
+  /** Resolves when a connection of the pool whose response was just read takes another request. Absent: it does at once. */
+  readonly untilReturned?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -152,7 +154,10 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
   }
 
-  return { pool, single, release, close };
+  // undici returns a connection to the pool in the next turn; a request before that would open another one.
+  const untilReturned = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  return { pool, single, release, untilReturned, close };
 }
 
 function asPem(material: string | Uint8Array): string | Buffer {
