@@ -38,11 +38,14 @@ export function findVmHolder(
   const key = providerIdKey(providerId);
   if (key === undefined) return undefined;
   const { uid } = machine.metadata;
-  const claiming = { ...machine, spec: { ...machine.spec, providerID: providerId } };
-  const others = sources.caches.machines.store
+  const similar = sources.caches.machines.store
     .byIndex("providerId", key)
-    .filter(({ metadata }) => metadata.uid !== uid)
-    .filter((other) => other.spec.providerID === providerId || match(claiming, asNode(other)) === "same");
+    .filter(({ metadata }) => metadata.uid !== uid);
+  if (similar.length === 0) return undefined;
+  const claiming = { ...machine, spec: { ...machine.spec, providerID: providerId } };
+  const others = similar.filter(
+    (other) => other.spec.providerID === providerId || match(claiming, asNode(other)) === "same",
+  );
   if (others.length === 0) return undefined;
   const contenders = hasId(machine) ? [claiming, ...others] : others;
   const first = firstHolder(providerId, contenders, {

@@ -28,11 +28,15 @@ export function createMatchNode(
 /** The Node of a Machine in the caches. */
 export function findNode(machine: Machine, { nodes }: Pick<TargetCaches, "nodes">, match: MatchNode): FoundNode {
   const { store } = nodes;
+  const named = store.get(machine.metadata.labels?.[labelKeys.node] ?? "");
+  // Nearly always; owners look for the Nodes of thousands of machines at once.
+  if (named !== undefined && match(machine, named) === "same")
+    return { node: named, match: "same", foreignNode: undefined };
   const key = providerIdKey(machine.spec.providerID);
   return pickNode(
     machine,
     {
-      named: store.get(machine.metadata.labels?.[labelKeys.node] ?? ""),
+      named,
       byId: key === undefined ? [] : store.byIndex("providerId", key),
       labelled: store.byIndex("machine", machine.metadata.name),
     },

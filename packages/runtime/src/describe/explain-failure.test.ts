@@ -22,7 +22,7 @@ describe("explainFailure", () => {
       /^the API server is unreachable: GET \/api: connect ECONNREFUSED; check the server of the kubeconfig/,
     ],
     [
-      "one whose error says so",
+      "one whose error states it",
       new ApiError({ status: 0, reason: "Unreachable", message: "GET /api: the API server is unreachable: reset" }),
       /^GET \/api: the API server is unreachable: reset; check/,
     ],
