@@ -230,7 +230,9 @@ describe("millwright doctor", () => {
     const away = await findings("--control-kubeconfig", await kubeconfigOf("root", "http://127.0.0.1:1"));
     expect(away).toEqual({
       status: 1,
-      lines: [expect.stringMatching(/failed API server: the API server is unreachable/)],
+      lines: [
+        expect.stringMatching(/failed API server: GET \/version: the API server is unreachable: .*; check the server/),
+      ],
     });
   });
 

@@ -67,7 +67,7 @@ export function readTransitionTables(page: string): readonly TransitionTable[] {
       const owners = /^Of ([\w ]+)\./m.exec(section)?.[1]?.split(" and ") ?? [];
       const items = section.match(/^- `[^`]+`\n(?: {2}- .*(?:\n|$))+/gm) ?? [];
       if (owners.length === 0 || items.length === 0) return [];
-      const hasGeneration = !section.includes("MCM's.");
+      const hasGeneration = !section.includes("A condition of MCM");
       return [
         {
           type: section.split("\n")[0] ?? "",
