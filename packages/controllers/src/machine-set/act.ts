@@ -108,7 +108,11 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       const machine = newMachine(set, name);
       const annotations = { ...machine.metadata.annotations, ...(await intentAtBirth(machine, context)) };
       await machines.create({ ...machine, metadata: { ...machine.metadata, annotations } });
-      context.events.record(set, { type: "Normal", reason: eventReasons.successfulCreate, message: `Created Machine: ${name}` });
+      context.events.record(set, {
+        type: "Normal",
+        reason: eventReasons.successfulCreate,
+        message: `Created Machine: ${name}`,
+      });
       expectations.creationObserved(key, name);
     } catch (error) {
       if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await exists(name))))
@@ -136,7 +140,11 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       }
       throw error;
     }
-    context.events.record(set, { type: "Normal", reason: eventReasons.successfulDelete, message: `Deleted machine: ${name}` });
+    context.events.record(set, {
+      type: "Normal",
+      reason: eventReasons.successfulDelete,
+      message: `Deleted machine: ${name}`,
+    });
   };
 
   return async (set, action, confirmOwner) => {

@@ -155,8 +155,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     for (const [name, node] of nodes) {
       if (isKubeletStopped(name, active) || (!node.hasJoined && !mayJoin(name, active))) continue;
       // A change by a fault is reported at once, as a kubelet reports changes.
-      const hasChanged =
-        mayChange && node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
+      const hasChanged = mayChange && node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
       if (node.dueMs <= now || hasChanged) work.push(() => advance(name, node, signal));
     }
     if (removeWithVm) work.push(...removals.due(now).map((name) => () => removals.remove(name, signal)));
