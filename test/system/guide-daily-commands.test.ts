@@ -125,9 +125,9 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     expect(await controllers.stop("SIGTERM")).toBe(0);
 
     const uninstall = await guide("uninstalling", "guides");
-    expect(await uninstall.run("Uninstall", 0)).toMatch(/Secret +1 /);
+    expect(await uninstall.run("Remove finalizers and annotations", 0)).toMatch(/Secret +1 /);
     expect(await all("machines")).not.toBe("");
-    await uninstall.run("Uninstall", 1);
+    await uninstall.run("Remove finalizers and annotations", 1);
     await uninstall.run("Delete the VMs first");
     await eventually(async () => expect(await all("machines")).toBe(""), LONG);
 
@@ -136,9 +136,9 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     expect(restore.rest).toEqual([]);
 
     // The export has the finalizer, which no controller would remove.
-    await uninstall.run("Uninstall", 1);
-    await uninstall.run("Uninstall", 2);
-    await uninstall.run("Uninstall", 3);
+    await uninstall.run("Remove finalizers and annotations", 1);
+    await uninstall.run("Remove finalizers and annotations", 2);
+    await uninstall.run("Remove finalizers and annotations", 3);
     await eventually(async () => expect(await all("crds")).not.toContain("machine.sapcloud.io"), LONG);
     uninstall.leaveOut("kubectl scale deployment", "the controllers are a process here, and were stopped");
     expect(uninstall.rest).toEqual([]);

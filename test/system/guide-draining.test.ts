@@ -45,7 +45,7 @@ describe("the guide to draining", () => {
     const [rules = "", label = ""] = guide.get("Rules") ?? [];
     const [start = ""] = guide.get("Start") ?? [];
     const [description = "", events = ""] = guide.get("What blocks a drain") ?? [];
-    const [force = ""] = guide.get("How long it takes") ?? [];
+    const [force = ""] = guide.get("Drain timeout") ?? [];
     await run(rules);
     await run(label);
     await eventually(async () => expect(await run(look)).toContain("PodDisruptionBudget default/web can never be met"));
@@ -74,7 +74,7 @@ describe("the guide to draining", () => {
       "Start 1",
       "Rules 2",
       "What blocks a drain 2",
-      "How long it takes 1",
+      "Drain timeout 1",
     ]);
   });
 });

@@ -39,11 +39,11 @@ describe("the guides to pools and to safety", { timeout: 300_000 }, () => {
     const page = await readGuide("pools", { kubeconfig: fleet.kubeconfig, names, folder: "guides" });
     expect(await page.run("See the pool", 0)).toContain("machinedeployment.machine.sapcloud.io/fleet");
     expect(await page.run("See the pool", 1)).toContain("fleet");
-    await page.run("Change the size", 0);
+    await page.run("Scale a pool", 0);
     await fleet.untilRunning(4);
     names["MACHINE"] = await victim();
-    await page.run("Change the size", 1);
-    await page.run("Change the size", 2);
+    await page.run("Scale a pool", 1);
+    await page.run("Scale a pool", 2);
     await fleet.untilRunning(3);
     expect(await namesOfMachines()).not.toContain(names["MACHINE"]);
 
