@@ -160,7 +160,11 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
     it("finds what readers look for by a search, among the first three results", async () => {
       const view: Page = await browser.newPage();
       await view.goto(site.url, { waitUntil: "networkidle" });
-      await view.keyboard.press("Control+k");
+      // The page hears no key before its script runs.
+      await eventually(async () => {
+        await view.keyboard.press("Control+k");
+        await view.getByRole("searchbox").waitFor({ timeout: 2_000 });
+      }, 60_000);
       const results = view.locator("#localsearch-list a");
       const missing: string[] = [];
       const goals = readerGoals.map(({ search, path }) => [search, (path.at(-1) ?? "").split("#")[0] ?? ""] as const);
