@@ -17,6 +17,8 @@ const project = (name: string, folder: string, test: object = {}) => ({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // A list of problems is shown whole, also in the line that CI prints at its end.
+    chaiConfig: { truncateThreshold: 2_000 },
     ...test,
   },
 });

@@ -172,7 +172,7 @@ describe.skipIf(!hasQemu)("VMs of QEMU (where test/clouds/install-qemu was possi
       ["pool-2", undefined],
     ]);
     expect(await create(machine)).toMatchObject({ providerId });
-    const [again] = (await storedVms(vms)).filter((vm) => vm.providerId === providerId);
+    const again = (await storedVms(vms)).find((vm) => vm.providerId === providerId);
     if (again === undefined) throw new Error("there is no VM again");
     expect(again.pid).not.toBe(killed.pid);
     await kill(again);

@@ -44,7 +44,7 @@ describe("the deletion budget on a real kube-apiserver", () => {
   /** Runs the command of the guide that contains a text. */
   const runGuide = async (part: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
     const commands = (await commandsOf("safety")).get("Deletion budget") ?? [];
-    const [command = ""] = commands.filter((each) => each.includes(part));
+    const command = commands.find((each) => each.includes(part)) ?? "";
     const [program, ...args] = wordsOf(command.replaceAll(/\$(\w+)/g, (_, name: string) => variables[name] ?? ""));
     expect(["kubectl", "millwright"], part).toContain(program);
     return program === "kubectl" ? kubectl(args) : millwright(...args);

@@ -64,7 +64,7 @@ async function leak({ api, cloud, machines }: LeakyFleet): Promise<readonly stri
   // A driver that made two VMs of one machine, and one that reported a deletion that did not happen.
   lost.push((await copyOf("twin", "kept")).providerId);
   lost.push((await copyOf("undead", "lied")).providerId);
-  const [lied] = (await machines()).filter(({ metadata }) => metadata.name === "lied");
+  const lied = (await machines()).find(({ metadata }) => metadata.name === "lied");
   if (lied !== undefined) await removeByHand(machineResource, "lied");
   await cloud.deleteVm(vmOf("lied")?.id ?? "");
   return lost;

@@ -26,7 +26,7 @@ export async function folderProblem(folder: string): Promise<string | undefined>
     if (code === "ENOENT") return undefined;
     return code === "ENOTDIR" ? `${folder} is a file` : `${folder} cannot be read: ${String(code)}`;
   }
-  const [file] = files.filter((each) => each !== ".git");
+  const file = files.find((each) => each !== ".git");
   return file === undefined
     ? undefined
     : `folder ${folder} is not empty: it has ${file}; use another name, or remove it`;

@@ -75,6 +75,19 @@ async function changeOwner(
   context.events.record(set, { type: "Warning", reason: eventReasons.released, message });
 }
 
+/**
+ * Whether a machine was created although the server responded with an error; the request has ended by then, so a read decides. Without a response
+ * the machine is not created again until it is seen, or the wait for it has expired.
+ */
+async function exists({ caches, control, namespace }: ControllerContext, name: string): Promise<boolean> {
+  try {
+    caches.machines.store.applyWrite(await control.get<Machine>(machineResource, { namespace, name }));
+    return true;
+  } catch (error) {
+    return !isNotFound(error);
+  }
+}
+
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
   const { caches, namespace, control, clock, random, crdGuard, deletionBudget } = context;
@@ -86,19 +99,6 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
     crdGuard,
     refused: createRefusedWrites(clock),
   });
-
-  /**
-   * Whether a machine was created although the server responded with an error; the request has ended by then, so a read decides. Without a response
-   * the machine is not created again until it is seen, or the wait for it has expired.
-   */
-  const exists = async (name: string): Promise<boolean> => {
-    try {
-      caches.machines.store.applyWrite(await control.get<Machine>(machineResource, { namespace, name }));
-      return true;
-    } catch (error) {
-      return !isNotFound(error);
-    }
-  };
 
   const createOne = async (set: MachineSet): Promise<void> => {
     const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
@@ -115,7 +115,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       });
       expectations.creationObserved(key, name);
     } catch (error) {
-      if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await exists(name))))
+      if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await exists(context, name))))
         expectations.creationRejected(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The random name is taken: the next reconcile uses another.
