@@ -55,9 +55,8 @@ async function pictureTexts(page: Page): Promise<readonly ShownText[]> {
   );
 }
 
-/** The smallest text of each diagram of the page, once it is drawn. */
+/** The smallest text of each diagram of the page. */
 async function diagramTexts(page: Page): Promise<readonly ShownText[]> {
-  for (const diagram of await page.locator(".diagram").all()) await diagram.locator("svg").waitFor({ timeout: 60_000 });
   const pixels = await page.evaluate<readonly number[]>(
     `[...document.querySelectorAll(".diagram svg")].map((svg) => {
       const texts = [...svg.querySelectorAll("text, foreignObject p")].map((each) => parseFloat(getComputedStyle(each).fontSize));
@@ -65,6 +64,17 @@ async function diagramTexts(page: Page): Promise<readonly ShownText[]> {
     })`,
   );
   return pixels.map((each, index) => ({ name: `diagram ${index + 1}`, pixels: each }));
+}
+
+/** Opens a page, and waits until its script has run and its diagrams are drawn: a slow computer takes seconds for that. */
+async function open(page: Page, url: string): Promise<void> {
+  await page.goto(url, { waitUntil: "networkidle" });
+  // VitePress names this button once its script runs.
+  await page
+    .locator('.VPSwitchAppearance[title]:not([title=""])')
+    .first()
+    .waitFor({ state: "attached", timeout: 60_000 });
+  for (const diagram of await page.locator(".diagram").all()) await diagram.locator("svg").waitFor({ timeout: 60_000 });
 }
 
 describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeout: 300_000 }, () => {
@@ -115,7 +125,7 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
           problems.push(`loads ${request.url()}`);
       });
       for (const address of addresses) {
-        await page.goto(`${site.url}${address}`, { waitUntil: "networkidle" });
+        await open(page, `${site.url}${address}`);
         const found = await accessibilityProblems(page);
         problems.push(...found.map((problem) => `${address}: ${problem}`));
         const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
@@ -143,7 +153,7 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
       for (const width of [390, 1280]) {
         const page = await browser.newPage({ viewport: { width, height: 844 } });
         for (const address of withPictures) {
-          await page.goto(`${site.url}${address}`, { waitUntil: "networkidle" });
+          await open(page, `${site.url}${address}`);
           const found = [...(await pictureTexts(page)), ...(await diagramTexts(page))];
           expect(found.length, address).toBeGreaterThan(0);
           small.push(
@@ -159,12 +169,8 @@ describe.skipIf(!isBuilt)("the site (where npm run site was possible)", { timeou
 
     it("finds what readers look for by a search, among the first three results", async () => {
       const view: Page = await browser.newPage();
-      await view.goto(site.url, { waitUntil: "networkidle" });
-      // The page hears no key before its script runs.
-      await eventually(async () => {
-        await view.keyboard.press("Control+k");
-        await view.getByRole("searchbox").waitFor({ timeout: 2_000 });
-      }, 60_000);
+      await open(view, site.url);
+      await view.keyboard.press("Control+k");
       const results = view.locator("#localsearch-list a");
       const missing: string[] = [];
       const goals = readerGoals.map(({ search, path }) => [search, (path.at(-1) ?? "").split("#")[0] ?? ""] as const);
