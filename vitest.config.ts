@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./tools/longest-first.ts";
 
 /** Tests run the sources: the condition selects `src/index.ts` of every package instead of its build. */
 const conditions = ["@millwright/source"];
@@ -30,6 +31,7 @@ export default defineConfig({
   test: {
     // Tests of whole processes mostly wait.
     maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./tools/summary-reporter.ts"],
     coverage: {
       provider: "v8",
