@@ -62,8 +62,16 @@ describe("the fallback for a deleted class", () => {
       await fallback([
         [named("b"), place("eu", "eu-a")],
         [named("a"), place("eu", "eu-a")],
+        [named("c"), place("eu", "eu-a")],
       ]),
     ).toBe("a");
+    const anywhere = intentFor(aMachine(), aMachineClass(), { wantsToken: false });
+    expect(
+      await fallback(
+        [[named("a"), place("", "eu-a")], [named("b")]],
+        aMachine(machine, annotated(intentAnnotation(anywhere))),
+      ),
+    ).toBe("b");
   });
 
   it("can be used itself", async () => {

@@ -6,8 +6,7 @@ import { isDeleting } from "../../model/phase.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { type CreationIntent, readIntent } from "../../model/creation-intent.ts";
 
-/** Name of the secret that holds the credentials: those of `credentialsSecretRef` win. */
-/** The name of the Secret with the credentials; `undefined` for none, which proves nothing. */
+/** The name of the Secret with the credentials: that of `credentialsSecretRef` wins. `undefined` for none, which proves nothing. */
 const credentialsOf = (secret: string | undefined, credentials: string | undefined): string | undefined =>
   credentials ?? secret;
 
