@@ -43,7 +43,7 @@ export function fallbackClassFor(
     (nodeTemplate?.zone ?? "") === (intent.zone ?? "") ? 0 : 1;
   const candidates = [...caches.classes.store.list()]
     .filter((machineClass) => isFallbackFor(machineClass, intent))
-    .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+    .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || a.metadata.name.localeCompare(b.metadata.name));
   for (const { metadata } of candidates) {
     const withClass = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
     const resolved = resolveClass(withClass, caches, namespace, driver);
