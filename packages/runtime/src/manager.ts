@@ -312,6 +312,8 @@ export function createManager(options: ManagerOptions): Manager {
   const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
       await leadership?.acquired(signal);
+      // A standby may have listed long ago, and an empty cache looks like a cluster in which everything is to be created.
+      if (leadership !== undefined) await Promise.all(informers.map((informer) => informer.checkEmptiness(signal)));
     } catch (error) {
       if (!signal.aborted) throw error;
       return;

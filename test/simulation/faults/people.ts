@@ -142,6 +142,10 @@ export const people = {
   "copy-machine": act(async (stage) => {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to copy";
+    const sets = truthOf(stage.world).sets();
+    const owner = sets.find(({ metadata }) => metadata.uid === machine.metadata.ownerReferences?.[0]?.uid);
+    // No set would adopt the copy, and it would stay as people made it.
+    if (owner?.metadata.deletionTimestamp !== undefined) return "the set of the machine to copy is being deleted";
     const name = `${machine.metadata.name}-copy`;
     const { namespace = "", labels = {}, annotations = {} } = machine.metadata;
     await stage.world.people

@@ -74,7 +74,7 @@ test("asks for a new watch within 60 s of the last sign of life, whenever that c
           return { chunks: chunks(), close: () => closed.reject(new Error("closed")) };
         },
       };
-      const script = scripted([page([], 5)], []);
+      const script = scripted([page([node("a", 1)], 5)], []);
       const watch: ApiClient["watch"] = (_, { inactivityMs = defaultInactivityMs, onAnswer }, signal) =>
         openWatch({ transport, path: "/nodes", clock: late, inactivityMs, onAnswer, signal });
       const run = start({ ...script, api: { ...script.api, watch } }, { clock });
@@ -90,7 +90,7 @@ test("asks for a new watch within 60 s of the last sign of life, whenever that c
 
 test("lives on bookmarks for an hour without a list", async () => {
   const clock = createVirtualClock();
-  const { api, listed } = scripted([page([], 5)], []);
+  const { api, listed } = scripted([page([node("a", 1)], 5)], []);
   async function* bookmarks(signal: AbortSignal): AsyncGenerator<WatchEvent> {
     for (;;) {
       await clock.sleep(45_000, signal);

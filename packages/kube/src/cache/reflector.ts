@@ -13,6 +13,7 @@ import type { Log } from "../log.ts";
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
+import { emptinessChecks, findInEmpty } from "./check-emptiness.ts";
 import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
@@ -93,6 +94,11 @@ export interface Reflector {
    * Always pass one with a deadline, since a type without changes gets a bookmark only every minute.
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Looks whether a store that holds nothing is right: lists one object, and has everything listed again when there is one. The reflector does the same from time to time. Resolves with
+   * whether the store was wrong, and with `false` when that cannot be found out now; rejects when the signal aborts.
+   */
+  checkEmptiness(signal: AbortSignal): Promise<boolean>;
   counts(): ReflectorCounts;
   /** For how long there was no event, bookmark, response, or attempt, milliseconds. More than minutes: the reflector hangs, for each attempt has a deadline. */
   silentForMs(): number;
@@ -133,7 +139,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const scope: Scope = { namespace, labelSelector, fieldSelector };
   const omitManagedFields = options.keepManagedFields !== true;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
-  const history = followHistory(api.history ?? createServerHistory(clock));
+  const serverHistory = api.history ?? createServerHistory(clock);
+  const history = followHistory(serverHistory);
   const waiters = createVersionWaiters();
   const connectivity = createConnectivityRecord(clock);
   const failureLog = createFailureLog(log, describeType(type));
@@ -363,12 +370,41 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
   }
 
+  async function checkEmptiness(signal: AbortSignal): Promise<boolean> {
+    const isEmpty = (): boolean => store.size === 0 && synced && history.isCurrent() && !isUnverified;
+    if (version === undefined || !isEmpty()) return false;
+    // The watch reports why the server does not answer.
+    const key = await findInEmpty(api, type, scope, version, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (key === undefined || !isEmpty()) return false;
+    const found = `${key} exists, and the cache is empty`;
+    serverHistory.suspect({ kind: "incomplete list", resource: describeType(type), found });
+    return true;
+  }
+
+  /** Checks a store that is empty after its first list, ever more rarely: later lists are compared with the one before. */
+  async function keepCheckingEmptiness(signal: AbortSignal): Promise<void> {
+    const { firstMs, longestMs } = emptinessChecks;
+    try {
+      for (let waitMs = firstMs; ;) {
+        await clock.sleep(waitMs, signal);
+        waitMs = (await checkEmptiness(signal)) ? firstMs : Math.min(longestMs, 2 * waitMs);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
     running = true;
     const resyncMs = options.resyncMs ?? 0;
     try {
-      await Promise.all([follow(signal), ...(resyncMs > 0 ? [resync(resyncMs, signal)] : [])]);
+      await Promise.all([
+        follow(signal),
+        keepCheckingEmptiness(signal),
+        ...(resyncMs > 0 ? [resync(resyncMs, signal)] : []),
+      ]);
     } finally {
       running = false;
       connectivity.ended();
@@ -382,6 +418,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     synced: history.current,
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
+    checkEmptiness,
     counts: () => ({ ...counts }),
     silentForMs: () => clock.monotonicMs() - activeMs,
     listedForMs: () => (listedMs === undefined ? undefined : clock.monotonicMs() - listedMs),

@@ -18,7 +18,8 @@ async function withNodes() {
   for (let turn = 0; turn < 20; turn++) await cluster.clock.advance(0);
   await synced;
   const node = (name: string) => cluster.api.peek<Node>(nodeResource, { name });
-  return { ...cluster, patch: createNodePatcher(context), node, end: () => signal.abort() };
+  const cached = (name: string) => context.target?.caches.nodes.store.get(name);
+  return { ...cluster, patch: createNodePatcher(context), node, cached, end: () => signal.abort() };
 }
 
 describe("the writes to nodes", () => {
@@ -48,6 +49,24 @@ describe("the writes to nodes", () => {
     expect(node("a")?.metadata.labels).toBeUndefined();
     expect(node("b")?.metadata.labels).toEqual({ seen: "yes" });
     end();
+  });
+
+  // A watch may lag for minutes: each attempt until its event would be a conflict.
+  it("read a node that changed meanwhile, and forget one that is gone", async () => {
+    const { api, patch, cached, end } = await withNodes();
+    end();
+    const seen = { labels: { by: "another" } };
+    await api.patch(nodeResource, { name: "a" }, { metadata: seen }, { kind: "merge" });
+    const change = { name: "a", patch: { metadata: { ...labelled.metadata, resourceVersion: "1" } } };
+    expect(cached("a")?.metadata.labels).toBeUndefined();
+    expect(await patch([change])).toBe(true);
+    expect(cached("a")?.metadata).toMatchObject(seen);
+    const conflict = new ApiError({ status: 409, reason: "Conflict", message: "it was changed" });
+    const missing = new ApiError({ status: 404, reason: "NotFound", message: "it is gone", details: { name: "b" } });
+    api.inject({ verb: "patch", type: nodeResource, error: conflict });
+    api.inject({ verb: "get", type: nodeResource, error: missing });
+    expect(await patch([{ name: "b", patch: labelled }])).toBe(true);
+    expect(cached("b")).toBeUndefined();
   });
 
   it("try all before they fail with what one of them met", async () => {

@@ -1,4 +1,4 @@
-import { isConflict, nodeResource } from "@millwright/kube";
+import { isConflict, isNotFound, nodeResource } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { createWriter } from "../../cluster/writer.ts";
@@ -9,7 +9,7 @@ import type { NodeChange } from "../state/node-patch.ts";
 /** Concurrent writes to nodes: a large deployment neither waits for one after another nor floods the API server. */
 const AT_ONCE = 16;
 
-/** Writes changes of nodes; resolves with whether some nodes had changed meanwhile and were skipped. */
+/** Writes changes of nodes; resolves with whether some nodes had changed meanwhile and were skipped: then the cache has their new state. */
 export type NodePatcher = (changes: readonly NodeChange[]) => Promise<boolean>;
 
 /**
@@ -30,6 +30,16 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
     }
   };
 
+  /** Puts the state of a node that had changed into the cache: its event may come much later, and until then each attempt would be a conflict. */
+  const readAgain = async (name: string): Promise<void> => {
+    try {
+      store.applyWrite(await target.api.get<Node>(nodeResource, { name }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      store.applyDelete({ name });
+    }
+  };
+
   return async (changes) => {
     let hasConflict = false;
     const errors: unknown[] = [];
@@ -39,8 +49,11 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
         try {
           await write(change);
         } catch (error) {
-          if (isConflict(error)) hasConflict = true;
-          else errors.push(error);
+          if (!isConflict(error)) errors.push(error);
+          else {
+            hasConflict = true;
+            await readAgain(change.name).catch((failure: unknown) => errors.push(failure));
+          }
         }
       }
     };
