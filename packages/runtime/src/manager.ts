@@ -31,6 +31,7 @@ import {
   createEventRecorder,
   createFencedClient,
   type Leadership,
+  type Reflector,
   type Log,
   nodeResource,
   noLog,
@@ -160,6 +161,16 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
     lost.addEventListener("abort", lose, { once: true });
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+
+/** Waits until this process leads. A standby may have listed long ago, and an empty cache looks like a cluster in which everything is to be created. */
+async function takeLead(
+  { acquired }: Pick<Leadership, "acquired">,
+  informers: readonly Pick<Reflector, "checkEmptiness">[],
+  signal: AbortSignal,
+): Promise<void> {
+  await acquired(signal);
+  await Promise.all(informers.map((informer) => informer.checkEmptiness(signal)));
+}
 
 /** The caches that run elsewhere, or new ones. */
 const targetCachesFor = (options: CacheOptions, shared: TargetCaches | undefined): TargetCaches =>
@@ -311,9 +322,7 @@ export function createManager(options: ManagerOptions): Manager {
    */
   const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
-      await leadership?.acquired(signal);
-      // A standby may have listed long ago, and an empty cache looks like a cluster in which everything is to be created.
-      if (leadership !== undefined) await Promise.all(informers.map((informer) => informer.checkEmptiness(signal)));
+      if (leadership !== undefined) await takeLead(leadership, informers, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       return;

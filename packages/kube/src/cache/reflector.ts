@@ -13,7 +13,7 @@ import type { Log } from "../log.ts";
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
-import { emptinessChecks, findInEmpty } from "./check-emptiness.ts";
+import { createEmptinessCheck } from "./check-emptiness.ts";
 import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
@@ -121,6 +121,28 @@ const cutsBeforePages = 3;
 
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
+
+/** Calls subscribers of the store with every object, again and again. Resolves when the signal aborts. */
+async function keepResyncing(
+  {
+    store,
+    clock,
+    random,
+  }: Pick<ReflectorOptions<never>, "clock" | "random"> & { readonly store: Pick<Store<never>, "resync"> },
+  everyMs: number,
+  isSynced: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (;;) {
+      // Jitter, so that not all caches of a process resync at once.
+      await clock.sleep(everyMs * (1 + random.next() / 10), signal);
+      if (isSynced()) await store.resync({ clock, signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
 
 /**
  * Creates a reflector: it lists, then watches with bookmarks. After any end of a watch it continues from the last
@@ -358,42 +380,9 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
   }
 
-  async function resync(everyMs: number, signal: AbortSignal): Promise<void> {
-    try {
-      for (;;) {
-        // Jitter, so that not all caches of a process resync at once.
-        await clock.sleep(everyMs * (1 + random.next() / 10), signal);
-        if (synced) await store.resync({ clock, signal });
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
-
-  async function checkEmptiness(signal: AbortSignal): Promise<boolean> {
-    const isEmpty = (): boolean => store.size === 0 && synced && history.isCurrent() && !isUnverified;
-    if (version === undefined || !isEmpty()) return false;
-    // The watch reports why the server does not answer.
-    const key = await findInEmpty(api, type, scope, version, signal).catch(() => undefined);
-    signal.throwIfAborted();
-    if (key === undefined || !isEmpty()) return false;
-    const found = `${key} exists, and the cache is empty`;
-    serverHistory.suspect({ kind: "incomplete list", resource: describeType(type), found });
-    return true;
-  }
-
-  /** Checks a store that is empty after its first list, ever more rarely: later lists are compared with the one before. */
-  async function keepCheckingEmptiness(signal: AbortSignal): Promise<void> {
-    const { firstMs, longestMs } = emptinessChecks;
-    try {
-      for (let waitMs = firstMs; ;) {
-        await clock.sleep(waitMs, signal);
-        waitMs = (await checkEmptiness(signal)) ? firstMs : Math.min(longestMs, 2 * waitMs);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
+  const emptyAt = (): string | undefined =>
+    store.size === 0 && synced && history.isCurrent() && !isUnverified ? version : undefined;
+  const emptiness = createEmptinessCheck({ api, type, scope, clock, version: emptyAt, history: serverHistory });
 
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
@@ -402,8 +391,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     try {
       await Promise.all([
         follow(signal),
-        keepCheckingEmptiness(signal),
-        ...(resyncMs > 0 ? [resync(resyncMs, signal)] : []),
+        emptiness.run(signal),
+        ...(resyncMs > 0 ? [keepResyncing(options, resyncMs, () => synced, signal)] : []),
       ]);
     } finally {
       running = false;
@@ -418,7 +407,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     synced: history.current,
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
-    checkEmptiness,
+    checkEmptiness: emptiness.check,
     counts: () => ({ ...counts }),
     silentForMs: () => clock.monotonicMs() - activeMs,
     listedForMs: () => (listedMs === undefined ? undefined : clock.monotonicMs() - listedMs),
