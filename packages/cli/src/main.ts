@@ -1,6 +1,7 @@
 import { isConfigError } from "@millwright/core/command-line";
 import { CommanderError } from "commander";
 import { exitStatus } from "./terminal/exit-status.ts";
+import { withObjectWords } from "./explain/object-words.ts";
 import { createProgram } from "./program.ts";
 import { isUsageError } from "./terminal/usage-error.ts";
 import { plain } from "./terminal/text.ts";
@@ -32,15 +33,15 @@ export async function main(args: readonly string[], name = "millwright"): Promis
   const program = createProgram((code) => {
     status = code;
   }, args).name(name);
-  // Commander's own --version needs the text in advance.
-  const words = args.length === 1 && args[0] === "--version" ? ["version"] : [...args];
   try {
+    // Commander's own --version needs the text in advance.
+    const words = args.length === 1 && args[0] === "--version" ? ["version"] : withObjectWords(args);
     await program.parseAsync(words, { from: "user" });
     return status;
   } catch (error) {
     // Commander has printed the error; help and version end this way, too.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
-    const explained = isConfigError(error) ? error : await explain(error, words[0] ?? "");
+    const explained = isConfigError(error) ? error : await explain(error, args[0] ?? "");
     process.stderr.write(`millwright: ${plain(explained.message)}\n`);
     return isUsageError(explained) ? exitStatus.usage : exitStatus.failed;
   }

@@ -19,8 +19,6 @@ export { createClassRejectionController } from "./machine-class/rejection-contro
 export { createCapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityDriver } from "./machine-class/capacity-driver.ts";
-export { secretNamesOf } from "./model/class-references.ts";
-export { readSecretValues } from "./cluster/class-view.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";
 export { defaultOvershootMargins } from "./safety/overshoot-limits.ts";
@@ -49,7 +47,6 @@ export { createVmOwners } from "./vm-lists/vm-owners.ts";
 export type { MissingVms } from "./vm-lists/missing-vms.ts";
 export { backoffBounds } from "./model/retry.ts";
 export type { BackoffBounds } from "./model/retry.ts";
-export { isPending } from "./model/operation.ts";
 export type { OperationKind, OperationResult, PendingOperation } from "./model/operation.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export type { MachineSettings } from "./model/machine-settings.ts";

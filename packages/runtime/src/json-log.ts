@@ -1,11 +1,17 @@
 import { createWriteStream } from "node:fs";
+import { createRequire } from "node:module";
 import { toPrintable } from "@millwright/core";
 import type { Log, LogFields, LogLevel } from "@millwright/kube";
-import { type DestinationStream, pino } from "pino";
+import type { DestinationStream, pino as Pino } from "pino";
 import { toLogFields } from "./logging/log-values.ts";
 import { withListedKeys, withoutStacks } from "./logging/line-fields.ts";
 
+/** The library is loaded with the first line: most commands write none. */
+const load = createRequire(import.meta.url);
+const loadPino = (): typeof Pino => load("pino");
+
 function createLog(level: LogLevel, stream: DestinationStream): Log {
+  const pino = loadPino();
   const logger = pino(
     {
       level,
@@ -26,6 +32,10 @@ function createLog(level: LogLevel, stream: DestinationStream): Log {
     if (logger.isLevelEnabled(lineLevel)) logger[lineLevel](toLine(fields), toPrintable(message));
   };
 }
+
+/** From the least to the most important. */
+const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+
 /** Bytes that are kept of what cannot be written, such as to a file on a full disk; lines beyond that are dropped. */
 const MAX_UNWRITTEN = 1_048_576;
 
@@ -36,10 +46,18 @@ const MAX_UNWRITTEN = 1_048_576;
  * has not taken by then. It takes about 10 µs a line, and some hundred lines a second are many. As with programs that log by klog, a reader that stops reading stops the process.
  */
 export function createJsonLog(level: LogLevel): Log {
-  const stream = pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN });
-  // The log is the one thing that can be missing.
-  stream.on("error", () => undefined);
-  return createLog(level, stream);
+  const open = (): Log => {
+    const stream = loadPino().destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN });
+    // The log is the one thing that can be missing.
+    stream.on("error", () => undefined);
+    return createLog(level, stream);
+  };
+  let log: Log | undefined;
+  return (lineLevel, ...line) => {
+    if (levels.indexOf(lineLevel) < levels.indexOf(level)) return;
+    log ??= open();
+    log(lineLevel, ...line);
+  };
 }
 
 /** A log of the same form that is appended to a file. */

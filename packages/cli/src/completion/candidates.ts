@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import { kindWords } from "../explain/subject-name.ts";
+import { kindOfWord, kindWords } from "../explain/subject-name.ts";
 
 /** A word that may stand at the end of a command line. */
 export interface Candidate {
@@ -90,15 +90,12 @@ function readWord(line: Line, word: string): Line {
     : { ...line, command: inner, path: [...path, inner.name()] };
 }
 
-const isNamed = (kind: string): kind is keyof typeof kindWords => kind in kindWords;
-
 /** Words for the part of `KIND/NAME` that is there. */
 function ofSubject(last: string): Found {
   const at = last.indexOf("/");
   if (at < 0) return { ...ofWords(Object.values(kindWords).map(([first = ""]) => `${first}/`)), isPart: true };
-  const word = last.slice(0, at).toLowerCase();
-  const [kind] = Object.entries(kindWords).find(([, words]) => words.includes(word)) ?? [];
-  return kind === undefined || !isNamed(kind) ? nothing : ofObjects(kind, last.slice(0, at + 1));
+  const kind = kindOfWord(last.slice(0, at));
+  return kind === undefined ? nothing : ofObjects(kind, last.slice(0, at + 1));
 }
 
 function ofArgument(argument: Argument | undefined, { path, values }: Line, last: string): Found {

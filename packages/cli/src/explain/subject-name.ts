@@ -12,6 +12,13 @@ export const kindWords: Readonly<Record<Subject["kind"], readonly string[]>> = {
 
 const isKind = (kind: string): kind is Subject["kind"] => kind in kindWords;
 
+/** The kind of a word in any case, also with the API group behind a dot, as in `kubectl get -o name`. */
+export function kindOfWord(word: string): Subject["kind"] | undefined {
+  const [plural = ""] = word.toLowerCase().split(".", 1);
+  const [kind] = Object.entries(kindWords).find(([, words]) => words.includes(plural)) ?? [];
+  return kind !== undefined && isKind(kind) ? kind : undefined;
+}
+
 /**
  * Reads `KIND/NAME`.
  *
@@ -19,8 +26,8 @@ const isKind = (kind: string): kind is Subject["kind"] => kind in kindWords;
  */
 export function readSubject(text: string): Subject {
   const [word = "", name = "", ...rest] = text.split("/");
-  const [kind] = Object.entries(kindWords).find(([, words]) => words.includes(word.toLowerCase())) ?? [];
-  if (kind === undefined || !isKind(kind) || name === "" || rest.length > 0)
+  const kind = kindOfWord(word);
+  if (kind === undefined || name === "" || rest.length > 0)
     throw new UsageError(
       `${text}: expected KIND/NAME, such as machine/NAME; kinds are ${Object.values(kindWords)
         .map(([first]) => first)

@@ -18,7 +18,7 @@ export const ownerPace = {
   /** Objects with no more machines than this are never delayed. */
   freeCost: 100,
   /** Maximum delay of a reconcile, milliseconds: that of a changed spec, too. */
-  maxDelayMs: 2_000,
+  maxDelayMs: 5_000,
 } as const;
 
 /** Options of a controller of objects that own machines. */

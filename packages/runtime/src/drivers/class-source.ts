@@ -1,4 +1,4 @@
-import { readSecretValues, secretNamesOf } from "@millwright/controllers";
+import { readSecretValues, secretNamesOf } from "@millwright/controllers/driver-calls";
 import {
   formatProblems,
   type MachineClass,

@@ -14,19 +14,19 @@ import {
   Secret,
   type SecretData,
 } from "@millwright/core";
-import {
-  type CapacityDriver,
-  type ClassCall,
-  type ClassProblem,
-  type CreateVmCall,
-  type DriverOutcome,
-  isPending,
-  type MachineDriver,
-  type OperationResult,
-  type PendingOperation,
-  type VmCall,
-  type VmListDriver,
+import type {
+  CapacityDriver,
+  ClassCall,
+  ClassProblem,
+  CreateVmCall,
+  DriverOutcome,
+  MachineDriver,
+  OperationResult,
+  PendingOperation,
+  VmCall,
+  VmListDriver,
 } from "@millwright/controllers";
+import { isPending } from "@millwright/controllers/driver-calls";
 import type { Log } from "@millwright/kube";
 import { createDriverCaller, type EndedCall } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
