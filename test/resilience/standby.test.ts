@@ -60,6 +60,10 @@ describe("a standby of a thousand machines", () => {
     }, 120_000);
   };
 
+  /** Of the kinds of which there are some; the caches that are empty are compared with the server when the process takes the lead. */
+  const isListOfSome = ({ isList, resource }: { readonly isList: boolean; readonly resource: string }): boolean =>
+    isList && ["machines", "machinesets", "machineclasses"].includes(resource);
+
   /** A set with its machines and their VMs, as a leader would leave them. */
   async function createFleet(): Promise<void> {
     const { api, cloud } = installation;
@@ -131,7 +135,7 @@ describe("a standby of a thousand machines", () => {
     const stoppedMs = Date.now();
     const afterStop = await untilScaledTo(FLEET + 1, stoppedMs);
     console.info(`after SIGTERM a machine was created in ${(afterStop.at(-1)?.time.getTime() ?? 0) - stoppedMs} ms`);
-    expect(afterStop.filter(({ isList }) => isList)).toEqual([]);
+    expect(afterStop.filter(isListOfSome)).toEqual([]);
     expect(await watches()).toBe(1);
 
     await start();
@@ -139,7 +143,7 @@ describe("a standby of a thousand machines", () => {
     const killedMs = Date.now();
     const afterKill = await untilScaledTo(FLEET + 2, killedMs);
     console.info(`after SIGKILL a machine was created in ${(afterKill.at(-1)?.time.getTime() ?? 0) - killedMs} ms`);
-    expect(afterKill.filter(({ isList }) => isList)).toEqual([]);
+    expect(afterKill.filter(isListOfSome)).toEqual([]);
     await eventually(async () => expect(await watches()).toBe(1));
     expect(await installation.machines()).toHaveLength(FLEET + 2);
   });
