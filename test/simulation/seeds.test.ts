@@ -3,7 +3,7 @@ import { profiles, scheduleOf } from "./faults/profiles.ts";
 import { simulate } from "./simulate.ts";
 
 /** Of each profile; more of them: `npm run simulate -- --seeds 500`. */
-const seeds = Array.from({ length: 7 }, (_, index) => index + 1);
+const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
 
 describe.each(Object.keys(profiles).filter((name) => name !== "calm"))(
   "with the faults of the profile %s",

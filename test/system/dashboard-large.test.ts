@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)(
       });
       browser = await startBrowser();
       page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(60_000);
       page.on("pageerror", ({ message }) => errors.push(message));
       devtools = await page.context().newCDPSession(page);
       await devtools.send("Performance.enable");
