@@ -1,3 +1,4 @@
+import { machineGroup } from "@millwright/core/command-line";
 import type { Subject } from "@millwright/runtime";
 import { UsageError } from "../terminal/usage-error.ts";
 
@@ -12,11 +13,16 @@ export const kindWords: Readonly<Record<Subject["kind"], readonly string[]>> = {
 
 const isKind = (kind: string): kind is Subject["kind"] => kind in kindWords;
 
-/** The kind of a word in any case, also with the API group behind a dot, as in `kubectl get -o name`. */
+/** What may stand behind the word of one of our kinds, as kubectl reads and prints it. */
+const isOwnGroup = (suffix: string): boolean =>
+  suffix === machineGroup || (/^v\d\w*\./.test(suffix) && suffix.endsWith(`.${machineGroup}`));
+
+/** The kind of a word in any case, also with its API group behind a dot, as in `kubectl get -o name`. Undefined for kinds of other groups, such as the Machine of Cluster API. */
 export function kindOfWord(word: string): Subject["kind"] | undefined {
-  const [plural = ""] = word.toLowerCase().split(".", 1);
+  const [, plural = "", suffix] = /^([^.]*)(?:\.(.*))?$/.exec(word.toLowerCase()) ?? [];
   const [kind] = Object.entries(kindWords).find(([, words]) => words.includes(plural)) ?? [];
-  return kind !== undefined && isKind(kind) ? kind : undefined;
+  if (kind === undefined || !isKind(kind)) return undefined;
+  return suffix === undefined || (kind !== "Node" && isOwnGroup(suffix)) ? kind : undefined;
 }
 
 /**

@@ -13,3 +13,4 @@ export { readIntOrPercent } from "../api/values/fenceposts.ts";
 export { controllerInfos, controllerNames, leaseNames, leasesOf, selectControllers } from "../wire/controllers.ts";
 export type { ControllerName } from "../wire/controllers.ts";
 export { defaultNodeConditions } from "../wire/node-conditions.ts";
+export { machineGroup } from "../wire/machine-group.ts";

@@ -9,6 +9,9 @@ import { isNewer } from "../objects/resource-version.ts";
 /** An empty cache is checked after so long, then after twice as long, and so on, milliseconds. */
 export const emptinessChecks = { firstMs: 60_000, longestMs: 10 * 60_000 };
 
+/** A server that does not answer for so long must not keep a new leader from its work, milliseconds. */
+const answerMs = 5_000;
+
 /** What {@link createEmptinessCheck} needs. */
 export interface EmptinessCheckOptions {
   readonly api: Pick<ApiClient, "list">;
@@ -31,7 +34,9 @@ export function createEmptinessCheck({ api, type, scope, clock, version, history
     const before = version();
     if (before === undefined) return false;
     // The watch reports why the server does not answer.
-    const listed = await api.list(type, { ...scope, limit: 1, metadataOnly: true }, { signal }).catch(() => undefined);
+    const listed = await api
+      .list(type, { ...scope, limit: 1, metadataOnly: true }, { signal, timeoutMs: answerMs })
+      .catch(() => undefined);
     signal.throwIfAborted();
     // The event of a newer object is still to come.
     const object = listed?.items.find(({ metadata }) => !isNewer(metadata.resourceVersion, before));

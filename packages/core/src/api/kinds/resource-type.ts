@@ -1,7 +1,6 @@
 import { text } from "../schema/fields.ts";
 
-/** API group of the four kinds, shared with Gardener's Machine Controller Manager. */
-export const machineGroup = "machine.sapcloud.io";
+export { machineGroup } from "../../wire/machine-group.ts";
 
 /** Group and version of the four kinds, as in `apiVersion` of an object. */
 export const machineApiVersion = "machine.sapcloud.io/v1alpha1";
