@@ -110,7 +110,7 @@ describe("refusals of EC2", () => {
     await expect(driver.createMachine(aRequest(), aContext(undefined, 1_000))).rejects.toMatchObject({
       code: "Unavailable",
       message: `EC2 throttles RunInstances (${code}): the wait for a turn exceeds the deadline of the call`,
-      retryAfterMs: expect.closeTo(1_000, -2),
+      retryAfterMs: expect.closeTo(1_000, -3),
     });
     await driver.createMachine(aRequest(), aContext());
     expect([ec2.log.count("RunInstances"), ec2.inventory().instances.length]).toEqual([2, 1]);
