@@ -94,7 +94,9 @@ describe("the endpoint of the cluster autoscaler on a real kube-apiserver", () =
     }));
   const untilJoined = (count: number): Promise<void> =>
     eventually(async () => {
-      expect((await fleet.machines()).map(phaseOf)).toEqual(Array.from({ length: count }, () => "Running"));
+      const machines = await fleet.machines();
+      const about = JSON.stringify({ size: await size(), machines: machines.map(({ metadata }) => metadata) });
+      expect(machines.map(phaseOf), about).toEqual(Array.from({ length: count }, () => "Running"));
       expect(await nodes()).toHaveLength(count);
     }, LONG);
 
