@@ -44,6 +44,15 @@ export interface MachineDeploymentControllerOptions {
   readonly awaitsFirstSync?: boolean;
 }
 
+/**
+ * A patch for the version that it was decided from. What people and the cluster-autoscaler write meanwhile is decided on again: without the version, a list of machines to delete, or a
+ * template, would be overwritten by what follows from the former one.
+ */
+const inVersionOf = (
+  { metadata: { resourceVersion } }: MachineDeployment,
+  patch: { readonly metadata?: object },
+): object => ({ ...patch, metadata: { ...patch.metadata, resourceVersion } });
+
 /** Makes the controller of MachineDeployments: it rolls templates out over MachineSets. */
 export function createMachineDeploymentController(
   context: ControllerContext,
@@ -101,7 +110,7 @@ export function createMachineDeploymentController(
       case "RemoveFinalizer":
         return deployments.patch(ref, removeFinalizerPatch(deployment, finalizers.machine));
       case "PatchDeployment":
-        return deployments.patch(ref, action.patch);
+        return deployments.patch(ref, inVersionOf(deployment, action.patch));
       case "AdoptMachineSet": {
         const set = caches.sets.store.getByRef({ namespace, name: action.name });
         if (set === undefined) return;
