@@ -97,7 +97,12 @@ export const cloudFaults = {
       const vm = choices.anyOf(ownVms(world));
       if (vm === undefined) return "no kubelet to stop";
       world.kubelets.silence(vm.nodeName, durationMs);
-      return `the kubelet of ${vm.nodeName} is silent for ${Math.round(durationMs / 1000)} s`;
+      // Its pods neither start nor end.
+      const { remove } = world.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [vm.nodeName] });
+      return {
+        what: `the kubelet of ${vm.nodeName} is silent for ${Math.round(durationMs / 1000)} s`,
+        end: remove,
+      };
     },
   },
   "never-joins": {

@@ -160,6 +160,20 @@ test("follows a server that returned to an earlier state", () => {
   expect(next.findRewind("10")).toBeUndefined();
 });
 
+test("takes back by events what a server that only lagged behind did not have yet", () => {
+  const store = createStore();
+  store.replaceAll([pod("a", 100), withUid(pod("b", 101), "first")], "120", store.beginList());
+  store.applyDeletion(withUid(pod("b", 121), "first"));
+  store.applyWrite(withUid(pod("b", 122), "second"));
+  store.applyWrite(pod("c", 123));
+  store.replaceAll([pod("a", 100), withUid(pod("b", 101), "first")], "120", store.beginList());
+  expect([store.get("n/b")?.metadata.uid, store.get("n/c")]).toEqual(["first", undefined]);
+  store.applyDeletion(withUid(pod("b", 121), "first"));
+  store.applyEvent(withUid(pod("b", 122), "second"));
+  store.applyEvent(pod("c", 123));
+  expect([store.get("n/b")?.metadata.uid, versionOf(store.get("n/c"))]).toEqual(["second", "123"]);
+});
+
 test("keeps what is written while it takes over the earlier state of a server", () => {
   const store = createStore();
   store.replaceAll([pod("a", 100), pod("b", 5)], "120", store.beginList());

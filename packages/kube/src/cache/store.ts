@@ -191,13 +191,19 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   const kept = (object: T): T => object;
 
   /** Replaces what is under the key; another object of the same name (another uid) is a deletion and an addition. */
-  function put(key: string, incoming: T, keep: (object: T) => T): void {
+  function put(key: string, incoming: T, keep: (object: T) => T, drop = supersede): void {
     const old = objects.get(key);
-    if (old !== undefined && isOther(old, incoming)) {
-      remove(key, deletionBefore(old, incoming.metadata.resourceVersion));
-    }
+    if (old !== undefined && isOther(old, incoming)) drop(key, old, incoming.metadata.resourceVersion);
     set(key, keep(incoming));
   }
+
+  /** Removes what does not exist any more at a version. */
+  function supersede(key: string, object: T, resourceVersion: string | undefined): void {
+    remove(key, deletionBefore(object, resourceVersion));
+  }
+
+  /** Removes what an earlier state of the server lacks. The server may only have lagged behind: then the watch from that state brings it back. */
+  const rewind = (key: string): void => set(key, undefined);
 
   function remove(key: string, deletion: Deletion): void {
     tombstones.add(key, deletion);
@@ -291,7 +297,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     for (const item of items) {
       const key = keyOf(item);
       listed.add(key);
-      if (isRewound) put(key, item, keep);
+      if (isRewound) put(key, item, keep, rewind);
       else accept(item, keep);
       yield;
     }
@@ -301,7 +307,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       if (object === undefined) continue;
       // Own writes after the list are newer and stay. If the server returned to an earlier state versions cannot be compared: keep what was written since.
       if (isRewound ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
-      remove(key, deletionBefore(object, resourceVersion));
+      (isRewound ? rewind : supersede)(key, object, resourceVersion);
       yield;
     }
     noteVersion(resourceVersion);

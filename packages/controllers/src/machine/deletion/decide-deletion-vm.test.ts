@@ -129,6 +129,24 @@ describe("deleting the VM", () => {
     expect(retry).toMatchObject({ actions: [{ kind: "StartOperation" }], status: waiting.status, because: [] });
   });
 
+  it.each([
+    ["look-up", "find", aMachine(beingDeleted("2026-01-01T00:10:00Z"))],
+    ["deletion", "delete", machine],
+  ] as const)(
+    "does not report a failed %s again when another process has reported a later one: the two would never end",
+    (_, kind, deleted) => {
+      const ours = failed(kind, "Internal", { isAcknowledged: true });
+      const theirs = decide({ machine: deleted, operation: failed(kind, "ResourceExhausted") });
+      const reported = machineAfter(aSnapshot({ machine: deleted }), theirs);
+      const decision = decide({ machine: reported, operation: ours }, later(1));
+      expect(decision).toMatchObject({ actions: [], status: reported.status, because: [] });
+      // A status that was lost is reported again.
+      expect(decide({ machine: deleted, operation: ours }, later(1)).status?.lastOperation?.description).toContain(
+        "code = [Internal]",
+      );
+    },
+  );
+
   it("does not mistake the end of another call for its own", () => {
     expect(
       kindsOf(decide({ machine, operation: succeeded("find", { providerId: "vm-1", nodeName: "node" }) })),

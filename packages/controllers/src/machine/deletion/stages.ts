@@ -75,6 +75,16 @@ const withoutAnswer = (happened: string): StageResult => ({
   because: [{ type: "Warning", reason: machineEventReasons.vmStatusUnknown, message: `${happened}; stage Drain` }],
 });
 
+/** Keeps what the status reports instead of a failure that was recorded before: it may be a later attempt of another process, and two that repeat their own would never end. */
+function unlessReported(result: StageResult, snapshot: MachineSnapshot, stage: DeletionStage): StageResult {
+  const { machine, operation } = snapshot;
+  const isRecorded = operation?.state === "failed" && operation.isAcknowledged;
+  const isReported = markedStage(snapshot) === stage && machine.status?.lastOperation?.state === "Failed";
+  if (!isRecorded || !isReported || result.next !== "stay") return result;
+  const { happened: _, ...rest } = result;
+  return rest;
+}
+
 /** What follows from a failed look-up; nothing when it is to be repeated now. */
 function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): StageResult | undefined {
   const { machine, inputs } = snapshot;
@@ -90,7 +100,9 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
   const happened = withAttempts(text, failed, { last: machine.status?.lastOperation, requeueAfterMs, now });
   if (!failed.isAcknowledged)
     return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
-  return requeueAfterMs > 0 ? { next: "stay", happened, state: "Failed", requeueAfterMs } : undefined;
+  return requeueAfterMs > 0
+    ? unlessReported({ next: "stay", happened, state: "Failed", requeueAfterMs }, snapshot, "GetVmStatus")
+    : undefined;
 }
 
 type EndedOperation = Extract<OperationView, { readonly state: "done" | "failed" }>;
@@ -178,8 +190,11 @@ function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: D
 }
 
 /** Lets the driver delete the VM. The stage ends when the driver reports that the VM does not exist. */
-export const deleteVm: Stage = (snapshot, now) =>
-  withSkippedDrain(withHeldBack(vmDeletion(snapshot, now), snapshot, now), snapshot, now);
+export const deleteVm: Stage = (snapshot, now) => {
+  const result = vmDeletion(snapshot, now);
+  const noted = withSkippedDrain(withHeldBack(result, snapshot, now), snapshot, now);
+  return noted === result ? unlessReported(result, snapshot, "DeleteVm") : noted;
+};
 
 const vmDeletion: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
