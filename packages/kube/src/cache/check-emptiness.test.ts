@@ -40,7 +40,7 @@ describe("a cache that is empty after its first list", () => {
     await end();
   });
 
-  it("is checked ever more rarely, and not at all once it holds something", async () => {
+  it("is checked ever more rarely, and no more once it holds something and lacks nothing", async () => {
     const { clock, listed, end } = startShared([page([], 5)], [[]]);
     const counts: number[] = [];
     for (const minutes of [1, 2, 4, 8, 10, 10, 10]) {
@@ -49,10 +49,27 @@ describe("a cache that is empty after its first list", () => {
     }
     expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7]);
     await end();
-    const filled = startShared([page([], 5)], [[added("a", 6)]]);
+    const filled = startShared([page([], 5), page([node("a", 6), node("b", 7)], 7)], [[added("a", 6)]]);
     await filled.clock.advance(3_600_000);
-    expect(filled.listed).toHaveLength(1);
+    expect(filled.listed).toHaveLength(2);
     await filled.end();
+  });
+
+  it("is checked although an event has brought one of its objects", async () => {
+    const whole = page([node("a", 6), node("b", 3)], 6);
+    // The first answer is as empty as the list was: it confirms nothing.
+    const { clock, listed, store, history, end } = startShared(
+      [page([], 5), page([], 6), whole, whole],
+      [[added("a", 6)], []],
+    );
+    await clock.advance(emptinessChecks.firstMs);
+    expect([listed.length, names(store.list())]).toEqual([2, ["a"]]);
+    await clock.advance(2 * emptinessChecks.firstMs + 5_000);
+    expect(listed[1]).toMatchObject({ metadataOnly: true });
+    expect(listed[1]).not.toHaveProperty("limit");
+    expect(names(store.list())).toEqual(["a", "b"]);
+    expect(history.epoch()).toBe(1);
+    await end();
   });
 
   it("does not take an object for missing whose event is still to come", async () => {

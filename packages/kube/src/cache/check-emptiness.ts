@@ -2,11 +2,12 @@ import type { Clock, ResourceType } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import type { Scope } from "../client/call-options.ts";
 import type { ServerHistory } from "../client/server-history.ts";
-import { keyOf } from "../objects/kube-object.ts";
+import { type ApiObject, keyOf } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
+import type { ReadonlyStore } from "./store.ts";
 
-/** An empty cache is checked after so long, then after twice as long, and so on, milliseconds. */
+/** A cache whose list was empty is checked after so long, then after twice as long, and so on, milliseconds. */
 export const emptinessChecks = { firstMs: 60_000, longestMs: 10 * 60_000 };
 
 /** A server that does not answer for so long must not keep a new leader from its work, milliseconds. */
@@ -18,30 +19,43 @@ export interface EmptinessCheckOptions {
   readonly type: ResourceType;
   readonly scope: Scope;
   readonly clock: Pick<Clock, "sleep">;
-  /** The version up to which the cache is complete, while it is and holds nothing; else `undefined`. */
+  readonly store: Pick<ReadonlyStore<ApiObject>, "size" | "get">;
+  /** The version up to which the cache is complete, if its last list was empty and nothing has confirmed that; else `undefined`. */
   readonly version: () => string | undefined;
+  /** Called when the server has objects, and the cache lacks none. */
+  readonly confirmed: () => void;
   /** Has everything listed again. */
   readonly history: Pick<ServerHistory, "suspect">;
 }
 
 /**
- * Compares a cache that holds nothing with the server: a first list that was empty by mistake is compared with nothing, and no event corrects it while no object changes. Later lists are
+ * Compares a cache with the server after a list that was empty: if that was a mistake, it is compared with nothing, and events bring back only what changes. Later lists are
  * compared with the one before.
  */
-export function createEmptinessCheck({ api, type, scope, clock, version, history }: EmptinessCheckOptions) {
+export function createEmptinessCheck(options: EmptinessCheckOptions) {
+  const { api, type, scope, clock, store, version, confirmed, history } = options;
+
   /** Resolves with whether the cache lacks an object that exists; with `false` when that cannot be found out. Rejects when the signal aborts. */
   async function check(signal: AbortSignal): Promise<boolean> {
     const before = version();
     if (before === undefined) return false;
+    const isEmpty = store.size === 0;
     // The watch reports why the server does not answer.
     const listed = await api
-      .list(type, { ...scope, limit: 1, metadataOnly: true }, { signal, timeoutMs: answerMs })
+      .list(type, { ...scope, ...(isEmpty ? { limit: 1 } : {}), metadataOnly: true }, { signal, timeoutMs: answerMs })
       .catch(() => undefined);
     signal.throwIfAborted();
+    if (listed === undefined || version() === undefined) return false;
     // The event of a newer object is still to come.
-    const object = listed?.items.find(({ metadata }) => !isNewer(metadata.resourceVersion, before));
-    if (object === undefined || version() === undefined) return false;
-    const found = `${keyOf(object)} exists, and the cache is empty`;
+    const missing = listed.items.find(
+      (object) => !isNewer(object.metadata.resourceVersion, before) && store.get(keyOf(object)) === undefined,
+    );
+    if (missing === undefined) {
+      // One that is empty, too, confirms nothing.
+      if (!isEmpty && listed.items.length > 0) confirmed();
+      return false;
+    }
+    const found = `${keyOf(missing)} exists, and the cache does not hold it`;
     history.suspect({ kind: "incomplete list", resource: describeType(type), found });
     return true;
   }

@@ -95,8 +95,8 @@ export interface Reflector {
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Looks whether a store that holds nothing is right: lists one object, and has everything listed again when there is one. The reflector does the same from time to time. Resolves with
-   * whether the store was wrong, and with `false` when that cannot be found out now; rejects when the signal aborts.
+   * Looks whether a list that was empty was right: lists again, one object while the store holds nothing, and has everything listed again when the store lacks one. The reflector does the same from time
+   * to time. Resolves with whether the store was wrong, and with `false` when that cannot be found out now; rejects when the signal aborts.
    */
   checkEmptiness(signal: AbortSignal): Promise<boolean>;
   counts(): ReflectorCounts;
@@ -183,6 +183,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let activeMs = clock.monotonicMs();
   /** Of the last complete list; monotonic clock. */
   let listedMs: number | undefined;
+  /** Whether that list was empty, and nothing has confirmed it. */
+  let isEmptyList = false;
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -216,6 +218,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     connectivity.answered();
     synced = true;
     listedMs = clock.monotonicMs();
+    isEmptyList = store.size === 0;
   }
 
   /** Has everything listed again. */
@@ -380,9 +383,16 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
   }
 
-  const emptyAt = (): string | undefined =>
-    store.size === 0 && synced && history.isCurrent() && !isUnverified ? version : undefined;
-  const emptiness = createEmptinessCheck({ api, type, scope, clock, version: emptyAt, history: serverHistory });
+  const emptiness = createEmptinessCheck({
+    api,
+    type,
+    scope,
+    clock,
+    store,
+    version: () => (isEmptyList && history.isCurrent() && !isUnverified ? version : undefined),
+    confirmed: () => (isEmptyList = false),
+    history: serverHistory,
+  });
 
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
