@@ -9,12 +9,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const bin = fileURLToPath(new URL("bin.ts", import.meta.url));
 
-/** Writes the address of each module that a process loads to its standard error. */
+/** Writes the address of each module that a process loads to its standard error, and that of the HTTP client within Node. */
 const recorder = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   const urls = [];
   registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context); } });
-  process.on("exit", () => process.stderr.write(urls.join("\\n")));
+  process.on("exit", () => {
+    if (process.moduleLoadList.includes("NativeModule internal/deps/undici/undici")) urls.push("node:undici");
+    process.stderr.write(urls.join("\\n"));
+  });
 `)}`;
 
 /** The modules that a command line loads, also where it fails. */
@@ -55,11 +58,11 @@ it.each([
   ["drift"],
   ["doctor", "--clusters-only"],
   ["uninstall"],
-])("loads no metrics for %s", async (...args) => {
+])("loads no metrics and no second HTTP client for %s", async (...args) => {
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, kubeconfigFor("http://127.0.0.1:1", {}));
   const modules = await modulesOf(...args, "--kubeconfig", kubeconfig);
-  expect(modules.filter((url) => /node_modules\/(prom-client|@opentelemetry)\//.test(url))).toEqual([]);
+  expect(modules.filter((url) => /node_modules\/(prom-client|@opentelemetry)\/|node:undici/.test(url))).toEqual([]);
   expect(modules.length).toBeGreaterThan(300);
 });
 

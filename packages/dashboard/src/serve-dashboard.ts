@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { type Clock, ConfigError } from "@millwright/core";
 import { type ApiClient, type Log, messageOf } from "@millwright/kube";
 import type { FleetReader } from "./fleet/fleet-reader.ts";
@@ -143,7 +144,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     stream: createFleetStream(fleets, clock),
     access: createAccess({ address, control, namespaces, clock }),
   };
-  const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
+  const server = getBuiltinModule("node:http").createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
     respond(request, response, site).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
       // What failed may have quoted anything: it is for the log, and those who read reports.

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Clock, Secret } from "@millwright/core";
 import { ConfigError, isMachineErrorCode, systemClock } from "@millwright/core";
 import { isAnswerTooLong, mostAnswerBytes, readAnswer } from "@millwright/core/driver-kit";
@@ -6,6 +7,7 @@ import { CloudError, type CloudErrorCode } from "./cloud-error.ts";
 import type { CallOptions, MockCloud } from "./cloud.ts";
 import { endpointRule, isCloudEndpoint } from "./endpoint.ts";
 import { faultSchema } from "./fault.ts";
+import { sendRequest } from "./send-request.ts";
 import { vmSchema } from "./vm.ts";
 
 /** Options of {@link createCloudClient}. */
@@ -68,20 +70,18 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
     const timer = clock.setTimer(timeoutMs + (given.extraMs ?? 0), () => deadline.abort());
     const signals = given.signal === undefined ? [deadline.signal] : [deadline.signal, given.signal];
     try {
-      const response = await fetch(new URL(path, base), {
+      const response = await sendRequest(new URL(path, base), {
         method,
-        redirect: "error",
         signal: AbortSignal.any(signals),
         headers: {
           accept: "application/json",
           ...(given.body === undefined ? {} : { "content-type": "application/json" }),
           ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
         },
-        ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+        body: given.body === undefined ? undefined : JSON.stringify(given.body),
       });
-      const text = await readAnswer(response.body);
-      if (!response.ok) throw rejection(response.status, text, response.headers.get("retry-after"));
-      return readReply(schema, text);
+      const text = await readAnswer(response);
+      return readReply(schema, response, text);
     } catch (error) {
       if (error instanceof CloudError) throw error;
       given.signal?.throwIfAborted();
@@ -150,7 +150,8 @@ function vmPath(ref: string, rest = ""): string {
   return `/v1/vms/${encodeURIComponent(ref)}${rest}`;
 }
 
-function readReply<T>(schema: z.ZodType<T>, text: string): T {
+function readReply<T>(schema: z.ZodType<T>, { statusCode = 0, headers }: IncomingMessage, text: string): T {
+  if (statusCode < 200 || statusCode > 299) throw rejection(statusCode, text, headers["retry-after"]);
   const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new CloudError("Unavailable", "the simulated cloud sent a reply that cannot be read");
@@ -167,7 +168,7 @@ function parseJson(text: string): unknown {
 /** Codes of statuses that a proxy may answer with as well. */
 const codeOfStatus: Readonly<Record<number, CloudErrorCode>> = { 401: "Unauthenticated", 403: "PermissionDenied" };
 
-function rejection(status: number, text: string, retryAfter: string | null): CloudError {
+function rejection(status: number, text: string, retryAfter: string | undefined): CloudError {
   const parsed = errorReply.safeParse(parseJson(text));
   const code = parsed.data?.error.code;
   if (parsed.data === undefined || !isMachineErrorCode(code) || code === "OK") {

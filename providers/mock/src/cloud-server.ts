@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { ConfigError, type Secret } from "@millwright/core";
 import { CloudError, isCloudError } from "./cloud-error.ts";
 import { handleCloudRequest } from "./cloud-routes.ts";
@@ -59,7 +60,7 @@ export function createCloudServer(cloud: MockCloud, options: CloudServerOptions 
       });
     }
   };
-  const server = createServer((request, response) => {
+  const server = getBuiltinModule("node:http").createServer((request, response) => {
     void answer(request, response);
   });
 

@@ -23,7 +23,6 @@ export function createEgressAgents(
   options: AgentOptions & { readonly ca?: string },
   env: Environment = process.env,
 ): EgressAgents {
-  // An `import` of node:http loads the web sockets of Node, too: 60 ms for each process that makes no such agent.
   const http = throughProxy(new (getBuiltinModule("node:http").Agent)(options), "http:", env, undefined);
   const https = throughProxy(new (getBuiltinModule("node:https").Agent)(options), "https:", env, options.ca);
   return {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { getBuiltinModule } from "node:process";
 import { proxyName } from "./proxy-url.ts";
 
 /** Where a tunnel ends. */
@@ -51,10 +52,8 @@ const unreachable = (proxy: URL, cause: unknown): Error => {
 
 async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
   const isSecure = proxy.protocol === "https:";
-  const [{ request: send }, { getCACertificates }] = await Promise.all([
-    isSecure ? import("node:https") : import("node:http"),
-    import("node:tls"),
-  ]);
+  const { request: send } = isSecure ? getBuiltinModule("node:https") : getBuiltinModule("node:http");
+  const { getCACertificates } = await import("node:tls");
   const address = addressOf(target);
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const { timeoutMs = defaultTimeoutMs, ca } = options;

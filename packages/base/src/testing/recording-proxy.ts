@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import type { IncomingHttpHeaders, RequestListener, Server } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
@@ -39,7 +39,9 @@ export async function startRecordingProxy(options: RecordingProxyOptions = {}): 
   let open = 0;
   const refuseOthers: RequestListener = (_, response) => void response.writeHead(405).end();
   const server: Server =
-    options.tls === undefined ? createServer(refuseOthers) : createSecureServer(options.tls, refuseOthers);
+    options.tls === undefined
+      ? getBuiltinModule("node:http").createServer(refuseOthers)
+      : getBuiltinModule("node:https").createServer(options.tls, refuseOthers);
   const expected =
     options.credentials === undefined ? undefined : `Basic ${Buffer.from(options.credentials).toString("base64")}`;
 

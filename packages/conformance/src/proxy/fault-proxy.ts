@@ -1,8 +1,10 @@
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
-import { createServer as createSecureServer, request as httpsRequest } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import type { Clock } from "@millwright/core";
 import { sendLarge, sendSlowly } from "./answers.ts";
 import type { ProxyFault } from "./fault.ts";
+
+const [http, https] = [getBuiltinModule("node:http"), getBuiltinModule("node:https")];
 
 /** A request at the proxy. */
 export interface ProxyRequest {
@@ -57,7 +59,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
 /** Sends a request to the cloud as it came, with its Host: signatures cover it. */
 function forward(incoming: IncomingMessage, body: Buffer, { upstream, ca }: FaultProxyOptions): Promise<Answer> {
   const url = new URL(upstream);
-  const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const send = url.protocol === "https:" ? https.request : http.request;
   const options = {
     hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port,
@@ -161,7 +163,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       )
       .catch(() => response.destroy());
   };
-  const server = options.tls === undefined ? createServer(listener) : createSecureServer(options.tls, listener);
+  const server = options.tls === undefined ? http.createServer(listener) : https.createServer(options.tls, listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);

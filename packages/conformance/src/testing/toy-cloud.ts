@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { isRecord } from "@millwright/core";
 
 /** A VM of the toy cloud. */
@@ -179,7 +180,7 @@ export async function startToyCloud(nowMs: () => number) {
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify(reply ?? {}));
   };
-  const server = createServer((incoming, response) => {
+  const server = getBuiltinModule("node:http").createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,5 +1,5 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import type { RequestListener, Server } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { ConfigError } from "@millwright/base";
 import type { Credentials } from "../tls/certificate-authority.ts";
 
@@ -25,8 +25,8 @@ export function runServer(
   const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
   const server =
     tls === undefined
-      ? createServer(options, listener)
-      : createSecureServer({ ...options, ...secureOptions(tls) }, listener);
+      ? getBuiltinModule("node:http").createServer(options, listener)
+      : getBuiltinModule("node:https").createServer({ ...options, ...secureOptions(tls) }, listener);
   server.requestTimeout = 60_000;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, host, port)));

@@ -122,6 +122,18 @@ const cutsBeforePages = 3;
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
 
+/** Reads a list page by page; resolves with its version. */
+async function readPages<T extends ApiObject>(
+  options: ReflectorOptions<T>,
+  { add, startAgain }: Replacement<T>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { api, type, namespace, labelSelector, fieldSelector, pageSize = 100, metadataOnly = false } = options;
+  const omitManagedFields = options.keepManagedFields !== true;
+  const pages = { namespace, labelSelector, fieldSelector, pageSize, omitManagedFields, metadataOnly };
+  return (await listPages<T>(api, type, pages, { signal }, add, startAgain)).resourceVersion;
+}
+
 /** Calls subscribers of the store with every object, again and again. Resolves when the signal aborts. */
 async function keepResyncing(
   {
@@ -294,13 +306,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
   }
 
-  async function list(signal: AbortSignal): Promise<void> {
-    const pages = { ...scope, pageSize: options.pageSize ?? 100, omitManagedFields, metadataOnly };
-    await fill(async ({ add, startAgain }) => {
-      const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
-      return resourceVersion;
-    }, signal);
-  }
+  const list = (signal: AbortSignal): Promise<void> =>
+    fill((replacement) => readPages(options, replacement, signal), signal);
 
   /** Decides how the next attempt begins. */
   function handleFailure(error: unknown, { isList, isAnswered, startedMs }: Attempt): void {
@@ -384,11 +391,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   const emptiness = createEmptinessCheck({
-    api,
-    type,
+    ...options,
     scope,
-    clock,
-    store,
     version: () => (isEmptyList && history.isCurrent() && !isUnverified ? version : undefined),
     confirmed: () => (isEmptyList = false),
     history: serverHistory,

@@ -273,14 +273,6 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     return undefined;
   }
 
-  /** Objects that a list lacks, though they are not newer than it. */
-  function missingIn(items: readonly T[], resourceVersion: string | undefined): readonly T[] {
-    const listed = new Set(items.map(keyOf));
-    return Array.from(objects)
-      .filter(([key, object]) => !listed.has(key) && !isNewer(object.metadata.resourceVersion, resourceVersion))
-      .map(([, object]) => object);
-  }
-
   /** Makes the store equal to a list; may be interrupted after each step. */
   function* replace(
     items: readonly T[],
@@ -377,7 +369,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       return {
         add: (object) => void items.push(prepare(object)),
         startAgain: () => void items.splice(0),
-        missing: (version) => missingIn(items, version),
+        missing: (version) => missingIn(objects, items, version),
         findRewind: (version) => findRewind(items, version, mark),
         finish: (version, finishOptions) =>
           runInSlices(replace(items, version, finishOptions.isRewound === true, kept), finishOptions),
@@ -385,6 +377,18 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     },
     resync: (slicing) => runInSlices(resync(), slicing),
   };
+}
+
+/** Objects of a store that a list lacks, though they are not newer than it. */
+function missingIn<T extends ApiObject>(
+  objects: ReadonlyMap<string, T>,
+  items: readonly T[],
+  resourceVersion: string | undefined,
+): readonly T[] {
+  const listed = new Set(items.map(keyOf));
+  return Array.from(objects)
+    .filter(([key, object]) => !listed.has(key) && !isNewer(object.metadata.resourceVersion, resourceVersion))
+    .map(([, object]) => object);
 }
 
 /** The deletion of an object that is known to be deleted at a version. */

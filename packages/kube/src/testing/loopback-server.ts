@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { getBuiltinModule } from "node:process";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 
 /** A request as the test server saw it, body read. */
@@ -41,7 +41,7 @@ export async function startLoopbackServer(
       void handle(request, response);
     });
   };
-  const server = createServer(listener);
+  const server = getBuiltinModule("node:http").createServer(listener);
   server.on("connection", (socket) => {
     accepted++;
     open++;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { pipeline } from "node:stream/promises";
 import { type Clock, ConfigError } from "@millwright/core";
 import { type Log, messageOf } from "@millwright/kube";
@@ -143,7 +144,7 @@ export async function serveProfiles(options: ProfilingOptions): Promise<Profilin
   checkProfilingAccess(options);
   const closed = new AbortController();
   const respond = createResponder(options);
-  const server = createServer({ maxHeaderSize: 16 * 1024 }, (request, response) => {
+  const server = getBuiltinModule("node:http").createServer({ maxHeaderSize: 16 * 1024 }, (request, response) => {
     void respond(request, response, closed.signal);
   });
   server.listen({ host: address, port });

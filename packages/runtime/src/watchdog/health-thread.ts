@@ -5,6 +5,7 @@
  */
 import { writeSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { getBuiltinModule } from "node:process";
 import { parentPort, workerData } from "node:worker_threads";
 import type { LogFields } from "@millwright/core";
 import {
@@ -141,10 +142,12 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
   };
 
   const serve = async ({ address, port: wanted }: NonNullable<HealthThreadData["endpoints"]>): Promise<void> => {
-    const { createServer } = await import("node:http");
-    const server = createServer({ maxHeaderSize: 16 * 1024 }, ({ method, url = "" }, response) => {
-      void respond(method, url, response);
-    });
+    const server = getBuiltinModule("node:http").createServer(
+      { maxHeaderSize: 16 * 1024 },
+      ({ method, url = "" }, response) => {
+        void respond(method, url, response);
+      },
+    );
     server.on("error", (error) => {
       post({ kind: "failed", code: "code" in error ? String(error.code) : "", message: error.message });
     });
