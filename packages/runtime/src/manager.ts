@@ -162,14 +162,14 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** Waits until this process leads. A standby may have listed long ago, and an empty cache looks like a cluster in which everything is to be created. */
+/** Waits until this process leads. A standby does not know what the leader before it did last, if its watches are late: it would do it again. */
 async function takeLead(
   { acquired }: Pick<Leadership, "acquired">,
-  informers: readonly Pick<Reflector, "checkEmptiness">[],
+  informers: readonly Pick<Reflector, "renew">[],
   signal: AbortSignal,
 ): Promise<void> {
   await acquired(signal);
-  await Promise.all(informers.map((informer) => informer.checkEmptiness(signal)));
+  await Promise.all(informers.map((informer) => informer.renew(signal)));
 }
 
 /** The caches that run elsewhere, or new ones. */

@@ -4,6 +4,7 @@ import {
   ApiError,
   type ApiObject,
   createJsonPatch,
+  isConflict,
   isNotFound,
   isPatchMismatch,
   type JsonPatchOperation,
@@ -19,7 +20,7 @@ import type { RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
- * does not exist succeeds.
+ * does not exist succeeds. After a conflict the object is read: its event may come much later, and until then each attempt would be a conflict.
  */
 export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
@@ -55,6 +56,14 @@ export function createWriter<T extends ApiObject>({
   crdGuard,
   refused,
 }: WriterOptions<T>): Writer<T> {
+  /** Best effort: the next attempt shows again what is wrong. */
+  const readAgain = async (ref: ObjectRef): Promise<void> => {
+    try {
+      store.applyWrite(await api.get<T>(type, ref));
+    } catch (error) {
+      if (isNotFound(error)) store.applyDelete(ref);
+    }
+  };
   const patchWith = async (
     ref: ObjectRef,
     patch: unknown,
@@ -69,6 +78,7 @@ export function createWriter<T extends ApiObject>({
     try {
       store.applyWrite(await (refused === undefined ? send() : refused.send(id, send)));
     } catch (error) {
+      if (isConflict(error)) await readAgain(ref);
       if (!isNotFound(error)) throw error;
       store.applyDelete(ref);
     }
@@ -104,6 +114,7 @@ export function createWriter<T extends ApiObject>({
         else store.applyDelete({ ...ref, uid });
       } catch (error) {
         if (!mayHaveSucceeded(error)) crdGuard?.forgetDeletion(uid);
+        if (isConflict(error)) await readAgain(ref);
         if (!isNotFound(error)) throw error;
         store.applyDelete({ ...ref, uid });
       }

@@ -25,18 +25,19 @@ describe("a cache that is empty after its first list", () => {
     await end();
   });
 
-  it("is checked at once when someone asks", async () => {
-    const { clock, reflector, store, end } = startShared(
+  it("is checked at once when someone is to act by it", async () => {
+    const { clock, reflector, listed, store, end } = startShared(
       [page([], 5), page([node("a", 3)], 5), page([node("a", 3)], 5)],
       [[], []],
     );
     const { signal } = new AbortController();
-    expect(await reflector.checkEmptiness(signal)).toBe(false);
+    await reflector.renew(signal);
+    expect(listed).toHaveLength(1);
     await clock.advance(0);
-    expect(await reflector.checkEmptiness(signal)).toBe(true);
+    await reflector.renew(signal);
+    expect(listed[1]).toMatchObject({ limit: 1 });
     await clock.advance(5_000);
     expect(store.size).toBe(1);
-    expect(await reflector.checkEmptiness(signal)).toBe(false);
     await end();
   });
 

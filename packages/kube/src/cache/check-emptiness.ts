@@ -20,10 +20,8 @@ export interface EmptinessCheckOptions {
   readonly scope: Scope;
   readonly clock: Pick<Clock, "sleep">;
   readonly store: Pick<ReadonlyStore<ApiObject>, "size" | "get">;
-  /** The version up to which the cache is complete, if its last list was empty and nothing has confirmed that; else `undefined`. */
+  /** The version up to which the cache is complete; `undefined` while it is not. */
   readonly version: () => string | undefined;
-  /** Called when the server has objects, and the cache lacks none. */
-  readonly confirmed: () => void;
   /** Has everything listed again. */
   readonly history: Pick<ServerHistory, "suspect">;
 }
@@ -33,7 +31,10 @@ export interface EmptinessCheckOptions {
  * compared with the one before.
  */
 export function createEmptinessCheck(options: EmptinessCheckOptions) {
-  const { api, type, scope, clock, store, version, confirmed, history } = options;
+  const { api, type, scope, clock, store, history } = options;
+  /** Whether the last list was empty, and nothing has confirmed it. */
+  let isDoubtful = false;
+  const version = (): string | undefined => (isDoubtful ? options.version() : undefined);
 
   /** Resolves with whether the cache lacks an object that exists; with `false` when that cannot be found out. Rejects when the signal aborts. */
   async function check(signal: AbortSignal): Promise<boolean> {
@@ -52,7 +53,7 @@ export function createEmptinessCheck(options: EmptinessCheckOptions) {
     );
     if (missing === undefined) {
       // One that is empty, too, confirms nothing.
-      if (!isEmpty && listed.items.length > 0) confirmed();
+      if (!isEmpty && listed.items.length > 0) isDoubtful = false;
       return false;
     }
     const found = `${keyOf(missing)} exists, and the cache does not hold it`;
@@ -72,5 +73,10 @@ export function createEmptinessCheck(options: EmptinessCheckOptions) {
       if (!signal.aborted) throw error;
     }
   }
-  return { check, run };
+  return {
+    check,
+    run,
+    /** To be called after each complete list. */
+    listed: () => void (isDoubtful = store.size === 0),
+  };
 }

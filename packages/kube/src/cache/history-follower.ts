@@ -11,7 +11,9 @@ export interface HistoryFollower {
   current(signal?: AbortSignal): Promise<void>;
   /** A signal for one list or watch: aborts with `signal`, or when another cache finds that the server went back. */
   attempt(signal: AbortSignal): AbortSignal;
-  /** Whether the last attempt was ended by another cache. */
+  /** Ends what is under way: the next attempt is a list. */
+  interrupt(): void;
+  /** Whether the last attempt was ended so, or by another cache. */
   isInterrupted(): boolean;
   /** Reports that the server went back, unless that is known since the last complete list. */
   report(evidence: RewindEvidence): void;
@@ -48,6 +50,7 @@ export function followHistory(history: ServerHistory): HistoryFollower {
       interruption = new AbortController();
       return AbortSignal.any([signal, interruption.signal]);
     },
+    interrupt: () => interruption.abort(new Error("everything is listed again")),
     isInterrupted: () => interruption.signal.aborted,
     report(evidence) {
       if (isOutdated()) return;

@@ -54,6 +54,41 @@ test("continues from the last event or bookmark after a watch that ended or brok
   await run.end();
 });
 
+test("is renewed for who is to act by it: lists again what a late watch has not brought, once for all who ask", async () => {
+  const { clock, reflector, listed, watched, store, end } = start(
+    scripted([page([node("a", 3)], 5), page([node("a", 3), node("b", 9)], 9)], [[], []]),
+  );
+  const { signal } = new AbortController();
+  await clock.advance(60_000);
+  const renewed = vi.fn<() => void>();
+  void Promise.all([reflector.renew(signal), reflector.renew(signal)]).then(renewed);
+  await clock.advance(0);
+  expect(renewed).toHaveBeenCalledTimes(1);
+  expect(names(store.list())).toEqual(["a", "b"]);
+  expect(watched.at(-1)?.resourceVersion).toBe("9");
+  await clock.advance(60_000);
+  expect(listed).toHaveLength(2);
+  await end();
+});
+
+test("is not taken for renewed while the list fails, and a renewal ends with its signal", async () => {
+  const { clock, reflector, listed, end } = start(
+    scripted([page([node("a", 3)], 5), broken(), page([node("a", 3)], 9)], [[], []]),
+  );
+  const stop = new AbortController();
+  await clock.advance(60_000);
+  const [ended, renewed] = [vi.fn<(error: unknown) => void>(), vi.fn<() => void>()];
+  void reflector.renew(stop.signal).catch(ended);
+  void reflector.renew(new AbortController().signal).then(renewed);
+  await clock.advance(0);
+  expect([listed.length, renewed.mock.calls.length]).toEqual([2, 0]);
+  stop.abort("no longer");
+  await clock.advance(5_000);
+  expect(ended).toHaveBeenCalledWith("no longer");
+  expect([listed.length, renewed.mock.calls.length]).toEqual([3, 1]);
+  await end();
+});
+
 test("lists again after 410 in the middle of a watch, and reports deleted objects with their last state", async () => {
   const run = start(scripted([page([node("a", 1), node("b", 2)], 5), page([node("b", 2)], 9)], [[gone()]]));
   const seen = vi.fn<StoreSubscriber<KubeObject>>();

@@ -95,10 +95,10 @@ export interface Reflector {
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Looks whether a list that was empty was right: lists again, one object while the store holds nothing, and has everything listed again when the store lacks one. The reflector does the same from time
-   * to time. Resolves with whether the store was wrong, and with `false` when that cannot be found out now; rejects when the signal aborts.
+   * Makes sure that the store is what the server has now, before someone acts by it who has not used it yet: its watch may be late, or broken for a while. Lists again, unless the first list is under way or
+   * the last one was a moment ago; one that was empty is checked then, as the reflector does from time to time. Rejects when the signal aborts.
    */
-  checkEmptiness(signal: AbortSignal): Promise<boolean>;
+  renew(signal: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
   /** For how long there was no event, bookmark, response, or attempt, milliseconds. More than minutes: the reflector hangs, for each attempt has a deadline. */
   silentForMs(): number;
@@ -119,8 +119,17 @@ interface Attempt {
 /** After so many interrupted streamed lists in a row the next one is paged. */
 const cutsBeforePages = 3;
 
+/** A younger list is not renewed, milliseconds: it was made for who asks. */
+const recentListMs = 5_000;
+
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
+
+const scopeOf = ({ namespace, labelSelector, fieldSelector }: Scope): Scope => ({
+  namespace,
+  labelSelector,
+  fieldSelector,
+});
 
 /** Reads a list page by page; resolves with its version. */
 async function readPages<T extends ApiObject>(
@@ -128,11 +137,15 @@ async function readPages<T extends ApiObject>(
   { add, startAgain }: Replacement<T>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { api, type, namespace, labelSelector, fieldSelector, pageSize = 100, metadataOnly = false } = options;
+  const { api, type, pageSize = 100, metadataOnly = false } = options;
   const omitManagedFields = options.keepManagedFields !== true;
-  const pages = { namespace, labelSelector, fieldSelector, pageSize, omitManagedFields, metadataOnly };
+  const pages = { ...scopeOf(options), pageSize, omitManagedFields, metadataOnly };
   return (await listPages<T>(api, type, pages, { signal }, add, startAgain)).resourceVersion;
 }
+
+/** Whether a watch cannot continue from its version. A kind that is not served may have lost its objects when it is served again. */
+const endsHistory = (error: unknown): boolean =>
+  isGone(error) || isVersionTooLarge(error) || (isApiError(error) && error.status === 404);
 
 /** Calls subscribers of the store with every object, again and again. Resolves when the signal aborts. */
 async function keepResyncing(
@@ -169,8 +182,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const { api, type, store, clock, random, inactivityMs, metadataOnly = false } = options;
   const log = options.log ?? noLog;
   const backoff = options.backoff ?? { initialMs: 800, maxMs: 15_000 };
-  const { namespace, labelSelector, fieldSelector } = options;
-  const scope: Scope = { namespace, labelSelector, fieldSelector };
+  const scope = scopeOf(options);
   const omitManagedFields = options.keepManagedFields !== true;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
   const serverHistory = api.history ?? createServerHistory(clock);
@@ -195,8 +207,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let activeMs = clock.monotonicMs();
   /** Of the last complete list; monotonic clock. */
   let listedMs: number | undefined;
-  /** Whether that list was empty, and nothing has confirmed it. */
-  let isEmptyList = false;
+  /** Whether what is under way was ended for a new list. */
+  let isRenewing = false;
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -230,7 +242,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     connectivity.answered();
     synced = true;
     listedMs = clock.monotonicMs();
-    isEmptyList = store.size === 0;
+    emptiness.listed();
   }
 
   /** Has everything listed again. */
@@ -286,20 +298,13 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   /** A watch that starts with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
     const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal });
-    let received = 0;
-    const count = (add: (object: T) => void) => (object: T) => {
-      received++;
-      add(object);
-    };
     try {
-      await fill(async ({ add }) => {
-        try {
-          return await stream.readList(count(add));
-        } catch (error) {
-          if (received > 0 || (isApiError(error) && !isUnanswered(error))) cuts++;
+      const read = ({ add }: Replacement<T>) =>
+        stream.readList(add).catch((error: unknown) => {
+          if (stream.hasBegun() || (isApiError(error) && !isUnanswered(error))) cuts++;
           throw error;
-        }
-      }, signal);
+        });
+      await fill(read, signal);
       await consume(stream.events);
     } finally {
       await stream.close();
@@ -331,10 +336,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     if (!isAnswered && isUnanswered(error)) isUnverified = true;
     if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
     if (error instanceof IncompleteListError) counts.incompleteLists++;
+    if (endsHistory(error)) version = undefined;
     if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
-    // A kind that is not served may have lost its objects when it is served again: a watch cannot continue, so list again.
-    const isUnserved = isApiError(error) && error.status === 404;
-    if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
     // Relist at once after a 410 that ended a healthy watch; back off after any other error.
     if (!isGone(error)) fruitless = Math.max(1, fruitless);
     failureLog.add(error, fruitless <= 1);
@@ -369,7 +372,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (runSignal.aborted) return;
       if (!history.isInterrupted()) return handleFailure(error, { isList, isAnswered, startedMs });
       version = undefined;
-      fruitless = Math.max(1, fruitless);
+      fruitless = isRenewing ? 0 : Math.max(1, fruitless);
+      isRenewing = false;
     }
   }
 
@@ -393,10 +397,18 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const emptiness = createEmptinessCheck({
     ...options,
     scope,
-    version: () => (isEmptyList && history.isCurrent() && !isUnverified ? version : undefined),
-    confirmed: () => (isEmptyList = false),
+    version: () => (history.isCurrent() && !isUnverified ? version : undefined),
     history: serverHistory,
   });
+
+  async function renew(signal: AbortSignal): Promise<void> {
+    if (listedMs === undefined) return;
+    if (clock.monotonicMs() - listedMs < recentListMs) return void (await emptiness.check(signal));
+    version = undefined;
+    isRenewing = true;
+    history.interrupt();
+    await waiters.nextList(signal);
+  }
 
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
@@ -421,7 +433,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     synced: history.current,
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
-    checkEmptiness: emptiness.check,
+    renew,
     counts: () => ({ ...counts }),
     silentForMs: () => clock.monotonicMs() - activeMs,
     listedForMs: () => (listedMs === undefined ? undefined : clock.monotonicMs() - listedMs),

@@ -41,6 +41,8 @@ export interface StreamingList<T extends ApiObject> {
    * @throws the errors of `ApiClient.watch`
    */
   readonly readList: (add: (object: T) => void) => Promise<string | undefined>;
+  /** Whether an object of the list came. */
+  readonly hasBegun: () => boolean;
   /** The events after the version of the list. */
   readonly events: AsyncIterable<WatchEvent>;
   /** Must be called in the end, also after an error. */
@@ -65,6 +67,8 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
   } as const;
   const stream = api.watch(type, request, silence.signal)[Symbol.asyncIterator]();
 
+  let hasBegun = false;
+
   async function readList(add: (object: T) => void): Promise<string | undefined> {
     try {
       for (;;) {
@@ -77,6 +81,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
           return object.metadata.resourceVersion;
         }
         if (kind !== "ADDED") throw new StreamingIgnored(`a ${kind} event came before the end of the list`);
+        hasBegun = true;
         // The server holds the objects of this type to its schema; see ApiClient.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         add(object as ApiObject as T);
@@ -100,7 +105,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
     }
   }
 
-  return { readList, events: events(), close };
+  return { readList, hasBegun: () => hasBegun, events: events(), close };
 }
 
 /** Whether a server does not support streaming lists: older ones forbid `resourceVersionMatch` for a watch. */

@@ -4,6 +4,8 @@ import { compareResourceVersions } from "../objects/resource-version.ts";
 export interface VersionWaiters {
   /** Resolves when `wanted` is reached, at once when `current` is that far; rejects with the reason of the signal. */
   wait(wanted: string, current: string | undefined, signal: AbortSignal | undefined): Promise<void>;
+  /** Resolves when a list is complete that begins after this call; rejects with the reason of the signal. */
+  nextList(signal: AbortSignal): Promise<void>;
   /** The cache is complete up to this version. */
   reached(version: string): void;
   /**
@@ -14,7 +16,8 @@ export interface VersionWaiters {
 }
 
 interface Waiter {
-  readonly wanted: string;
+  /** Absent: only a list answers. */
+  readonly wanted?: string;
   readonly resolve: () => void;
 }
 
@@ -33,29 +36,32 @@ export function createVersionWaiters(): VersionWaiters {
     for (const waiter of some) if (waiters.delete(waiter)) waiter.resolve();
   }
 
+  function enter(wanted: Pick<Waiter, "wanted">, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        waiters.delete(waiter);
+        reject(signal?.reason);
+      };
+      const waiter: Waiter = {
+        ...wanted,
+        resolve: () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        },
+      };
+      waiters.add(waiter);
+      signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+
   return {
-    wait(wanted, current, signal) {
-      if (isReached(wanted, current)) return Promise.resolve();
-      if (signal?.aborted === true) return Promise.reject(signal.reason);
-      return new Promise((resolve, reject) => {
-        const abort = () => {
-          waiters.delete(waiter);
-          reject(signal?.reason);
-        };
-        const waiter: Waiter = {
-          wanted,
-          resolve: () => {
-            signal?.removeEventListener("abort", abort);
-            resolve();
-          },
-        };
-        waiters.add(waiter);
-        signal?.addEventListener("abort", abort, { once: true });
-      });
-    },
+    wait: (wanted, current, signal) => (isReached(wanted, current) ? Promise.resolve() : enter({ wanted }, signal)),
+    nextList: (signal) => enter({}, signal),
     reached(version) {
       // Called for each event, mostly without waits.
-      if (waiters.size > 0) release(Array.from(waiters).filter(({ wanted }) => isReached(wanted, version)));
+      if (waiters.size === 0) return;
+      release(Array.from(waiters).filter(({ wanted }) => wanted !== undefined && isReached(wanted, version)));
     },
     answeredByList() {
       const before = Array.from(waiters);

@@ -1,4 +1,4 @@
-import { isConflict, isNotFound, nodeResource } from "@millwright/kube";
+import { isConflict, nodeResource } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { createWriter } from "../../cluster/writer.ts";
@@ -30,16 +30,6 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
     }
   };
 
-  /** Puts the state of a node that had changed into the cache: its event may come much later, and until then each attempt would be a conflict. */
-  const readAgain = async (name: string): Promise<void> => {
-    try {
-      store.applyWrite(await target.api.get<Node>(nodeResource, { name }));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      store.applyDelete({ name });
-    }
-  };
-
   return async (changes) => {
     let hasConflict = false;
     const errors: unknown[] = [];
@@ -49,11 +39,8 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
         try {
           await write(change);
         } catch (error) {
-          if (!isConflict(error)) errors.push(error);
-          else {
-            hasConflict = true;
-            await readAgain(change.name).catch((failure: unknown) => errors.push(failure));
-          }
+          if (isConflict(error)) hasConflict = true;
+          else errors.push(error);
         }
       }
     };
