@@ -131,12 +131,12 @@ const nameOf = ({ object }: WatchEvent): string => object.metadata.name ?? "";
 /** Mistakes in what the caches hold. */
 export const cacheMutants: Readonly<Record<string, Mutant>> = {
   "event-lost": {
-    mistake: "every eighth change of a Node is lost between the watch and the cache",
+    mistake: "every third change of a Node is lost between the watch and the cache",
     profile: "cloud",
-    foundBySeed: 19,
+    foundBySeed: 1,
     alteration() {
       let events = 0;
-      return withEvents("nodes", (event) => (++events % 8 === 0 ? undefined : event));
+      return withEvents("nodes", (event) => (++events % 3 === 0 ? undefined : event));
     },
   },
   "stale-cache-trusted": {
