@@ -55,6 +55,20 @@ describe("carryOut", () => {
     expect(logged).toEqual(["info Grown", "warn Odd"]);
   });
 
+  it("carries out what follows the status when that is written and reported, so that a failure prevents neither", async () => {
+    const { api, recorded, options } = setUp();
+    const because = [{ type: "Normal", reason: "Grown", message: "two more" }] as const;
+    const seen: number[] = [];
+    const fails = async (action: string): Promise<void> => {
+      seen.push(api.writes().length, recorded.length);
+      throw new Error(`${action} failed`);
+    };
+    const decision = { actions: [], because, status: { replicas: 2, readyReplicas: 1 }, afterStatus: ["a", "b"] };
+    await expect(carryOut(decision, fails, options)).rejects.toThrow("a failed");
+    expect(seen).toEqual([1, 1]);
+    expect(api.peek(machineSetResource, at(options.object))?.["status"]).toMatchObject({ replicas: 2 });
+  });
+
   it("writes no status that the next reconcile replaces at once", async () => {
     const { api, options } = setUp();
     const order: string[] = [];

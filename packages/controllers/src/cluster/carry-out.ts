@@ -18,8 +18,8 @@ export interface Outcome<Status> {
 }
 
 /**
- * Carries out a decision: its actions in order, then the difference of the status in one patch, then its events. Events come last because they
- * report what happened; a failed action ends the reconcile, and the next one decides again.
+ * Carries out a decision: its actions in order, then the difference of the status in one patch, then its events, then the actions that follow the status. Events come after what they
+ * report; a failed action ends the reconcile, and the next one decides again.
  */
 export async function carryOut<T extends ApiObject, Action, Status extends Readonly<Record<string, unknown>>>(
   decision: Decision<Action, Status>,
@@ -38,5 +38,6 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
       because: reason.message,
     });
   }
+  for (const action of decision.afterStatus ?? []) await act(action);
   return decision.requeueAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.requeueAfterMs };
 }

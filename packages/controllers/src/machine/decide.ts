@@ -59,7 +59,21 @@ function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const isUninitialized = snapshot.hasTarget && isInitializationDue(snapshot.machine, snapshot.operation);
   if (isUninitialized) return runSteps(snapshot, now, [decideHealth, decideFailedInitialization, decidePreservation]);
   const decision = runSteps(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
-  return withTokenRemoval(snapshot, decision);
+  return withTokenRemoval(snapshot, withJoinedNode(snapshot, decision));
+}
+
+/**
+ * A machine that becomes Running gives its Node labels, taints and finalizer in the same reconcile: the next one may be far behind in the queue while many machines join. A patch that
+ * fails must not keep it from Running.
+ */
+function withJoinedNode(snapshot: MachineSnapshot, decision: MachineDecision): MachineDecision {
+  const { status } = decision;
+  if (status === undefined || phaseOf({ status }) !== "Running" || phaseOf(snapshot.machine) === "Running")
+    return decision;
+  const { actions, because } = decideNodeSync(snapshot);
+  return actions.length === 0
+    ? decision
+    : { ...decision, afterStatus: actions, because: [...decision.because, ...because] };
 }
 
 /** Whether a throttled creation is still needed: meanwhile the machine may have been deleted, have failed, or have got a VM. */
