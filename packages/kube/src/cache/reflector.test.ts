@@ -71,6 +71,25 @@ test("is renewed for who is to act by it: lists again what a late watch has not 
   await end();
 });
 
+test("is renewed by a list also when the watch that is ended for it brings an event, and ends in order", async () => {
+  const script = scripted([page([], 5), page([node("a", 9), node("b", 8)], 9)], []);
+  const gate = Promise.withResolvers<void>();
+  let watches = 0;
+  async function* watch(): AsyncGenerator<WatchEvent> {
+    watches += 1;
+    await (watches === 1 ? gate.promise : new Promise(() => {}));
+    yield { type: "ADDED", object: node("a", 9) };
+  }
+  const { clock, reflector, store } = start({ ...script, api: { ...script.api, watch } });
+  await clock.advance(60_000);
+  const renewed = vi.fn<() => void>();
+  void reflector.renew(new AbortController().signal).then(renewed);
+  gate.resolve();
+  await clock.advance(0);
+  expect(renewed).toHaveBeenCalledTimes(1);
+  expect(names(store.list())).toEqual(["a", "b"]);
+});
+
 test("is not taken for renewed while the list fails, and a renewal ends with its signal", async () => {
   const { clock, reflector, listed, end } = start(
     scripted([page([node("a", 3)], 5), broken(), page([node("a", 3)], 9)], [[], []]),

@@ -207,7 +207,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let activeMs = clock.monotonicMs();
   /** Of the last complete list; monotonic clock. */
   let listedMs: number | undefined;
-  /** Whether what is under way was ended for a new list. */
+  /** Whether the next attempt is to be a list, for which what is under way was ended. */
   let isRenewing = false;
 
   function reach(next: string | undefined): void {
@@ -354,8 +354,9 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function once(runSignal: AbortSignal): Promise<void> {
-    // Another cache found out between two attempts of this one.
-    if (history.isOutdated()) version = undefined;
+    // Another cache found out between two attempts of this one, or a list is wanted.
+    if (history.isOutdated() || isRenewing) version = undefined;
+    isRenewing = false;
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     activeMs = startedMs;
@@ -373,7 +374,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (!history.isInterrupted()) return handleFailure(error, { isList, isAnswered, startedMs });
       version = undefined;
       fruitless = isRenewing ? 0 : Math.max(1, fruitless);
-      isRenewing = false;
     }
   }
 
@@ -404,7 +404,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   async function renew(signal: AbortSignal): Promise<void> {
     if (listedMs === undefined) return;
     if (clock.monotonicMs() - listedMs < recentListMs) return void (await emptiness.check(signal));
-    version = undefined;
     isRenewing = true;
     history.interrupt();
     await waiters.nextList(signal);
