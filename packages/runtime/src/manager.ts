@@ -31,7 +31,6 @@ import {
   createEventRecorder,
   createFencedClient,
   type Leadership,
-  type Reflector,
   type Log,
   nodeResource,
   noLog,
@@ -55,6 +54,7 @@ import { createManagerControllers, type ManagerControllersOptions } from "./mana
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
+import { takeLead } from "./take-lead.ts";
 import { readManagerVitals } from "./manager-vitals.ts";
 import { attachShadow, type Shadow } from "./shadow/shadow.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
@@ -161,16 +161,6 @@ const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
     lost.addEventListener("abort", lose, { once: true });
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
-
-/** Waits until this process leads. A standby does not know what the leader before it did last, if its watches are late: it would do it again. */
-async function takeLead(
-  { acquired }: Pick<Leadership, "acquired">,
-  informers: readonly Pick<Reflector, "renew">[],
-  signal: AbortSignal,
-): Promise<void> {
-  await acquired(signal);
-  await Promise.all(informers.map((informer) => informer.renew(signal)));
-}
 
 /** The caches that run elsewhere, or new ones. */
 const targetCachesFor = (options: CacheOptions, shared: TargetCaches | undefined): TargetCaches =>
@@ -322,7 +312,7 @@ export function createManager(options: ManagerOptions): Manager {
    */
   const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
-      if (leadership !== undefined) await takeLead(leadership, informers, signal);
+      if (leadership !== undefined) await takeLead(leadership, named, { clock: localClock, log }, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       return;
