@@ -24,6 +24,7 @@ function stableText(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME")
     .replaceAll(/\b\d\d:\d\d:\d\d\b/g, "TIME")
     .replaceAll(/\b(\d+[smh])+\b/g, "AGE")
+    .replaceAll("the next now", "the next in AGE")
     .replaceAll(/\b\d+ attempts?\b/g, "N attempts")
     .replaceAll(/[\s│├└─]+/g, " ");
 }

@@ -59,12 +59,12 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
   });
 }
 
-/** The quickest of some reconciles, milliseconds: what the code costs, whatever else the computer does. */
-function quickest(snapshot: MachineDeploymentSnapshot): number {
+/** The least processor time of some runs, milliseconds: what the code costs, whatever else the computer does. */
+function quickest(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 20; run++) {
+  for (let round = 0; round < 20; round++) {
     const start = usedMs();
-    decideMachineDeployment(snapshot, now);
+    run();
     best = Math.min(best, usedMs() - start);
   }
   return best;
@@ -73,11 +73,13 @@ function quickest(snapshot: MachineDeploymentSnapshot): number {
 it.each<[string, Change<MachineDeployment>]>([
   ["a rolling update", {}],
   ["an update in place", inPlace],
-])("decides %s of 2,000 machines in less than 20 ms", (_, change) => {
+])("decides %s of 2,000 machines in less time than it takes to copy them as JSON", (_, change) => {
   const snapshot = halfway(change);
   const { actions } = decideMachineDeployment(snapshot, now);
   expect(actions.map(({ kind }) => kind)).toContain("PatchNodes");
-  const ms = quickest(snapshot);
-  if (process.env["SHOW_COST"] !== undefined) process.stdout.write(`${ms} ms\n`);
-  expect(ms).toBeLessThan(20);
+  const machines = [...snapshot.machines.values()];
+  const copyMs = quickest(() => JSON.parse(JSON.stringify(machines)));
+  const ms = quickest(() => decideMachineDeployment(snapshot, now));
+  if (process.env["SHOW_COST"] !== undefined) process.stdout.write(`${ms} ms, ${copyMs} ms\n`);
+  expect(ms).toBeLessThan(copyMs);
 });
