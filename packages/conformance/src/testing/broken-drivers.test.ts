@@ -12,11 +12,12 @@ import { toyFixture } from "./toy-fixture.ts";
 
 const brokenDrivers = [...brokenDeclarations, ...brokenCreations, ...brokenLookups, ...brokenCalls];
 
-/** Checks that mostly wait, or make thousands of calls; they run against the drivers that violate them. */
+/** Checks that mostly wait, make thousands of calls, or read megabytes; they run against the drivers that violate them. */
 const slowRules = new Set<string>([
   "calls.cancellation",
   "calls.deadline",
   "delete.success-means-gone",
+  "errors.large-answer",
   "errors.retry-after",
   "list.fails-as-a-whole",
   "list.pages",
