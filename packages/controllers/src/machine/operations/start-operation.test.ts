@@ -1,6 +1,6 @@
 import { MachineError } from "@millwright/core";
 import type { Log } from "@millwright/kube";
-import { expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { aMachine, aMachineClass } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createFakeDriver } from "../../testing/fake-driver.ts";
@@ -67,4 +67,39 @@ it("logs a VM that it could not delete, also because the controller stopped whil
   );
   await stopped.operations.close();
   expect(stopped.log).toHaveBeenCalledWith("error", expect.any(String), expect.objectContaining({ vm: "vm-1" }));
+});
+
+describe("the deletion of a machine whose VM the driver refuses to delete", () => {
+  const denied = { ok: false, error: new MachineError("PermissionDenied", "not its own") } as const;
+
+  /** What the operation ends with when the driver answers the look-up with `found`. */
+  async function deletionEnds(found: Awaited<ReturnType<MachineDriver["findVm"]>>) {
+    const log = vi.fn<Log>();
+    const { clock, newContext } = createTestCluster({ log });
+    const operations = createOperations(clock);
+    const driver = { ...createFakeDriver(), deleteVm: async () => denied, findVm: async () => found };
+    const options = { operations, driver, settings: defaultMachineSettings, tokens: undefined };
+    const start = createStarter(newContext(), { ...options, enqueue: () => undefined });
+    const view = { state: "usable", machineClass: aMachineClass() } as const;
+    start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "delete" });
+    await clock.advance(0);
+    const ended = operations.get("uid-machine");
+    return { code: ended?.state === "failed" ? ended.code : ended?.state, log };
+  }
+
+  it("ends as if there was none, with a warning, when the driver finds no VM of the machine", async () => {
+    const { code, log } = await deletionEnds({ ok: false, error: new MachineError("NotFound", "none") });
+    expect(code).toBe("NotFound");
+    const why = expect.objectContaining({ because: "not its own" });
+    expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("not its own"), why);
+  });
+
+  it.each([
+    ["finds it", { ok: true, value: { providerId: "vm-1" } }],
+    ["cannot tell", { ok: false, error: new MachineError("Unavailable", "later") }],
+  ] as const)("fails when the driver %s", async (_, found) => {
+    const { code, log } = await deletionEnds(found);
+    expect(code).toBe("PermissionDenied");
+    expect(log).not.toHaveBeenCalled();
+  });
 });

@@ -22,7 +22,8 @@ export interface StarterOptions {
   readonly enqueue: (machine: Machine) => void;
 }
 
-const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" | "findVm" | "deleteVm">> = {
+type Calls = Pick<MachineDriver, "initializeVm" | "findVm" | "deleteVm">;
+const callOf: Readonly<Record<Exclude<OperationKind, "create">, keyof Calls>> = {
   initialize: "initializeVm",
   find: "findVm",
   delete: "deleteVm",
@@ -50,6 +51,25 @@ export function createStarter(
     const { namespace, name, uid } = machine.metadata;
     const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
     return stored?.metadata.uid === uid && stored !== undefined ? stored : machine;
+  };
+
+  const calls: Calls = {
+    initializeVm: driver.initializeVm,
+    findVm: driver.findVm,
+    /**
+     * A machine can name a VM that is not its own: as the copy of one whose finalizers were removed. The driver refuses to delete it; where it finds no VM of the machine either, there is none to delete. Once no machine names the VM, it is
+     * for the collector of orphans.
+     */
+    async deleteVm(call, signal) {
+      const outcome = await driver.deleteVm(call, signal);
+      if (outcome.ok || outcome.error.code !== "PermissionDenied") return outcome;
+      const found = await driver.findVm(call, signal);
+      if (found.ok || found.error.code !== "NotFound") return outcome;
+      const { machine } = call;
+      const subject = { ...objectFields(machine), vm: machine.spec.providerID ?? "", because: outcome.error.message };
+      log("warn", "A machine that is being deleted names a VM that is not its own: the VM is kept", subject);
+      return found;
+    },
   };
 
   /** Deletes a VM, however long the deletion is pending. */
@@ -91,7 +111,7 @@ export function createStarter(
     const call: VmCall = { machine, machineClass: view.machineClass, secret };
     const common = { inputs, enqueue: () => enqueue(machine), credential: credentialOf(view.machineClass) };
     if (kind !== "create")
-      return operations.start(uid, { ...common, kind, run: (signal) => driver[callOf[kind]](call, signal) });
+      return operations.start(uid, { ...common, kind, run: (signal) => calls[callOf[kind]](call, signal) });
     const creation: CreateVmCall = {
       ...call,
       idempotencyToken: token,
