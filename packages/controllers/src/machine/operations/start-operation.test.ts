@@ -95,9 +95,9 @@ describe("the deletion of a machine whose VM the driver refuses to delete", () =
   });
 
   it.each([
-    ["finds it", { ok: true, value: { providerId: "vm-1" } }],
-    ["cannot tell", { ok: false, error: new MachineError("Unavailable", "later") }],
-  ] as const)("fails when the driver %s", async (_, found) => {
+    ["finds the VM", { ok: true, value: { providerId: "vm-1" } }],
+    ["fails itself", { ok: false, error: new MachineError("Unavailable", "later") }],
+  ] as const)("fails when the look-up %s", async (_, found) => {
     const { code, log } = await deletionEnds(found);
     expect(code).toBe("PermissionDenied");
     expect(log).not.toHaveBeenCalled();
