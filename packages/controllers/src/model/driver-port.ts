@@ -49,6 +49,8 @@ export interface MachineDriver {
   findVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Deletes the VM of the machine; the deletion may be pending. Succeeds when the VM does not exist. */
   deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>>;
+  /** Lists the VMs of a class: all of them, or it fails. */
+  listVms(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<readonly ListedMachine[]>>;
   /**
    * The ids by which nodes report PersistentVolumes, one entry for each `spec` in the same order, `null` for a volume of another infrastructure; `Unimplemented`
    * when the driver does not support volumes.
@@ -68,9 +70,7 @@ export interface MachineDriver {
 }
 
 /** The drivers as the list of VMs uses them. The runtime implements it. */
-export interface VmListDriver extends Pick<MachineDriver, "missingDriver"> {
+export interface VmListDriver extends Pick<MachineDriver, "missingDriver" | "listVms"> {
   /** Whether the driver of a class can list its VMs. Makes no calls. */
   listsVms(machineClass: MachineClass): boolean;
-  /** Lists the VMs of a class: all of them, or it fails. */
-  listVms(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<readonly ListedMachine[]>>;
 }

@@ -130,6 +130,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       if (!vms.delete(idOf(machine))) throw new MachineError("NotFound", "no VM");
       return {};
     }),
+    listVms: async () => ({ ok: false, error: new MachineError("Unimplemented", "the fake driver lists no VMs") }),
     volumeIds: async (_, specs) => ({ ok: true, value: specs.map((spec) => handleOf(spec)) }),
     rejectionOf: async (machineClass, secret) => options.rejects?.(machineClass, secret),
     missingDriver: ({ provider = "" }) =>

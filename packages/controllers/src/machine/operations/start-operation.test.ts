@@ -71,34 +71,37 @@ it("logs a VM that it could not delete, also because the controller stopped whil
 
 describe("the deletion of a machine whose VM the driver refuses to delete", () => {
   const denied = { ok: false, error: new MachineError("PermissionDenied", "not its own") } as const;
+  const machine = aMachine({ spec: { providerID: "sim:///vm-1" } });
+  const vmOf = (machineName: string) => ({ providerId: "sim:///vm-1", machineName });
 
-  /** What the operation ends with when the driver answers the look-up with `found`. */
-  async function deletionEnds(found: Awaited<ReturnType<MachineDriver["findVm"]>>) {
+  /** What the operation ends with when the driver answers with this list. */
+  async function deletionEnds(list: Awaited<ReturnType<MachineDriver["listVms"]>>) {
     const log = vi.fn<Log>();
     const { clock, newContext } = createTestCluster({ log });
     const operations = createOperations(clock);
-    const driver = { ...createFakeDriver(), deleteVm: async () => denied, findVm: async () => found };
+    const driver = { ...createFakeDriver(), deleteVm: async () => denied, listVms: async () => list };
     const options = { operations, driver, settings: defaultMachineSettings, tokens: undefined };
     const start = createStarter(newContext(), { ...options, enqueue: () => undefined });
     const view = { state: "usable", machineClass: aMachineClass() } as const;
-    start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "delete" });
+    start(machine, { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "delete" });
     await clock.advance(0);
     const ended = operations.get("uid-machine");
     return { code: ended?.state === "failed" ? ended.code : ended?.state, log };
   }
 
-  it("ends as if there was none, with a warning, when the driver finds no VM of the machine", async () => {
-    const { code, log } = await deletionEnds({ ok: false, error: new MachineError("NotFound", "none") });
+  it("ends as if there was none, with a warning, when the VM was created for another machine", async () => {
+    const { code, log } = await deletionEnds({ ok: true, value: [vmOf("original")] });
     expect(code).toBe("NotFound");
-    const why = expect.objectContaining({ because: "not its own" });
+    const why = expect.objectContaining({ because: "VM sim:///vm-1 was created for Machine original" });
     expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("not its own"), why);
   });
 
   it.each([
-    ["finds the VM", { ok: true, value: { providerId: "vm-1" } }],
-    ["fails itself", { ok: false, error: new MachineError("Unavailable", "later") }],
-  ] as const)("fails when the look-up %s", async (_, found) => {
-    const { code, log } = await deletionEnds(found);
+    ["was created for it", { ok: true, value: [vmOf(machine.metadata.name)] }],
+    ["is not in the list, as with a wrong cluster name", { ok: true, value: [] }],
+    ["cannot be listed", { ok: false, error: new MachineError("Unimplemented", "no list") }],
+  ] as const)("fails when the VM %s", async (_, list) => {
+    const { code, log } = await deletionEnds(list);
     expect(code).toBe("PermissionDenied");
     expect(log).not.toHaveBeenCalled();
   });

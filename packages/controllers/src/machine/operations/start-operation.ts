@@ -1,5 +1,5 @@
 import { objectFields } from "@millwright/kube";
-import { type Machine, type MachineClass, MachineError } from "@millwright/core";
+import { type Machine, type MachineClass, MachineError, providerIdKey } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
@@ -41,6 +41,23 @@ const credentialOf = ({
   machineClass: metadata.name,
 });
 
+/**
+ * Why a VM that the driver refuses to delete is not the machine's, as when people copied a Machine and took the finalizers of the original away: for this machine there is none to delete, and once no machine names the VM, it is for the
+ * collector of orphans. Only the list of the cluster's VMs proves it: with a wrong cluster name, the driver refuses its own VMs, too.
+ */
+async function findOtherOwner(
+  driver: MachineDriver,
+  { machine, ...classCall }: VmCall,
+  signal: AbortSignal,
+): Promise<MachineError | undefined> {
+  const id = providerIdKey(machine.spec.providerID);
+  const listed = id === undefined ? undefined : await driver.listVms(classCall, signal);
+  if (listed?.ok !== true) return undefined;
+  const vm = listed.value.find(({ providerId }) => providerIdKey(providerId) === id);
+  if (vm === undefined || vm.machineName === machine.metadata.name) return undefined;
+  return new MachineError("NotFound", `VM ${vm.providerId} was created for Machine ${vm.machineName}`);
+}
+
 /** Makes the function that starts the driver call of a decision, outside of the queue. */
 export function createStarter(
   { caches, clock, log }: ControllerContext,
@@ -56,19 +73,16 @@ export function createStarter(
   const calls: Calls = {
     initializeVm: driver.initializeVm,
     findVm: driver.findVm,
-    /**
-     * A machine can name a VM that is not its own: as the copy of one whose finalizers were removed. The driver refuses to delete it; where it finds no VM of the machine either, there is none to delete. Once no machine names the VM, it is
-     * for the collector of orphans.
-     */
     async deleteVm(call, signal) {
       const outcome = await driver.deleteVm(call, signal);
       if (outcome.ok || outcome.error.code !== "PermissionDenied") return outcome;
-      const found = await driver.findVm(call, signal);
-      if (found.ok || found.error.code !== "NotFound") return outcome;
-      const { machine } = call;
-      const subject = { ...objectFields(machine), vm: machine.spec.providerID ?? "", because: outcome.error.message };
-      log("warn", "A machine that is being deleted names a VM that is not its own: the VM is kept", subject);
-      return found;
+      const error = await findOtherOwner(driver, call, signal);
+      if (error === undefined) return outcome;
+      log("warn", "A machine that is being deleted names a VM that is not its own: the VM is kept", {
+        ...objectFields(call.machine),
+        because: error.message,
+      });
+      return { ok: false, error };
     },
   };
 
