@@ -22,6 +22,8 @@ function countPerMinute(): (key: string, atMs: number) => number {
   };
 }
 
+/** The status of a machine. */
+const machineStatus = /\/machines\/[^/]+\/status$/;
 /** The status of a set or deployment, which changes with each of its machines. */
 const ownerStatus = /\/machine(?:set|deployment)s\/[^/]+\/status$/;
 
@@ -40,6 +42,8 @@ export function watchWrites(
     return other !== undefined && nowMs - other.sinceMs > leaseGraceMs ? other.holder : undefined;
   };
   const writes = countPerMinute();
+  /** Writes of one process to the status of any machine, of the minute before the last of them. */
+  const ofMachines = new Map<string, number>();
   const calls = countPerMinute();
   world.listen({
     onRequest({ sender, method, path, atMs }) {
@@ -51,8 +55,11 @@ export function watchWrites(
       const written = path.replace(/\?.*/, "");
       const key = `${sender} ${method} ${written}`;
       // Each machine is created once; while it joins, or fails again and again, it changes what its owners report.
-      const growsWithFleet = method === "POST" || ownerStatus.test(written);
-      const most = mostWritesPerMinute + (growsWithFleet ? 4 * mostDesired() : 0);
+      if (machineStatus.test(written)) ofMachines.set(sender, writes(`${sender} machines`, atMs));
+      const byMachine = method === "POST" || ownerStatus.test(written) ? 4 * mostDesired() : 0;
+      // A deployment follows its machine, and the set of that.
+      const byChange = ownerStatus.test(written) ? 3 * (ofMachines.get(sender) ?? 0) : 0;
+      const most = mostWritesPerMinute + Math.max(byMachine, byChange);
       if (writes(key, atMs) > most) report(`hot loop: more than ${most} times a minute: ${key}`);
     },
     onCloudCall({ sender, operation, subject }) {
