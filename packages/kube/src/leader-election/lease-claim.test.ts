@@ -74,6 +74,27 @@ test("the lease of another process with the same identity is not released", asyn
   expect(api.peek(leaseResource, lease)?.["spec"]).toMatchObject({ holderIdentity: "a" });
 });
 
+test("is released when a renewal was stored whose answer never came", async () => {
+  const { clock, api, claim, signal } = await aClaim();
+  await claim.acquire(0, signal);
+  await clock.advance(2_000);
+  const error = serverError();
+  api.inject({ verb: "replace", error, phase: "after" });
+  await expect(claim.renew(signal)).rejects.toBe(error);
+  const released = claim.release();
+  await clock.advance(0);
+  await released;
+  expect(api.peek(leaseResource, lease)?.["spec"]).toMatchObject({ holderIdentity: "" });
+});
+
+test("is not released when another process has acquired it meanwhile", async () => {
+  const { api, claim, signal } = await aClaim();
+  await claim.acquire(0, signal);
+  api.change(leaseResource, lease, { spec: { holderIdentity: "b" } });
+  await claim.release();
+  expect(api.peek(leaseResource, lease)?.["spec"]).toMatchObject({ holderIdentity: "b" });
+});
+
 test("a term is over at its deadline", async () => {
   const { clock, claim, signal } = await aClaim();
   await claim.acquire(0, signal);

@@ -1,6 +1,6 @@
 import type { Clock } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
-import { ignoreNotFound } from "../client/api-error.ts";
+import { ignoreNotFound, isConflict } from "../client/api-error.ts";
 import { messageOf } from "../log.ts";
 import type { Log } from "../log.ts";
 import { leaseResource } from "../objects/built-in-resources.ts";
@@ -27,7 +27,7 @@ export interface LeaseClaimOptions {
   readonly log: Log;
 }
 
-/** One Lease as one process sees and writes it. Each method sends one request at most. */
+/** One Lease as one process sees and writes it. Each method sends one request at most, but for a release that meets a conflict. */
 export interface LeaseClaim {
   readonly name: string;
   /** The last observed holder; "" for none. */
@@ -99,6 +99,18 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
     if (isApiObject(answer)) see(answer);
   }
 
+  /** Whether the lease is held, as last seen, by the term, and not by another process of the same name. */
+  const isOf = ({ acquireTime }: Term): boolean =>
+    observation?.record?.holder === identity && observation.record.acquireTime === acquireTime;
+
+  /** Writes that nobody holds the lease that was seen last. */
+  async function giveBack(): Promise<void> {
+    const record = observation?.record;
+    if (record === undefined) return;
+    const renewTime = formatMicroTime(clock.now());
+    await write({ ...record, holder: "", durationMs: 1_000, renewTime }, { timeoutMs: timeoutMs() });
+  }
+
   return {
     name: lease.name,
     holder: () => observation?.record?.holder ?? "",
@@ -134,13 +146,16 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
     },
     forget: () => (term = undefined),
     async release() {
-      const record = observation?.record;
-      if (term === undefined || object === undefined || record?.holder !== identity) return;
-      if (record.acquireTime !== term.acquireTime) return;
-      const now = formatMicroTime(clock.now());
+      const held = term;
+      if (held === undefined || object === undefined || !isOf(held)) return;
       term = undefined;
       try {
-        await write({ ...record, holder: "", durationMs: 1_000, renewTime: now }, { timeoutMs: timeoutMs() });
+        await giveBack().catch(async (error: unknown) => {
+          // A renewal that was cut off when the process had to stop may have been stored.
+          if (!isConflict(error)) throw error;
+          see(await ignoreNotFound(api.get(leaseResource, lease, { timeoutMs: timeoutMs() })));
+          if (isOf(held)) await giveBack();
+        });
         log("info", "Released the lease", { lease: lease.name, identity });
       } catch (error) {
         log("warn", "Failed to release the lease; it expires", { lease: lease.name, error: messageOf(error) });
