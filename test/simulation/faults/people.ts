@@ -1,4 +1,5 @@
 import {
+  type Machine,
   machineDeploymentResource,
   machineResource,
   annotationKeys,
@@ -31,6 +32,10 @@ const oneMachine = ({ world, choices }: FaultStage) => choices.anyOf(truthOf(wor
 const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ maxMs: 0, begin });
 
 /** What people do while all this goes on. */
+/** Whether it is the copy of a machine that no set has adopted yet. */
+const isCopyToAdopt = ({ metadata }: Machine): boolean =>
+  metadata.name.endsWith("-copy") && (metadata.ownerReferences ?? []).length === 0;
+
 export const people = {
   scale: act(async (stage) => {
     const replicas = stage.choices.below(6);
@@ -136,6 +141,8 @@ export const people = {
     const set = stage.choices.anyOf(truthOf(stage.world).sets());
     if (set === undefined) return "no set to delete";
     const { namespace, name } = set.metadata;
+    // No other set would adopt the copy, and it would stay as people made it.
+    if (truthOf(stage.world).machines().some(isCopyToAdopt)) return "a set is still to adopt the copy of a machine";
     await stage.world.people.delete(machineSetResource, { namespace, name }).catch(ignore);
     return `delete machine set ${name}`;
   }),
