@@ -103,7 +103,7 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
   const isOf = ({ acquireTime }: Term): boolean =>
     observation?.record?.holder === identity && observation.record.acquireTime === acquireTime;
 
-  /** Writes that nobody holds the lease that was seen last. */
+  /** Writes that no process holds the lease that was seen last. */
   async function giveBack(): Promise<void> {
     const record = observation?.record;
     if (record === undefined) return;
