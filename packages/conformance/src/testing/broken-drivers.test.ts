@@ -32,8 +32,8 @@ const rulesAboutAllCalls = new Set<string>([
   "secrets.never-printed",
 ]);
 
-/** Each driver is held against its own rules and every third of the others, in turns: all of them would take a minute of CPU more. */
-const isInTurn = (ruleIndex: number, driverIndex: number): boolean => ruleIndex % 3 === driverIndex % 3;
+/** Each driver is held against its own rules and every third of the others: all of them would take a minute of CPU more. */
+const isDue = (ruleIndex: number, driverIndex: number): boolean => ruleIndex % 3 === driverIndex % 3;
 
 /** The mandatory rules that a driver violates, with their reasons. */
 async function violationsOf(
@@ -53,7 +53,7 @@ async function violationsOf(
     const check = createCheckRunner(session);
     for (const [ruleIndex, rule] of contractRules.entries()) {
       const isOwn = violates.some((id) => id === rule.id);
-      const isLeftOut = !rule.mandatory || slowRules.has(rule.id) || !(isRunWhole || isInTurn(ruleIndex, driverIndex));
+      const isLeftOut = !rule.mandatory || slowRules.has(rule.id) || !(isRunWhole || isDue(ruleIndex, driverIndex));
       if (!isOwn && isLeftOut) continue;
       const { status, reason } = await check(rule);
       if (status === "failed") found.set(rule.id, reason);
