@@ -42,8 +42,8 @@ export function watchWrites(
     return other !== undefined && nowMs - other.sinceMs > leaseGraceMs ? other.holder : undefined;
   };
   const writes = countPerMinute();
-  /** Writes of one process to the status of any machine, of the minute before the last of them. */
-  const ofMachines = new Map<string, number>();
+  /** Writes of one process to the status of any machine, in the minute before the last of them. */
+  const ofMachines = new Map<string, { readonly count: number; readonly atMs: number }>();
   const calls = countPerMinute();
   world.listen({
     onRequest({ sender, method, path, atMs }) {
@@ -55,10 +55,12 @@ export function watchWrites(
       const written = path.replace(/\?.*/, "");
       const key = `${sender} ${method} ${written}`;
       // Each machine is created once; while it joins, or fails again and again, it changes what its owners report.
-      if (machineStatus.test(written)) ofMachines.set(sender, writes(`${sender} machines`, atMs));
+      if (machineStatus.test(written)) ofMachines.set(sender, { count: writes(`${sender} machines`, atMs), atMs });
       const byMachine = method === "POST" || ownerStatus.test(written) ? 4 * mostDesired() : 0;
       // A deployment follows its machine, and the set of that.
-      const byChange = ownerStatus.test(written) ? 3 * (ofMachines.get(sender) ?? 0) : 0;
+      const changes = ofMachines.get(sender);
+      const isRecent = changes !== undefined && atMs - changes.atMs < 60_000;
+      const byChange = ownerStatus.test(written) && isRecent ? 3 * changes.count : 0;
       const most = mostWritesPerMinute + Math.max(byMachine, byChange);
       if (writes(key, atMs) > most) report(`hot loop: more than ${most} times a minute: ${key}`);
     },

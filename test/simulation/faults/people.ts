@@ -31,11 +31,11 @@ const oneMachine = ({ world, choices }: FaultStage) => choices.anyOf(truthOf(wor
 /** Something that people do at once. */
 const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ maxMs: 0, begin });
 
-/** What people do while all this goes on. */
 /** Whether it is the copy of a machine that no set has adopted yet. */
 const isCopyToAdopt = ({ metadata }: Machine): boolean =>
   metadata.name.endsWith("-copy") && (metadata.ownerReferences ?? []).length === 0;
 
+/** What people do while all this goes on. */
 export const people = {
   scale: act(async (stage) => {
     const replicas = stage.choices.below(6);

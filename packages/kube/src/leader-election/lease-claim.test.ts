@@ -1,6 +1,5 @@
 import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
-import { noLog } from "../log.ts";
 import { leaseResource } from "../objects/built-in-resources.ts";
 import { serverError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
@@ -14,6 +13,7 @@ async function aClaim() {
   const clock = createVirtualClock();
   const api = createFakeApi({ clock });
   const network = { latencyMs: 0 };
+  const logged: string[] = [];
   const slow: Pick<typeof api, "get" | "create" | "replace"> = {
     get: (...call) => api.get(...call),
     create: (...call) => api.create(...call),
@@ -31,11 +31,11 @@ async function aClaim() {
     clock,
     onHolder: () => undefined,
     onRewind: () => undefined,
-    log: noLog,
+    log: (_, message) => void logged.push(message),
   });
   const { signal } = new AbortController();
   await claim.read(signal);
-  return { clock, api, network, claim, signal };
+  return { clock, api, network, claim, signal, logged };
 }
 
 test("a lease is held from when its renewal was sent, however late the answer", async () => {
@@ -88,11 +88,12 @@ test("is released when a renewal was stored whose answer never came", async () =
 });
 
 test("is not released when another process has acquired it meanwhile", async () => {
-  const { api, claim, signal } = await aClaim();
+  const { api, claim, signal, logged } = await aClaim();
   await claim.acquire(0, signal);
   api.change(leaseResource, lease, { spec: { holderIdentity: "b" } });
   await claim.release();
   expect(api.peek(leaseResource, lease)?.["spec"]).toMatchObject({ holderIdentity: "b" });
+  expect(logged).not.toContain("Released the lease");
 });
 
 test("a term is over at its deadline", async () => {

@@ -156,7 +156,7 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
           see(await ignoreNotFound(api.get(leaseResource, lease, { timeoutMs: timeoutMs() })));
           if (isOf(held)) await giveBack();
         });
-        log("info", "Released the lease", { lease: lease.name, identity });
+        if (observation?.record?.holder === "") log("info", "Released the lease", { lease: lease.name, identity });
       } catch (error) {
         log("warn", "Failed to release the lease; it expires", { lease: lease.name, error: messageOf(error) });
       }

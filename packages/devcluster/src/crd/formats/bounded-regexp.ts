@@ -11,7 +11,7 @@ export interface BoundedRegExp {
   findAll(text: string): readonly string[];
 }
 
-/** Longest processor time for one match. Matches of sensible patterns take microseconds. */
+/** Longest time of one attempt; a match takes too long when its attempts have used the processor for half of it. Matches of sensible patterns take microseconds. */
 const maxMatchMs = 1_000;
 
 /** A match takes at most the square of this many steps; longer texts are watched. */
