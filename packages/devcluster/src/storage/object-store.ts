@@ -171,19 +171,10 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     return history.since(version);
   };
 
-  const scanNow = (name: string, isWanted: (key: string) => boolean): readonly StoredObject[] => {
-    const collection = collectionOf(name);
-    return keysOf(collection).flatMap((key) => (isWanted(key) ? (collection.objects.get(key) ?? []) : []));
-  };
-
   const scanAt: ObjectStore["scanAt"] = (name, namespace, version, after) => {
-    const isWanted = wantedKeys(namespace, after);
+    const collection = collectionOf(name);
     const past = version >= resourceVersion ? [] : since(name, version);
-    if (past.length === 0) return scanNow(name, isWanted);
-    return [...statesBefore(past, collectionOf(name).objects)]
-      .filter(([key]) => isWanted(key))
-      .toSorted(([a], [b]) => compareKeys(a, b))
-      .map(([, object]) => object);
+    return scanBefore(past, collection.objects, keysOf(collection), namespace, after);
   };
 
   return {
@@ -192,7 +183,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     },
     get: (name, namespace, objectName) => collections.get(name)?.objects.get(`${namespace}/${objectName}`),
     byUid: (uid) => uids.get(uid),
-    list: (name, namespace) => scanNow(name, wantedKeys(namespace, undefined)),
+    list: (name, namespace) => scanAt(name, namespace, resourceVersion),
     listAt: (name, namespace, version) => scanAt(name, namespace, version),
     scanAt,
     put(name, object) {
@@ -247,23 +238,45 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   };
 }
 
-/** Objects as they were before these changes. */
-function statesBefore(
+/** The objects of a namespace (of all when none is given) after a key, in order, as they were before these changes. */
+function scanBefore(
   changes: readonly StoreEvent[],
   objects: ReadonlyMap<string, StoredObject>,
-): ReadonlyMap<string, StoredObject> {
-  const states = new Map(objects);
-  for (const { key, previous } of changes.toReversed()) {
-    if (previous === undefined) states.delete(key);
-    else states.set(key, previous);
+  present: readonly string[],
+  namespace: string | undefined,
+  after = "",
+): readonly StoredObject[] {
+  const changed = statesBefore(changes);
+  const removed = [...changed.keys()].filter((key) => !objects.has(key));
+  const keys = removed.length === 0 ? present : [...present, ...removed].toSorted(compareKeys);
+  const prefix = namespace === undefined ? "" : `${namespace}/`;
+  const found: StoredObject[] = [];
+  // Many objects have many pages: only those that are wanted are looked at.
+  for (let index = firstAfter(keys, after > prefix ? after : prefix); index < keys.length; index += 1) {
+    const key = keys[index] ?? "";
+    if (!key.startsWith(prefix)) break;
+    const object = changed.has(key) ? changed.get(key) : objects.get(key);
+    if (object !== undefined) found.push(object);
   }
+  return found;
+}
+
+/** The changed objects as they were before these changes; undefined is one that was not there. */
+function statesBefore(changes: readonly StoreEvent[]): ReadonlyMap<string, StoredObject | undefined> {
+  const states = new Map<string, StoredObject | undefined>();
+  for (const { key, previous } of changes.toReversed()) states.set(key, previous);
   return states;
 }
 
-/** A filter for the keys of a namespace (of all when none is given) after a key. */
-function wantedKeys(namespace: string | undefined, after: string | undefined): (key: string) => boolean {
-  const prefix = namespace === undefined ? "" : `${namespace}/`;
-  return (key) => key.startsWith(prefix) && (after === undefined || key > after);
+/** The index of the first of these keys, which are in order, that is greater than a text. */
+function firstAfter(keys: readonly string[], text: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") > text) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Orders keys bytewise as etcd does: every namespace's objects stay together. */
