@@ -7,7 +7,7 @@ export const withoutObjects = (store: ObjectStore): ObjectStore => ({
     return store.resourceVersion;
   },
   list: () => [],
-  scanAt: () => [],
+  scanAt: () => Object.assign([], { count: 0 }),
 });
 
 /** The same store, whose lists are of the state so many versions ago. A watch that begins with such a list gets the changes since. */
@@ -19,7 +19,7 @@ export function laggingStore(store: ObjectStore, versions: number): ObjectStore 
     get resourceVersion() {
       return isBehind ? version : store.resourceVersion;
     },
-    list: (name, namespace) => store.scanAt(name, namespace, version),
+    list: (name, namespace) => [...store.scanAt(name, namespace, version)],
     scanAt: (name, namespace, at, after) => store.scanAt(name, namespace, Math.min(at, version), after),
     since(name, from) {
       isBehind = false;

@@ -32,15 +32,11 @@ export interface ObjectStore {
   byUid(uid: string): { readonly collection: string; readonly object: StoredObject } | undefined;
   /** All objects of a collection (of one namespace when given) in key order. */
   list(collection: string, namespace?: string): readonly StoredObject[];
-  /** As {@link list}, at an earlier version. Throws 410 Expired when the history does not reach back so far. */
-  listAt(collection: string, namespace: string | undefined, resourceVersion: number): readonly StoredObject[];
-  /** As {@link listAt}, after a key, so that a page needs no copy of earlier items. */
-  scanAt(
-    collection: string,
-    namespace: string | undefined,
-    resourceVersion: number,
-    after?: string,
-  ): readonly StoredObject[];
+  /**
+   * As {@link list}, at a version that may be an earlier one, and after a key, so that a page needs no copy of the others. To be read at once: a change of the
+   * store changes it. Throws 410 Expired when the history does not reach back so far.
+   */
+  scanAt(collection: string, namespace: string | undefined, resourceVersion: number, after?: string): Scan;
   /** Creates or updates an object and returns what is stored. */
   put(collection: string, object: PreparedObject): StoredObject;
   /** Removes an object and returns its last state (`last` if given); undefined when it does not exist. */
@@ -69,6 +65,11 @@ export interface ObjectStore {
   /** Forgets the history, like a compaction of etcd: older versions get 410 from here on. */
   compactHistory(): void;
   close(): void;
+}
+
+/** Objects in the order of their keys, with their number. */
+export interface Scan extends Iterable<StoredObject> {
+  readonly count: number;
 }
 
 interface Collection {
@@ -183,8 +184,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     },
     get: (name, namespace, objectName) => collections.get(name)?.objects.get(`${namespace}/${objectName}`),
     byUid: (uid) => uids.get(uid),
-    list: (name, namespace) => scanAt(name, namespace, resourceVersion),
-    listAt: (name, namespace, version) => scanAt(name, namespace, version),
+    list: (name, namespace) => [...scanAt(name, namespace, resourceVersion)],
     scanAt,
     put(name, object) {
       const version = resourceVersion + 1;
@@ -245,20 +245,24 @@ function scanBefore(
   present: readonly string[],
   namespace: string | undefined,
   after = "",
-): readonly StoredObject[] {
+): Scan {
   const changed = statesBefore(changes);
-  const removed = [...changed.keys()].filter((key) => !objects.has(key));
-  const keys = removed.length === 0 ? present : [...present, ...removed].toSorted(compareKeys);
+  const stateOf = (key: string): StoredObject | undefined => (changed.has(key) ? changed.get(key) : objects.get(key));
+  const isSame = [...changed].every(([key, state]) => state !== undefined && objects.has(key));
+  const keys = isSame ? present : [...new Set([...present, ...changed.keys()])].filter(stateOf).toSorted(compareKeys);
   const prefix = namespace === undefined ? "" : `${namespace}/`;
-  const found: StoredObject[] = [];
-  // Many objects have many pages: only those that are wanted are looked at.
-  for (let index = firstAfter(keys, after > prefix ? after : prefix); index < keys.length; index += 1) {
-    const key = keys[index] ?? "";
-    if (!key.startsWith(prefix)) break;
-    const object = changed.has(key) ? changed.get(key) : objects.get(key);
-    if (object !== undefined) found.push(object);
-  }
-  return found;
+  const first = firstAfter(keys, after > prefix ? after : prefix);
+  const end = namespace === undefined ? keys.length : firstAfter(keys, `${prefix}\uFFFF`);
+  return {
+    count: Math.max(0, end - first),
+    // Many objects have many pages: only those of this page are looked at.
+    *[Symbol.iterator]() {
+      for (let index = first; index < end; index += 1) {
+        const object = stateOf(keys[index] ?? "");
+        if (object !== undefined) yield object;
+      }
+    },
+  };
 }
 
 /** The changed objects as they were before these changes; undefined is one that was not there. */

@@ -1,6 +1,6 @@
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
+import type { ObjectStore, Scan } from "../storage/object-store.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
@@ -91,7 +91,7 @@ export function listPage(
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
   const tokenVersion = token?.version === inconsistent ? store.resourceVersion : token?.version;
   const version = tokenVersion ?? exact ?? store.resourceVersion;
-  const scan = ((): readonly StoredObject[] => {
+  const scan = ((): Scan => {
     try {
       return store.scanAt(definition.collection, namespace, version, token?.after);
     } catch (error) {
@@ -116,7 +116,7 @@ export function listPage(
     items,
     resourceVersion: version,
     continueToken,
-    remaining: isFiltered ? undefined : scan.length - limit,
+    remaining: isFiltered ? undefined : scan.count - limit,
   };
 }
 
