@@ -6,7 +6,7 @@ import {
   twentyDeploymentsScenario,
 } from "./changes.ts";
 import { drainScenario } from "./drain.ts";
-import { failoverScenario, restartScenario, tenProcessesScenario } from "./processes.ts";
+import { failoverScenario, restartScenario, tenProcessesRestartScenario, tenProcessesScenario } from "./processes.ts";
 import { flappingZoneScenario, idleScenario } from "./quiet.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -20,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   failoverScenario,
   twentyDeploymentsScenario,
   tenProcessesScenario,
+  tenProcessesRestartScenario,
   drainScenario,
   slowCloudScenario,
   flappingZoneScenario,

@@ -1,5 +1,7 @@
+import { machineDeploymentResource } from "@millwright/core";
+import { copyMachine } from "./copies.ts";
 import { createClasses, createDeployment, createFleet, createNamespace, scale, untilRunning } from "./fleet.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario, Stage } from "./scenario.ts";
 
 /** A start with a full cluster. */
 export const restartScenario: Scenario = {
@@ -47,26 +49,60 @@ export const failoverScenario: Scenario = {
 const PROCESSES = 10;
 const namespaces = Array.from({ length: PROCESSES }, (_, index) => `fleet-${index}`);
 
+/** Starts a process for each namespace, which has a class. */
+async function startProcesses(stage: Stage): Promise<void> {
+  for (const namespace of namespaces) await stage.startReplica(namespace);
+  await stage.until("all processes lead", () =>
+    stage.programs.every(({ program }) => program.output().includes('"Leading"')),
+  );
+}
+
+const scaleAll = ({ api }: Stage, replicas: number): Promise<unknown> =>
+  Promise.all(
+    namespaces.map((namespace) =>
+      api.patch(machineDeploymentResource, { namespace, name: namespace }, { spec: { replicas } }, { kind: "merge" }),
+    ),
+  );
+
+async function createDeployments(stage: Stage, each: number): Promise<void> {
+  await Promise.all(namespaces.map((namespace) => createDeployment(stage, namespace, each, { namespace })));
+  await untilRunning(stage, PROCESSES * each);
+}
+
 /** More machines than one process is for. */
 export const tenProcessesScenario: Scenario = {
   name: "ten-processes",
   measures: `${PROCESSES} processes with a namespace each create a MachineDeployment each at once, all joining one cluster; until all machines are Running`,
   short: { machines: 100 },
+  long: { machines: 10_000 },
+  replicas: 0,
+  isOnlyMillwright: true,
+  async prepare(stage) {
+    for (const namespace of namespaces) await createNamespace(stage, namespace);
+    await startProcesses(stage);
+  },
+  measure: (stage) => createDeployments(stage, Math.ceil(stage.size.machines / PROCESSES)),
+};
+
+/** A start of all of them at once, with more machines than can be created in the time of a measurement: most are copies. */
+export const tenProcessesRestartScenario: Scenario = {
+  name: "ten-processes-restart",
+  measures: `${PROCESSES} processes with a namespace each start at once in a cluster with a fleet, and one machine more is desired in each namespace; until it is Running`,
+  short: { machines: 1000 },
   long: { machines: 100_000 },
   replicas: 0,
   isOnlyMillwright: true,
   async prepare(stage) {
-    for (const namespace of namespaces) {
-      await createNamespace(stage, namespace);
-      await stage.startReplica(namespace);
-    }
-    await stage.until("all processes lead", () =>
-      stage.programs.every(({ program }) => program.output().includes('"Leading"')),
-    );
+    for (const namespace of namespaces) await createNamespace(stage, namespace);
+    await startProcesses(stage);
+    await createDeployments(stage, 1);
+    await stage.endReplicas("SIGTERM");
+    const each = Math.ceil(stage.size.machines / PROCESSES);
+    for (const namespace of namespaces) await copyMachine(stage, namespace, each);
+    await scaleAll(stage, each + 1);
   },
   async measure(stage) {
-    const each = Math.ceil(stage.size.machines / PROCESSES);
-    await Promise.all(namespaces.map((namespace) => createDeployment(stage, namespace, each, { namespace })));
-    await untilRunning(stage, PROCESSES * each);
+    await startProcesses(stage);
+    await untilRunning(stage, PROCESSES * (Math.ceil(stage.size.machines / PROCESSES) + 1));
   },
 };

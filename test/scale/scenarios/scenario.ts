@@ -1,7 +1,7 @@
 import type { ApiClient, KubeObject } from "@millwright/kube";
 import type { MachineTimeline } from "../measure/machine-times.ts";
 import type { SubjectProgram } from "../subjects/subject.ts";
-import type { WorldCommand, WorldOptions } from "../world/world-messages.ts";
+import type { WorldAnswer, WorldCommand, WorldOptions } from "../world/world-messages.ts";
 
 /** How large a scenario is. */
 export interface Size {
@@ -20,7 +20,7 @@ export interface Stage {
   /** Running processes of the controllers. */
   readonly programs: readonly SubjectProgram[];
   /** Sends a command to cloud, nodes and pods. */
-  world(command: WorldCommand): Promise<void>;
+  world(command: WorldCommand): Promise<WorldAnswer>;
   /** Starts a replica of the controllers, in namespace `default` unless another one is given. Resolves before it leads. */
   startReplica(namespace?: string): Promise<void>;
   /** Resolves when one replica leads. */

@@ -12,11 +12,19 @@ export interface WorldOptions {
   readonly withPods: boolean;
 }
 
+/** A VM as another one, of another machine. */
+export interface VmCopy {
+  readonly name: string;
+  readonly machineUid: string;
+}
+
 /** What the world can be asked to do. */
 export type WorldCommand =
   /** Creates a Deployment of pods. */
   | { readonly kind: "deploy"; readonly name: string; readonly replicas: number }
   /** Nodes alternate between ready and not ready. */
+  /** Creates further VMs as one that is there, for machines of these names. They have no kubelets. */
+  | { readonly kind: "copy-vm"; readonly name: string; readonly copies: readonly VmCopy[] }
   | { readonly kind: "flap"; readonly nodes: readonly string[]; readonly everyMs: number }
   | { readonly kind: "clear-faults" };
 
@@ -27,5 +35,7 @@ export type WorldRequest = WorldCommand & { readonly id: number };
 export interface WorldAnswer {
   readonly id: number;
   readonly vms?: number;
+  /** The provider IDs of the VMs that were created, in their order. */
+  readonly providerIds?: readonly string[];
   readonly error?: string;
 }

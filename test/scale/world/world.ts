@@ -6,14 +6,15 @@ import type { WorldAnswer, WorldCommand, WorldOptions, WorldRequest } from "./wo
 /** A running world-process.ts. */
 export interface World {
   readonly pid: number;
-  send(command: WorldCommand): Promise<void>;
+  send(command: WorldCommand): Promise<WorldAnswer>;
   close(): Promise<void>;
 }
 
 /** Starts cloud, nodes and pods; resolves when the CRDs are served and the cloud can be called. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const child = fork(fileURLToPath(new URL("world-process.ts", import.meta.url)), [JSON.stringify(options)], {
-    execArgv: ["--conditions=@millwright/source"],
+    // With the heap for the objects of 100,000 machines.
+    execArgv: ["--conditions=@millwright/source", "--max-old-space-size=8192"],
   });
   const waiting = new Map<number, (answer: WorldAnswer) => void>();
   const answer = (id: number): Promise<WorldAnswer> =>
@@ -39,8 +40,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       const request: WorldRequest = { ...command, id: lastId };
       const answered = answer(lastId);
       child.send(request);
-      const { error } = await answered;
-      if (error !== undefined) throw new Error(error);
+      const found = await answered;
+      if (found.error !== undefined) throw new Error(found.error);
+      return found;
     },
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return;
