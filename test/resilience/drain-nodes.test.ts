@@ -107,7 +107,9 @@ describe("a drain and the state of its node", () => {
     await eventually(async () =>
       expect((await fleet.machines()).filter(({ metadata }) => !before.has(metadata.uid))).toHaveLength(1),
     );
-    expect(await fleet.lastOperation(machine)).toMatch(/PodDisruptionBudget|Initiate node drain/);
+    await eventually(async () =>
+      expect(await fleet.lastOperation(machine)).toMatch(/PodDisruptionBudget|Initiate node drain/),
+    );
     expect(await fleet.podsOn(node)).toHaveLength(2);
     await fleet.untilMachineDeleted(machine, 60_000);
     // The budget allows no eviction: 15 s before the VM is lost the pods are deleted, and end gracefully.
