@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { buildStateOf } from "./build-state.ts";
 import { withLock } from "./control-plane/build-lock.ts";
 import { createPublications, type PublicationRules } from "./publications.ts";
 
@@ -60,11 +61,13 @@ async function withDependencies(names: readonly string[]): Promise<readonly Sour
   return [...found].map(([folder, manifest]) => ({ folder, manifest }));
 }
 
-/** Builds packages of this repository and what they depend on; a build that is up to date is repeated from nx's cache. */
-async function buildPackages(names: readonly string[]): Promise<void> {
+/** Builds packages of this repository and what they depend on, unless all are built: nx writes the files of a package again each time, under the processes that have started from them. */
+async function buildPackages(own: readonly Source[]): Promise<void> {
+  if (own.every(({ folder }) => buildStateOf(folder) === "up to date")) return;
   const nx = await realpath(join(root, "node_modules/.bin/nx"));
   const env = { ...process.env, NX_DAEMON: "false", FORCE_COLOR: "0" };
-  await run(process.execPath, [nx, "run-many", "-t", "build", "-p", names.join(",")], { cwd: root, env });
+  const names = own.map(({ manifest }) => manifest.name).join(",");
+  await run(process.execPath, [nx, "run-many", "-t", "build", "-p", names], { cwd: root, env });
 }
 
 /** Name of the file of a package, as `npm pack` forms it. */
@@ -108,7 +111,7 @@ export async function startLocalRegistry(
   const flags = ["--ignore-scripts", "--pack-destination", folder];
   // Builds of processes side by side would remove each other's files.
   await withLock(join(root, "node_modules/.cache/millwright/packages.lock"), async () => {
-    await buildPackages(own.map(({ manifest }) => manifest.name));
+    await buildPackages(own);
     if (publishing === undefined)
       await run("npm", ["pack", ...own.map((source) => source.folder), ...flags], { cwd: root, maxBuffer: 64 << 20 });
   });

@@ -35,7 +35,7 @@ export async function copyMachine(stage: Stage, namespace: string, machines: num
   const nodeName = machine?.metadata.labels?.[labelKeys.node];
   if (machine === undefined || nodeName === undefined)
     throw new Error(`namespace ${namespace} has no machine with a Node`);
-  const { name = "" } = machine.metadata;
+  const { name } = machine.metadata;
   const { providerID = "" } = machine.spec;
   const node = await api.get(nodeResource, { name: nodeName });
 
