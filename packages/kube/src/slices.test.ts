@@ -2,7 +2,7 @@ import { systemClock } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import type { KubeObject } from "./objects/kube-object.ts";
-import { createSlices } from "./slices.ts";
+import { createSlices, createTurnSlices } from "./slices.ts";
 import { createStore } from "./cache/store.ts";
 
 const object = (index: number, version: number): KubeObject => ({
@@ -73,4 +73,27 @@ test("keeps an own write that comes between two slices, and reports additions be
   expect(store.size).toBe(300);
   expect(order.lastIndexOf("new")).toBeLessThan(order.indexOf("gone"));
   expect(order.filter((each) => each === "gone")).toHaveLength(100);
+});
+
+test("in slices of turns, pauses all callers until the next turn when its time is over", async () => {
+  const clock = createVirtualClock();
+  let nowMs = 0;
+  const slices = createTurnSlices({ clock: { ...clock, monotonicMs: () => nowMs }, sliceMs: 5 });
+  expect(slices.pauseIfDue()).toBeUndefined();
+  nowMs = 4;
+  expect(slices.pauseIfDue()).toBeUndefined();
+  nowMs = 5;
+  const [first, second] = [slices.pauseIfDue(), slices.pauseIfDue()];
+  expect(first).toBeInstanceOf(Promise);
+  expect(second).toBe(first);
+  await first;
+  expect(slices.pauseIfDue()).toBeUndefined();
+});
+
+test("in slices of turns, time that passes between turns does not count", async () => {
+  const clock = createVirtualClock();
+  const slices = createTurnSlices({ clock });
+  expect(slices.pauseIfDue()).toBeUndefined();
+  await clock.advance(60_000);
+  expect(slices.pauseIfDue()).toBeUndefined();
 });

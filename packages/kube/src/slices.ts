@@ -41,6 +41,35 @@ export function createSlices(options: SliceOptions): Slices {
 }
 
 /**
+ * As {@link createSlices}, for short pieces of work of several callers that together may take long: a slice starts with the first step after a turn of the event loop. On a virtual
+ * clock, which is advanced between turns only, a slice never ends.
+ */
+export function createTurnSlices({ clock, sliceMs = 5 }: Omit<SliceOptions, "signal">): Slices {
+  /** Undefined after a turn of the event loop, until the next step. */
+  let until: number | undefined;
+  let turn = Promise.resolve();
+
+  function begin(nowMs: number): void {
+    until = nowMs + sliceMs;
+    turn = new Promise((resolve) =>
+      setImmediate(() => {
+        until = undefined;
+        resolve();
+      }),
+    );
+  }
+
+  return {
+    pauseIfDue() {
+      const nowMs = clock.monotonicMs();
+      if (until === undefined) begin(nowMs);
+      if (until === undefined || nowMs < until) return undefined;
+      return turn;
+    },
+  };
+}
+
+/**
  * Takes the steps of something long, with a pause for the event loop whenever a slice is over.
  *
  * @throws the reason of the signal when that aborts; the steps so far were taken

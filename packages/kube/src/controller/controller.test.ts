@@ -1,4 +1,4 @@
-import { seededRandom } from "@millwright/base";
+import { seededRandom, systemClock } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test, vi } from "vitest";
 import { createStore } from "../cache/store.ts";
@@ -353,4 +353,35 @@ test("spaces reconciles of an expensive key, loses none, and does not delay a ch
     ["large", 1_000],
   ]);
   await run.end();
+});
+
+test("lets the event loop run between reconciles that need no I/O", async () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `a/m${index}`);
+  let reconciles = 0;
+  const stop = new AbortController();
+  const busy = (ms: number): void => {
+    for (const endMs = systemClock.monotonicMs() + ms; systemClock.monotonicMs() < endMs;);
+  };
+  const controller = createController({
+    name: "test",
+    reconcile: async () => {
+      reconciles++;
+      busy(1);
+      return done;
+    },
+    workers: 1,
+    clock: systemClock,
+    random: seededRandom(1),
+  });
+  for (const key of keys) controller.enqueue(key);
+  const running = controller.start(stop.signal);
+  const seen = new Set<number>();
+  while (reconciles < keys.length) {
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.add(reconciles);
+  }
+  // At most five fit between two turns.
+  expect(seen.size).toBeGreaterThanOrEqual(keys.length / 5);
+  stop.abort();
+  await running;
 });

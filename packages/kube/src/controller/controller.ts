@@ -6,6 +6,7 @@ import { startDeadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { keyFields } from "../objects/log-fields.ts";
+import { createTurnSlices } from "../slices.ts";
 import { createCostPace } from "./cost-pace.ts";
 import type { PaceOptions } from "./cost-pace.ts";
 import { createHotLoopGuard } from "./hot-loop-guard.ts";
@@ -216,8 +217,12 @@ export function createController(options: ControllerOptions): Controller {
     while (isOutdated() && !signal.aborted) await clock.sleep(pollMs, signal).catch(() => {});
   }
 
+  // Reconciles that change nothing need no I/O, so that thousands of them, as at the start, would block the event loop for seconds.
+  const slices = createTurnSlices({ clock });
+
   async function work(signal: AbortSignal): Promise<void> {
     for (;;) {
+      for (let pause = slices.pauseIfDue(); pause !== undefined; pause = slices.pauseIfDue()) await pause;
       const key = await queue.take(signal).catch(() => undefined);
       if (key === undefined) return;
       try {
