@@ -167,9 +167,9 @@ const comparisonTable = (results: readonly RunResult[], subject: RunResult["subj
 /** Several processes, each with a namespace, in one cluster. */
 const processesTable = (results: readonly RunResult[]): string => {
   const rows = results
-    .filter(({ scenario }) => scenario === "ten-processes")
+    .filter(({ scenario }) => scenario.startsWith("ten-processes"))
     .map((result) => [
-      `${result.machines.toLocaleString("en")}, ${result.server}`,
+      `${titleOf(result)}, ${result.server}`,
       shown(perMachine(result, result.requestCount)),
       shown(perMachine(result, 1000 * result.cpuSeconds)),
       shown(Math.max(...result.processes.map(({ peakMiB }) => peakMiB))),
@@ -180,7 +180,7 @@ const processesTable = (results: readonly RunResult[]): string => {
     ? "Not measured yet."
     : markdownTable(
         [
-          "machines, server",
+          "scenario, machines, server",
           "requests per machine",
           "CPU per machine, ms",
           "peak memory of the largest process, MiB",
