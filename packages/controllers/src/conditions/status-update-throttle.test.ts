@@ -44,7 +44,7 @@ it.each<[string, Status]>([
   ["a generation", ready("b", { observedGeneration: 2 })],
   ["a number that others decide by", { ...ready("b"), replicas: 2 }],
   ["a word of MCM's conditions", { ...ready("b"), conditions: [{ type: "Available", status: "True", message: "x" }] }],
-])("never holds %s back", (_, after) => {
+])("does not hold %s back", (_, after) => {
   const pace = make();
   pace.hold("k", ready("a"), decide(ready("b")));
   expect(pace.hold("k", ready("b"), decide(after))).toEqual(decide(after));
@@ -71,4 +71,16 @@ it("passes on what writes nothing, the first status of all, and forgets objects 
   pace.hold("k", ready("a"), decide(ready("b")));
   pace.forget("k");
   expect(pace.hold("k", ready("b"), decide(ready("c")))).toEqual(decide(ready("c")));
+});
+
+it("holds back a change that another writer takes back again and again, after ten", async () => {
+  const pace = make();
+  const [ours, theirs] = [ready("a", { status: "True" }), ready("a")];
+  for (let round = 0; round < 10; round++) expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
+  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(undefined, 2_000));
+  await clock.advance(2_000);
+  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
+  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(undefined, 2_000));
+  await clock.advance(20_000);
+  for (let round = 0; round < 10; round++) expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
 });

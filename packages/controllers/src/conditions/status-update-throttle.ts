@@ -5,6 +5,9 @@ import type { Decision } from "../model/decision.ts";
 /** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */
 const intervalMs = 1000;
 
+/** Other changes of one object are written at once, so many in a row; then one each so often, milliseconds. Another writer whose caches differ would take each of them back. */
+const [burst, restoreMs] = [10, 2_000];
+
 const addedTypes: ReadonlySet<string> = new Set<string>([
   ...Object.values(clusterApiConditionTypes),
   ...Object.values(kstatusConditionTypes),
@@ -26,12 +29,21 @@ function withoutText(condition: Condition): Condition {
 export interface StatusUpdateThrottle<Status> {
   /**
    * The decision; when its status differs only in messages of Cluster API's conditions and numbers of machines, too soon after another write, without that
-   * status and with a requeue for when it is due. A number that ends a rollout changes a condition, and is not delayed.
+   * status and with a requeue for when it is due. A number that ends a rollout changes a condition, and is not delayed, unless there were many of those.
    */
   hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
   /** The object was deleted. */
   forget(key: string): void;
 }
+
+/** What this process wrote to one object. Times are on the monotonic clock. */
+interface Writes {
+  readonly lastMs: number;
+  /** When as many changes as in a burst may be written at once again. */
+  readonly fullAtMs: number;
+}
+
+const none: Writes = { lastMs: Number.NEGATIVE_INFINITY, fullAtMs: Number.NEGATIVE_INFINITY };
 
 /**
  * Creates a {@link StatusUpdateThrottle}. It knows only the writes of this process: after a start everything is written at once.
@@ -42,19 +54,24 @@ export function createStatusUpdateThrottle<Status>(
   clock: Pick<Clock, "monotonicMs">,
   bare: (status: Status, change: (condition: Condition) => Condition) => Status,
 ): StatusUpdateThrottle<Status> {
-  const writtenAt = new Map<string, number>();
+  const writes = new Map<string, Writes>();
   return {
     hold(key, before, decision) {
       const { status, ...others } = decision;
       if (status === undefined || before === undefined || equalJson(before, status)) return decision;
       const now = clock.monotonicMs();
-      const restMs = (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) + intervalMs - now;
-      if (restMs <= 0 || !equalJson(bare(before, withoutText), bare(status, withoutText))) {
-        writtenAt.set(key, now);
+      const { lastMs, fullAtMs } = writes.get(key) ?? none;
+      const isText = equalJson(bare(before, withoutText), bare(status, withoutText));
+      const dueMs = isText ? lastMs + intervalMs : fullAtMs - (burst - 1) * restoreMs;
+      // A text costs nothing: it is limited by itself.
+      const nextFullMs = isText ? fullAtMs : Math.max(fullAtMs, now) + restoreMs;
+      if (dueMs <= now) {
+        writes.set(key, { lastMs: now, fullAtMs: nextFullMs });
         return decision;
       }
+      const restMs = dueMs - now;
       return { ...others, requeueAfterMs: Math.min(restMs, decision.requeueAfterMs ?? restMs) };
     },
-    forget: (key) => void writtenAt.delete(key),
+    forget: (key) => void writes.delete(key),
   };
 }

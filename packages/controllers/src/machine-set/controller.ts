@@ -149,12 +149,13 @@ export function createMachineSetController(
       vanished: vanished.countOf(key),
     };
     const observed = observeMachineSet(context, set);
+    const className = set.spec.template.spec.class?.name ?? "";
     const snapshot: MachineSetSnapshot = {
       ...observed,
       ...memory,
       budget: deletionBudget?.ofSet(set, observed.deployment),
-      ownerless: (count) =>
-        census?.ownerless(set.spec.template.spec.class?.name ?? "", count) ?? { state: "known", count: 0 },
+      ownerless: (count) => census?.ownerless(className, count) ?? { state: "known", count: 0 },
+      hasNoOwnerlessVms: () => census?.hasNoOwnerless(className) ?? false,
     };
     releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();

@@ -57,12 +57,12 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes, isCrdDeletionAllowed = false, isCrdTerminating = false } = snapshot;
+  const { set, claim, pending, nodes, isCrdTerminating = false } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
   }));
-  if (!isCrdDeletionAllowed && lacksExpectedMachines(set, claim.owned))
+  if (lacksExpectedMachines(snapshot))
     return { actions: adoptions, blocked: "waiting for expected machines", begins: [], kept: [] };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, ...why } = planReplicas({

@@ -18,8 +18,8 @@ import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { releasedMachines } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
 import {
-  expectedReplicasOf,
   lacksExpectedMachines,
+  expectedReplicasOf,
   noExpectedReplicasPatch,
   vanishedPatch,
 } from "./expected-replicas.ts";
@@ -94,9 +94,9 @@ function withHeldEvent({ set }: MachineSetSnapshot, decision: MachineSetDecision
   return events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
 }
 
-/** Whether the set has all machines that it waited for, so that the annotation can be removed. */
-const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
-  expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !lacksExpectedMachines(set, claim.owned));
+/** Whether the set waits for no machine any more, so that the annotation can be removed. */
+const isArrived = (snapshot: MachineSetSnapshot): boolean =>
+  expectedReplicasOf(snapshot.set) !== undefined && !lacksExpectedMachines(snapshot);
 
 const machinesVanished = (count: number): Reason => ({
   type: "Warning",

@@ -1,5 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
 import { countMachines } from "../machine-lists/machine-counts.ts";
+import type { MachineSetSnapshot } from "./snapshot.ts";
 
 const positive = /^[1-9]\d{0,8}$/;
 
@@ -9,10 +10,18 @@ export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): 
   return positive.test(text) ? Number(text) : undefined;
 }
 
-/** Whether expected machines are still missing. Those beyond the replicas of the set are not expected any more. */
-export function lacksExpectedMachines(set: MachineSet, owned: readonly Machine[]): boolean {
+/**
+ * Whether a set waits for machines that are missing. Those beyond its replicas are not expected any more, and those that were deleted since are not where no VM is without Machine.
+ */
+export function lacksExpectedMachines({
+  set,
+  claim,
+  isCrdDeletionAllowed = false,
+  hasNoOwnerlessVms,
+}: Pick<MachineSetSnapshot, "set" | "claim" | "isCrdDeletionAllowed" | "hasNoOwnerlessVms">): boolean {
+  if (isCrdDeletionAllowed) return false;
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
-  return countMachines(owned).present < expected;
+  return countMachines(claim.owned).present < expected && hasNoOwnerlessVms?.() !== true;
 }
 
 /**

@@ -48,6 +48,8 @@ export interface MachineSetSnapshot {
   readonly budget?: SetBudget | undefined;
   /** VMs of the class without Machine; `count` of them matter. Absent: none. */
   readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
+  /** Whether it is known that no VM of the class is without Machine: then missing machines do not exist. Default: not. */
+  readonly hasNoOwnerlessVms?: (() => boolean) | undefined;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

@@ -75,3 +75,25 @@ it("has a set wait for them instead of creating others, by an annotation that a 
   expect(decide(aMachineSet({ spec: { replicas: 1 } }), 2).actions).toEqual([]);
   expect(decide(set, 0).actions).toEqual([{ kind: "CreateMachines", count: 2 }]);
 });
+
+it.each([true, false])("waits for no machine where no VM is without Machine: %s", (hasNoOwnerlessVms) => {
+  const waiting = aMachineSet({ spec: { replicas: 3 } }, annotated({ [annotationKeys.expectedReplicas]: "3" }));
+  const decision = decideMachineSet(
+    {
+      set: waiting,
+      claim: claimObjects(waiting, [machine("left")], () => true),
+      problems: validateMachineSet(waiting),
+      hasNoOwnerlessVms: () => hasNoOwnerlessVms,
+    },
+    now,
+  );
+  const patch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } };
+  expect(decision.actions).toEqual(
+    hasNoOwnerlessVms
+      ? [
+          { kind: "PatchSet", patch },
+          { kind: "CreateMachines", count: 2 },
+        ]
+      : [],
+  );
+});

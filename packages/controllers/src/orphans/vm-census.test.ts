@@ -1,4 +1,10 @@
-import { type ListedMachine, machineClassResource, machineResource, seededRandom } from "@millwright/core";
+import {
+  type ListedMachine,
+  type Machine,
+  machineClassResource,
+  machineResource,
+  seededRandom,
+} from "@millwright/core";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { ApiError } from "@millwright/kube";
 import { createFakeApi, createServerHistory, type FakeApi, serverError } from "@millwright/kube/testing";
@@ -63,11 +69,13 @@ describe("the census of VMs", () => {
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  const list = (...names: readonly string[]): Promise<void> =>
+  const known = aMachine(named("known"), { spec: { providerID: "mock:///known" } }, inPhase("Running"));
+  const listOf = (machines: readonly Machine[], ...names: readonly string[]): Promise<void> =>
     read(
-      { machineClass: aMachineClass(), secret: {}, vms: names.map(vm), startedMs: clock.monotonicMs(), machines: [] },
+      { machineClass: aMachineClass(), secret: {}, vms: names.map(vm), startedMs: clock.monotonicMs(), machines },
       stop.signal,
     );
+  const list = (...names: readonly string[]): Promise<void> => listOf([], ...names);
 
   it("waits for the first list, once, and reports it", async () => {
     expect(census.ownerless("small", 2)).toEqual({ state: "listing", forMs: 60_000 });
@@ -132,6 +140,38 @@ describe("the census of VMs", () => {
     await clock.advance(60_000);
     expect(census.ownerless("small", 1)).toEqual({ state: "known", count: 0 });
     fail("other");
+  });
+
+  it("knows that no VM is without Machine from a list that began a minute after the question only", async () => {
+    api.seed(machineResource, known);
+    await settle();
+    await listOf([known], "known");
+    expect(census.hasNoOwnerless("small")).toBe(false);
+    expect(requested).toEqual(["small"]);
+    await clock.advance(59_000);
+    await listOf([known], "known");
+    expect([census.hasNoOwnerless("small"), changed]).toEqual([false, ["small"]]);
+    await clock.advance(1_000);
+    await listOf([known], "known", "a");
+    expect(census.hasNoOwnerless("small")).toBe(false);
+    await listOf([known], "known");
+    expect(census.hasNoOwnerless("small")).toBe(true);
+    // What is asked again after a long time needs a later list.
+    await clock.advance(130_000);
+    expect(census.hasNoOwnerless("small")).toBe(false);
+    expect(census.hasNoOwnerless("unknown")).toBe(false);
+  });
+
+  it.each([
+    ["lacks the VM of a Machine", [known]],
+    ["cannot be compared with a Machine", []],
+  ])("does not know it from a list that %s", async (_, machines) => {
+    api.seed(machineResource, known);
+    await settle();
+    expect(census.hasNoOwnerless("small")).toBe(false);
+    await clock.advance(60_000);
+    await listOf(machines);
+    expect(census.hasNoOwnerless("small")).toBe(false);
   });
 
   it("has everything listed again when a VM names a Machine that exists, but is not in the cache, and waits until it is", async () => {

@@ -17,17 +17,22 @@ import { findOrphans } from "./find-orphans.ts";
 /** A list that takes longer than this, milliseconds, is not waited for: its cloud may be unreachable. */
 const MAX_WAIT_MS = 60_000;
 
-/** A creation that is held is looked for at least this often, milliseconds. */
+/** What waits is looked for at least this often, milliseconds. */
 const FORGET_MS = 2 * MAX_WAIT_MS;
 
 /** While the cache of machines is known to be incomplete, VMs are listed and compared again this often, milliseconds. */
 const AGAIN_MS = 10_000;
+
+/** Clouds list a VM so long after its creation at the latest, milliseconds. */
+const SETTLED_MS = 60_000;
 
 /** The last list of a class. */
 interface LastList {
   /** By key of their id; without those that were deleted since. */
   readonly vms: Map<string, ListedMachine>;
   readonly startedMs: number;
+  /** Whether it has the VMs of all machines of the class, and there are some: one with other credentials, or of another region, has none of them. */
+  readonly hasKnown: boolean;
 }
 
 /** Whether the deletion of a machine had reached its VM, which no longer exists then. */
@@ -50,12 +55,14 @@ function followLists(
 ): ReadonlyMap<string, LastList> {
   const { caches } = context;
   const last = new Map<string, LastList>();
-  lists.onList(async ({ machineClass, vms, startedMs }, signal) => {
+  lists.onList(async ({ machineClass, vms, startedMs, machines }, signal) => {
     const { name } = machineClass.metadata;
     const whole = vms.filter(({ parts }) => parts === undefined);
     const lacking = await findLackingMachine(context, whole, signal);
     if (lacking !== undefined) return onLacking(name, lacking);
-    last.set(name, { vms: new Map(whole.map((vm) => [providerIdKey(vm.providerId) ?? vm.providerId, vm])), startedMs });
+    const byKey = new Map(whole.map((vm) => [providerIdKey(vm.providerId) ?? vm.providerId, vm]));
+    const isListed = ({ spec }: Machine): boolean => byKey.has(providerIdKey(spec.providerID) ?? "");
+    last.set(name, { vms: byKey, startedMs, hasKnown: machines.length > 0 && machines.every(isListed) });
     onList(name);
   });
   caches.machines.store.subscribe((old, current) => {
@@ -70,7 +77,7 @@ function followLists(
   return last;
 }
 
-/** A large creation that waits for a list of its class. */
+/** What waits for a list of its class: a large creation, or a set whose machines are missing. */
 interface Waiting {
   readonly sinceMs: number;
   /** When it was looked for last: what is held is looked for again and again. */
@@ -87,8 +94,10 @@ export function createVmCensus(
   const { caches, namespace, control, clock } = context;
   const listeners: ((className: string) => void)[] = [];
   const waiting = new Map<string, Waiting>();
+  /** Sets whose machines are missing. */
+  const missing = new Map<string, Waiting>();
   const report = (className: string): void => {
-    if (waiting.has(className)) for (const listener of listeners) listener(className);
+    if (waiting.has(className) || missing.has(className)) for (const listener of listeners) listener(className);
   };
   /** By class: a Machine that exists, but is not in the cache. */
   const lacking = new Map<string, string>();
@@ -111,42 +120,60 @@ export function createVmCensus(
     report(className);
   });
 
-  /** The creation that waits, or a new one: one that was not looked for in a while has ended. */
-  const waitFor = (className: string): Waiting => {
+  /** What waits for a class, or is new: what was not looked for in a while has ended. */
+  const waitFor = (waits: Map<string, Waiting>, className: string): Waiting => {
     const nowMs = clock.monotonicMs();
-    const known = waiting.get(className);
+    const known = waits.get(className);
     const wait =
       known === undefined || nowMs - known.lastMs > FORGET_MS
         ? { sinceMs: nowMs, lastMs: nowMs, hasFailed: false }
         : known;
     wait.lastMs = nowMs;
-    waiting.set(className, wait);
+    waits.set(className, wait);
     return wait;
   };
 
+  /** A class whose VMs are listed. */
+  const listedClass = (className: string): MachineClass | undefined => {
+    const machineClass = caches.classes.store.getByRef({ namespace, name: className });
+    return machineClass !== undefined && listsVms(machineClass) ? machineClass : undefined;
+  };
+
+  /** Whether a Machine exists that the cache lacks: until the cache has it, or a later list shows that it was deleted. Requests that list. */
+  const isIncomplete = (machineClass: MachineClass): boolean => {
+    const name = lacking.get(machineClass.metadata.name);
+    if (name === undefined || caches.machines.store.getByRef({ namespace, name }) !== undefined) return false;
+    lists.request(machineClass, AGAIN_MS);
+    return true;
+  };
+
+  const ownerlessIn = ({ vms }: LastList): number =>
+    findOrphans([...vms.values()], caches.machines.store.list(namespace), namespace).length;
+
   return {
     ownerless(className, count) {
-      const machineClass = caches.classes.store.getByRef({ namespace, name: className });
-      if (machineClass === undefined || !listsVms(machineClass)) return { state: "known", count: 0 };
-      // Until the cache has it, or a later list shows that it was deleted.
-      const name = lacking.get(className);
-      if (name !== undefined && caches.machines.store.getByRef({ namespace, name }) === undefined) {
-        lists.request(machineClass, AGAIN_MS);
-        return { state: "listing", forMs: AGAIN_MS };
-      }
+      const machineClass = listedClass(className);
+      if (machineClass === undefined) return { state: "known", count: 0 };
+      if (isIncomplete(machineClass)) return { state: "listing", forMs: AGAIN_MS };
       const list = last.get(className);
-      const found =
-        list === undefined
-          ? undefined
-          : findOrphans([...list.vms.values()], caches.machines.store.list(namespace), namespace).length;
+      const found = list === undefined ? undefined : ownerlessIn(list);
       // An ordinary creation needs no list.
       if (found !== undefined && found < count) return { state: "known", count: found };
-      const wait = waitFor(className);
+      const wait = waitFor(waiting, className);
       const isFresh = list !== undefined && list.startedMs >= wait.sinceMs;
       const leftMs = wait.sinceMs + MAX_WAIT_MS - clock.monotonicMs();
       if (isFresh || wait.hasFailed || leftMs <= 0) return { state: "known", count: found ?? 0 };
       lists.request(machineClass, 0);
       return { state: "listing", forMs: leftMs };
+    },
+    hasNoOwnerless(className) {
+      const machineClass = listedClass(className);
+      if (machineClass === undefined || isIncomplete(machineClass)) return false;
+      const list = last.get(className);
+      const { sinceMs } = waitFor(missing, className);
+      if (list !== undefined && list.startedMs >= sinceMs + SETTLED_MS) return list.hasKnown && ownerlessIn(list) === 0;
+      lists.request(machineClass, SETTLED_MS);
+      return false;
     },
     onChange: (listener) => void listeners.push(listener),
   };

@@ -1,5 +1,5 @@
 import { annotationKeys, finalizers, labelKeys, machineResource } from "@millwright/core";
-import { nodeResource } from "@millwright/kube";
+import { nodeResource, type ServerHistory } from "@millwright/kube";
 import { expect, it, onTestFinished } from "vitest";
 import type { Node } from "../model/node-objects.ts";
 import { aMachine, aNode } from "../testing/builders.ts";
@@ -14,8 +14,16 @@ const ours = { finalizers: [finalizers.node] };
 async function setUp(metadata: Partial<Node["metadata"]> = {}) {
   const { api, clock, newContext, run } = createTestCluster();
   api.seed(nodeResource, aNode({ metadata: { ...ref, creationTimestamp: clock.now().toISOString(), ...metadata } }));
+  let epoch = 0;
+  const history: ServerHistory = {
+    epoch: () => epoch,
+    report: () => void epoch++,
+    suspect: () => undefined,
+    onRewind: () => () => undefined,
+  };
   const context = newContext();
-  const controller = createUnmanagedNodeController(context, { creationTimeoutMs: 20 * MINUTE });
+  const target = { ...context.target, api: { ...api, history } };
+  const controller = createUnmanagedNodeController({ ...context, target }, { creationTimeoutMs: 20 * MINUTE });
   const stop = new AbortController();
   await run(context, stop.signal);
   const running = controller.start(stop.signal);
@@ -25,7 +33,7 @@ async function setUp(metadata: Partial<Node["metadata"]> = {}) {
   });
   const node = (): Node | undefined => api.peek<Node>(nodeResource, ref);
   const mark = (): string | undefined => node()?.metadata.annotations?.[annotationKeys.notManaged];
-  return { api, clock, controller, node, mark };
+  return { api, clock, controller, node, mark, history };
 }
 
 const itsMachine = aMachine({ metadata: { labels: { [labelKeys.node]: "node-1" } } });
@@ -61,6 +69,16 @@ it("does not fight over the mark with another installation", async () => {
   const writes = api.writes().length;
   await clock.advance(60 * MINUTE);
   expect([mark(), api.writes().length]).toEqual([undefined, writes]);
+});
+
+it("marks a Node again that a restored API server has without the mark", async () => {
+  const { api, clock, node, mark, history } = await setUp(ours);
+  await clock.advance(30 * MINUTE);
+  expect([mark(), node()?.metadata.finalizers]).toEqual(["1", []]);
+  history.report({ resource: "nodes", found: "a list at version 1 after version 2" });
+  api.change(nodeResource, ref, { metadata: { annotations: { [annotationKeys.notManaged]: null }, ...ours } });
+  await clock.advance(10 * MINUTE);
+  expect([mark(), node()?.metadata.finalizers]).toEqual(["1", []]);
 });
 
 it("costs nothing while heartbeats come", async () => {

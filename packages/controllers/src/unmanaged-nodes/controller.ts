@@ -33,8 +33,9 @@ export function createUnmanagedNodeController(
   const writer = createWriter({ api: target.api, type: nodeResource, store });
   /** Since when, on the monotonic clock, a Node is seen without Machine; by UID. */
   const withoutSince = new Map<string, number>();
-  /** UIDs of Nodes that this process marked. */
-  const marked = new Set<string>();
+  /** In which history of the API server this process marked a Node, by UID: one that was restored may have the Node without its mark, and with the finalizer. */
+  const marked = new Map<string, number>();
+  const epoch = (): number => target.api.history?.epoch() ?? 0;
 
   const controller = createController({
     name: "unmanaged-node",
@@ -57,7 +58,7 @@ export function createUnmanagedNodeController(
           node,
           machines,
           withoutForMs,
-          isMarkedByUs: marked.has(uid),
+          isMarkedByUs: marked.get(uid) === epoch(),
           // Reads all machines, and most Nodes have one, or get one within seconds.
           doubt: (withoutForMs ?? 0) < missingForMs ? undefined : findDoubt(observeMachineList(context), undefined),
           creationTimeoutMs,
@@ -66,7 +67,7 @@ export function createUnmanagedNodeController(
       );
       for (const { patch, marks } of actions) {
         await writer.patch({ name }, patch);
-        if (marks) marked.add(uid);
+        if (marks) marked.set(uid, epoch());
         log(marks ? "warn" : "info", marks ? "Node has no Machine" : "Node has a Machine again", { node: name });
       }
       return requeueAfterMs === undefined ? { done: true } : { requeueAfterMs };
