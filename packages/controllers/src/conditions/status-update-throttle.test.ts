@@ -73,14 +73,35 @@ it("passes on what writes nothing, the first status of all, and forgets objects 
   expect(pace.hold("k", ready("b"), decide(ready("c")))).toEqual(decide(ready("c")));
 });
 
-it("holds back a change that another writer takes back again and again, after ten", async () => {
+it.each([
+  ["a change", ready("b", { status: "True" }), 0],
+  ["a text", ready("b"), 1_000],
+])("holds back %s that another writer takes back again and again, after ten", async (_, ours, intervalMs) => {
   const pace = make();
-  const [ours, theirs] = [ready("a", { status: "True" }), ready("a")];
-  for (let round = 0; round < 10; round++) expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
-  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(undefined, 2_000));
-  await clock.advance(2_000);
-  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
-  expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(undefined, 2_000));
-  await clock.advance(20_000);
-  for (let round = 0; round < 10; round++) expect(pace.hold("k", theirs, decide(ours))).toEqual(decide(ours));
+  const theirs = ready("a");
+  const write = async (): Promise<unknown> => {
+    await clock.advance(intervalMs);
+    return pace.hold("k", theirs, decide(ours));
+  };
+  let writes = 0;
+  while (writes < 100 && "status" in ((await write()) as object)) writes++;
+  expect(writes).toBeGreaterThanOrEqual(11);
+  expect(writes).toBeLessThan(25);
+  let more = 0;
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1_000);
+    if ("status" in pace.hold("k", theirs, decide(ours))) more++;
+  }
+  expect(more).toBe(30);
+  await clock.advance(60_000);
+  expect(await write()).toEqual(decide(ours));
+});
+
+it("does not hold back changes that follow on its own", () => {
+  const pace = make();
+  for (let round = 0; round < 30; round++) {
+    const [before, after] = [ready("a", { reason: `R${round}` }), ready("a", { status: round % 2 ? "True" : "False" })];
+    const from = round === 0 ? before : ready("a", { status: round % 2 ? "False" : "True" });
+    expect(pace.hold("k", from, decide(after))).toEqual(decide(after));
+  }
 });

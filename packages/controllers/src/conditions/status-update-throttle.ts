@@ -5,7 +5,7 @@ import type { Decision } from "../model/decision.ts";
 /** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */
 const intervalMs = 1000;
 
-/** Other changes of one object are written at once, so many in a row; then one each so often, milliseconds. Another writer whose caches differ would take each of them back. */
+/** What another writer has changed is written over at once, so many times in a row; then once each so often, milliseconds. A process whose caches differ would take each of these writes back. */
 const [burst, restoreMs] = [10, 2_000];
 
 const addedTypes: ReadonlySet<string> = new Set<string>([
@@ -29,7 +29,8 @@ function withoutText(condition: Condition): Condition {
 export interface StatusUpdateThrottle<Status> {
   /**
    * The decision; when its status differs only in messages of Cluster API's conditions and numbers of machines, too soon after another write, without that
-   * status and with a requeue for when it is due. A number that ends a rollout changes a condition, and is not delayed, unless there were many of those.
+   * status and with a requeue for when it is due. A number that ends a rollout changes a condition, and is not delayed.
+   * Where another writer changes the status again and again, each write waits.
    */
   hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
   /** The object was deleted. */
@@ -37,13 +38,14 @@ export interface StatusUpdateThrottle<Status> {
 }
 
 /** What this process wrote to one object. Times are on the monotonic clock. */
-interface Writes {
+interface Writes<Status> {
+  readonly status?: Status;
   readonly lastMs: number;
-  /** When as many changes as in a burst may be written at once again. */
+  /** When what others change may be written over as often as in a burst again. */
   readonly fullAtMs: number;
 }
 
-const none: Writes = { lastMs: Number.NEGATIVE_INFINITY, fullAtMs: Number.NEGATIVE_INFINITY };
+const none = { lastMs: Number.NEGATIVE_INFINITY, fullAtMs: Number.NEGATIVE_INFINITY };
 
 /**
  * Creates a {@link StatusUpdateThrottle}. It knows only the writes of this process: after a start everything is written at once.
@@ -54,19 +56,22 @@ export function createStatusUpdateThrottle<Status>(
   clock: Pick<Clock, "monotonicMs">,
   bare: (status: Status, change: (condition: Condition) => Condition) => Status,
 ): StatusUpdateThrottle<Status> {
-  const writes = new Map<string, Writes>();
+  const writes = new Map<string, Writes<Status>>();
   return {
     hold(key, before, decision) {
       const { status, ...others } = decision;
       if (status === undefined || before === undefined || equalJson(before, status)) return decision;
       const now = clock.monotonicMs();
-      const { lastMs, fullAtMs } = writes.get(key) ?? none;
+      const last: Writes<Status> = writes.get(key) ?? none;
       const isText = equalJson(bare(before, withoutText), bare(status, withoutText));
-      const dueMs = isText ? lastMs + intervalMs : fullAtMs - (burst - 1) * restoreMs;
-      // A text costs nothing: it is limited by itself.
-      const nextFullMs = isText ? fullAtMs : Math.max(fullAtMs, now) + restoreMs;
+      const isOfOther = last.status !== undefined && !equalJson(before, last.status);
+      const dueMs = Math.max(
+        isText ? last.lastMs + intervalMs : now,
+        isOfOther ? last.fullAtMs - (burst - 1) * restoreMs : now,
+      );
       if (dueMs <= now) {
-        writes.set(key, { lastMs: now, fullAtMs: nextFullMs });
+        const fullAtMs = isOfOther ? Math.max(last.fullAtMs, now) + restoreMs : last.fullAtMs;
+        writes.set(key, { status, lastMs: now, fullAtMs });
         return decision;
       }
       const restMs = dueMs - now;

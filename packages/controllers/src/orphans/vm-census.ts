@@ -85,6 +85,18 @@ interface Waiting {
   hasFailed: boolean;
 }
 
+/** What waits for a class, or is new: what was not looked for in a while has ended. */
+function waitFor(waits: Map<string, Waiting>, className: string, nowMs: number): Waiting {
+  const known = waits.get(className);
+  const wait =
+    known === undefined || nowMs - known.lastMs > FORGET_MS
+      ? { sinceMs: nowMs, lastMs: nowMs, hasFailed: false }
+      : known;
+  wait.lastMs = nowMs;
+  waits.set(className, wait);
+  return wait;
+}
+
 /** Makes the census of a namespace from the lists of its classes. */
 export function createVmCensus(
   context: CensusContext,
@@ -120,19 +132,6 @@ export function createVmCensus(
     report(className);
   });
 
-  /** What waits for a class, or is new: what was not looked for in a while has ended. */
-  const waitFor = (waits: Map<string, Waiting>, className: string): Waiting => {
-    const nowMs = clock.monotonicMs();
-    const known = waits.get(className);
-    const wait =
-      known === undefined || nowMs - known.lastMs > FORGET_MS
-        ? { sinceMs: nowMs, lastMs: nowMs, hasFailed: false }
-        : known;
-    wait.lastMs = nowMs;
-    waits.set(className, wait);
-    return wait;
-  };
-
   /** A class whose VMs are listed. */
   const listedClass = (className: string): MachineClass | undefined => {
     const machineClass = caches.classes.store.getByRef({ namespace, name: className });
@@ -159,7 +158,7 @@ export function createVmCensus(
       const found = list === undefined ? undefined : ownerlessIn(list);
       // An ordinary creation needs no list.
       if (found !== undefined && found < count) return { state: "known", count: found };
-      const wait = waitFor(waiting, className);
+      const wait = waitFor(waiting, className, clock.monotonicMs());
       const isFresh = list !== undefined && list.startedMs >= wait.sinceMs;
       const leftMs = wait.sinceMs + MAX_WAIT_MS - clock.monotonicMs();
       if (isFresh || wait.hasFailed || leftMs <= 0) return { state: "known", count: found ?? 0 };
@@ -170,7 +169,7 @@ export function createVmCensus(
       const machineClass = listedClass(className);
       if (machineClass === undefined || isIncomplete(machineClass)) return false;
       const list = last.get(className);
-      const { sinceMs } = waitFor(missing, className);
+      const { sinceMs } = waitFor(missing, className, clock.monotonicMs());
       if (list !== undefined && list.startedMs >= sinceMs + SETTLED_MS) return list.hasKnown && ownerlessIn(list) === 0;
       lists.request(machineClass, SETTLED_MS);
       return false;
