@@ -7,16 +7,23 @@ import { BaseSequencer } from "vitest/node";
 const longest: readonly string[] = [
   "test/compat/orphan-vms-real.test.ts",
   "test/resilience/orphan-vms-killed.test.ts",
+  "test/clouds/conformance/aws-conformance.test.ts",
+  "test/compat/go-mcm.test.ts",
   "test/resilience/drain-pods.test.ts",
+  "test/clouds/conformance/azure-conformance.test.ts",
   "test/resilience/outage.test.ts",
-  "test/resilience/deletion-budget.test.ts",
+  "test/compat/handover.test.ts",
+  "test/clouds/aws-machine-loop.test.ts",
+  "test/compat/random-faults-real.test.ts",
   "test/resilience/drain-volumes.test.ts",
-  "test/resilience/isolated-drivers.test.ts",
   "test/resilience/api-server-faults.test.ts",
-  "test/resilience/takeover.test.ts",
+  "test/system/guide-pools.test.ts",
   "test/resilience/refused-writes.test.ts",
   "test/resilience/drain-budgets.test.ts",
   "test/compat/etcd-restored.test.ts",
+  "test/resilience/deletion-budget.test.ts",
+  "test/resilience/isolated-drivers.test.ts",
+  "test/resilience/takeover.test.ts",
 ].map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
 
 const missing = longest.find((file) => !existsSync(file));
