@@ -30,7 +30,15 @@ it("is up to date when its last file is newer than each source", async () => {
   expect(buildStateOf(folder)).toBe("up to date");
 });
 
-it.each(["src/deep/one.ts", "package.json"])("is older than the sources when %s changed after it", async (changed) => {
-  await write({ "src/index.ts": 1, "package.json": 1, "dist/index.js": 6, [changed]: 7 });
-  expect(buildStateOf(folder)).toBe("older than the sources");
+it("does not depend on what is installed in the package", async () => {
+  await write({ "ec2/index.ts": 1, "package.json": 1, "dist/index.js": 6, "node_modules/other/index.js": 7 });
+  expect(buildStateOf(folder)).toBe("up to date");
 });
+
+it.each(["src/deep/one.ts", "ec2/index.ts", "package.json"])(
+  "is older than the sources when %s changed after it",
+  async (changed) => {
+    await write({ "src/index.ts": 1, "package.json": 1, "dist/index.js": 6, [changed]: 7 });
+    expect(buildStateOf(folder)).toBe("older than the sources");
+  },
+);
