@@ -7,7 +7,7 @@ import { otherNamespace, otherProcessName, type World } from "../world/world.ts"
 const mostWritesPerMinute = 40;
 /** More calls of one process about one VM within a minute are a hot loop. */
 const mostCallsPerMinute = 60;
-/** A process may learn so late that it lost its leases, where someone deleted them. */
+/** A process may learn so late that it lost its leases, where someone deleted them, or the API server was restored. */
 const leaseGraceMs = 180_000;
 
 /** Counts what happens within a minute, by key. */
@@ -34,12 +34,16 @@ export function watchWrites(
   report: (text: string) => void,
   mostDesired: () => number,
 ): void {
+  /** A restored API server has leases of processes that have ended since. */
+  const restored = { count: world.restores(), atMs: 0 };
   /** Who else has held one of the leases for long. */
   const rightfulLeader = (sender: string): string | undefined => {
     const nowMs = simulationStart.getTime() + world.scheduler.nowMs();
+    if (world.restores() !== restored.count) Object.assign(restored, { count: world.restores(), atMs: nowMs });
     const of = sender.startsWith(otherProcessName) ? otherNamespace : namespace;
     const other = truth.leaders(of).find(({ holder }) => holder !== "" && holder !== sender);
-    return other !== undefined && nowMs - other.sinceMs > leaseGraceMs ? other.holder : undefined;
+    const sinceMs = Math.max(other?.sinceMs ?? nowMs, restored.atMs);
+    return nowMs - sinceMs > leaseGraceMs ? other?.holder : undefined;
   };
   const writes = countPerMinute();
   /** Writes of one process to the status of any machine, in the minute before the last of them. */
