@@ -10,6 +10,7 @@ import {
 import { aContext, secretOf, withoutPending } from "@millwright/core/testing";
 import { awsSpecSchema, createAwsDriver, ownerTagKeys } from "@millwright/provider-aws";
 import { ec2Node } from "./cloud-controller-manager/aws.ts";
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { startCloudInstallation } from "./cloud-installation.ts";
 import { clientOf, region, startMoto } from "./ec2-servers.ts";
 import { type CloudOptions, type CloudVm, requestFor, userData, type VmCloud } from "./vm-cloud.ts";
@@ -23,6 +24,13 @@ async function instancesOf(client: EC2Client): Promise<readonly Instance[]> {
 }
 
 const isLeft = ({ State }: Instance): boolean => State?.Name !== "terminated";
+
+/**
+ * The name of an instance by its id (Amazon EC2 User Guide, "EC2 instance hostnames and domains"). One by its address will not do: moto gives that of a terminated instance to the next one,
+ * whose kubelet would take over a Node that is about to be deleted.
+ */
+const resourceName = ({ providerId }: Pick<CloudInstance, "providerId">): string =>
+  `${providerId.slice(providerId.lastIndexOf("/") + 1)}.${region}.compute.internal`;
 
 /** An installation on moto, a third-party EC2 server. Everything is read through the unmodified SDK, as a cloud controller manager does. */
 export async function startOnMoto({ nodes }: CloudOptions = {}): Promise<VmCloud> {
@@ -57,7 +65,7 @@ export async function startOnMoto({ nodes }: CloudOptions = {}): Promise<VmCloud
         }),
       );
     },
-    nodes: { lookMs: 500, ...nodes },
+    nodes: { lookMs: 500, hostname: resourceName, ...nodes },
   });
   const driver = withoutPending(createAwsDriver({ endpoint: moto.url }));
 
@@ -96,7 +104,7 @@ export async function startOnMoto({ nodes }: CloudOptions = {}): Promise<VmCloud
           ...BlockDeviceMappings.map(({ Ebs }) => Ebs?.VolumeId ?? ""),
         ]);
       await client.send(new DeleteTagsCommand({ Resources, Tags }));
-      return made;
+      return { ...made, nodeName: resourceName(made) };
     },
     async close() {
       await installation.close();
