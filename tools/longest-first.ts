@@ -5,6 +5,7 @@ import { BaseSequencer } from "vitest/node";
 
 /** Files that take minutes, mostly waiting, the longest first. Begun last, one of them would run alone at the end. */
 const longest: readonly string[] = [
+  "test/clouds/conformance/over-grpc.test.ts",
   "test/compat/orphan-vms-real.test.ts",
   "test/resilience/orphan-vms-killed.test.ts",
   "test/clouds/conformance/aws-conformance.test.ts",
