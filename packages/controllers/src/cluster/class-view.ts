@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   formatProblems,
   type Machine,
   type MachineClass,
@@ -8,6 +9,7 @@ import {
   userDataKey,
   validateMachineClass,
 } from "@millwright/core";
+import { stableHash } from "@millwright/core/driver-kit";
 import { equalJson } from "@millwright/kube";
 import type { ControlCaches } from "./caches.ts";
 import type { SecretObject } from "../model/node-objects.ts";
@@ -19,7 +21,7 @@ import type { ClassProblem, MachineDriver } from "../model/driver-port.ts";
 /** A class with its secrets as they were looked up for one machine. */
 export interface ResolvedClass {
   readonly view: ClassView;
-  /** Versions of the class and the secrets. */
+  /** Identifies what a driver gets of the class and the secrets: a finalizer, or the capacity that was filled in, is none of it. */
   readonly inputs: string;
   readonly secret: SecretData;
   /** Names of the secrets to read before the class can be resolved; see `SecretCache.read`. */
@@ -50,6 +52,19 @@ function decode(values: SecretValues): SecretData {
 export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
   Object.fromEntries(secrets.flatMap((values) => Object.entries(decode(values))));
 
+/** Hashes of what a driver gets of classes; a store replaces an object that changes. */
+const hashed = new WeakMap<MachineClass, string>();
+
+function inputsOf(machineClass: MachineClass): string {
+  const present = hashed.get(machineClass);
+  if (present !== undefined) return present;
+  const { metadata, nodeTemplate: _, ...rest } = machineClass;
+  const { [annotationKeys.filledNodeTemplate]: __, ...annotations } = metadata.annotations ?? {};
+  const made = stableHash([metadata.uid, annotations, rest]);
+  hashed.set(machineClass, made);
+  return made;
+}
+
 /** Looks up the class of a machine and its secrets; see {@link resolveNamedClass}. */
 export const resolveClass = (
   machine: Machine,
@@ -78,10 +93,8 @@ export function resolveNamedClass(
     object: caches.secrets.store.getByRef({ namespace, name: secret }),
     values: caches.secrets.valuesOf(secret),
   }));
-  const versions = [found, ...secrets.map(({ object }) => object)].map(
-    (object) => object?.metadata.resourceVersion ?? "-",
-  );
-  return resolveContent(found, secrets, versions.join("/"), driver);
+  const inputs = [inputsOf(found), ...secrets.map(({ object }) => object?.digest ?? "-")].join("/");
+  return resolveContent(found, secrets, inputs, driver);
 }
 
 function resolveContent(
