@@ -1,5 +1,5 @@
 import type { Truth } from "../world/truth.ts";
-import type { World } from "../world/world.ts";
+import { otherProcessName, type World } from "../world/world.ts";
 import { watchAvailability } from "./availability.ts";
 import { checkExplanations, watchSecrets } from "./explanations.ts";
 import { watchPause } from "./pause.ts";
@@ -23,15 +23,31 @@ export interface Allowance {
   readonly keepsAvailable: boolean;
 }
 
-/** Caches may lag behind a change of the desired replicas for so long. */
+/** While processes lead, their caches may lag behind a change of the desired replicas for so long. */
 const scaleGraceMs = 10 * 60_000;
 
+/** Measures for how long each namespace has had a leader: without one, no one scales. */
+function followLeaders({ processes, scheduler, listen }: World): () => number {
+  const namespaces = [...Map.groupBy(processes, ({ name }) => name.startsWith(otherProcessName)).values()];
+  const isLed = (): boolean => namespaces.every((each) => each.some((process) => process.isLeader()));
+  let ledMs = 0;
+  let last = { atMs: scheduler.nowMs(), isLed: false };
+  const measure = (): number => {
+    const now = { atMs: scheduler.nowMs(), isLed: isLed() };
+    if (last.isLed && now.isLed) ledMs += now.atMs - last.atMs;
+    last = now;
+    return ledMs;
+  };
+  listen({ onRequest: measure });
+  return measure;
+}
+
 /** Follows the largest number of machines that was desired lately. */
-function followDesired(truth: Truth, elapsedMs: () => number): () => number {
+function followDesired(truth: Truth, ledMs: () => number): () => number {
   const desired: { readonly replicas: number; untilMs: number }[] = [];
   return () => {
     const replicas = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
-    const untilMs = elapsedMs();
+    const untilMs = ledMs();
     const last = desired.at(-1);
     if (last?.replicas === replicas) last.untilMs = untilMs;
     else desired.push({ replicas, untilMs });
@@ -48,7 +64,7 @@ export function watchInvariants(world: World, truth: Truth, { margin, keepsAvail
     violations.add(text);
     world.transcript.add("note", "INVARIANT", text);
   };
-  const mostDesired = followDesired(truth, world.scheduler.nowMs);
+  const mostDesired = followDesired(truth, followLeaders(world));
   const checkVms = watchVms(world, truth, report, () => mostDesired() + truth.pools().length + margin);
   watchWrites(world, truth, report, mostDesired);
   watchPause(world, truth, report);
