@@ -29,7 +29,7 @@ describe("one VM per machine", () => {
 
     heal();
     await start();
-    await clock.advance(10);
+    await clock.advance(1_010);
     expect(driver.calls).toEqual(["ensureVm machine", "ensureVm machine"]);
     expect([...driver.vms]).toEqual([["uid-machine", "vm-1"]]);
     expect([machine()?.spec.providerID, phase()]).toEqual(["vm-1", "Pending"]);
@@ -42,6 +42,25 @@ describe("one VM per machine", () => {
     await start();
     await clock.advance(60_000);
     expect([phase(), driver.calls]).toEqual(["Pending", ["ensureVm machine"]]);
+  });
+
+  it("is deleted when the machine is deleted while the VM is being created, and another process records it first", async () => {
+    const { api, clock, driver, start, create, machine } = setUp();
+    create();
+    const release = driver.hold();
+    await start();
+    await clock.advance(10);
+    await api.delete(machineResource, ref);
+    const annotations = { "machinepriority.machine.sapcloud.io": "3" };
+    api.change(machineResource, ref, {
+      metadata: { labels: { node: "node-of-machine" }, annotations },
+      spec: { providerID: "vm-1" },
+      status: { currentStatus: { phase: "Terminating" } },
+    });
+    await clock.advance(10_000);
+    release();
+    await clock.advance(10_000);
+    expect([driver.vms.size, machine()]).toEqual([0, undefined]);
   });
 
   it("is recorded and deleted when the machine is deleted while the VM is being created", async () => {

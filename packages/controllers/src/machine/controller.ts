@@ -207,7 +207,10 @@ export function createMachineController(
         }
         throw error;
       });
-      acknowledgeStored(operations, snapshot, decision);
+      const isDone = acknowledgeStored(operations, snapshot, decision);
+      // Another process may have written the same: then no event of the writes brings the machine back.
+      if (isDone && caches.machines.store.get(key)?.metadata.resourceVersion === machine.metadata.resourceVersion)
+        controller.enqueue(key);
       reported.record(machine.metadata.uid ?? "", decision.because);
       return result;
     },
@@ -252,14 +255,19 @@ export function createMachineController(
   };
 }
 
-/** Acknowledges the outcome of a driver call that the writes of a decision have stored. Before the status is stored, the driver would be called again for what is known. */
+/**
+ * Acknowledges the outcome of a driver call that the writes of a decision have stored. Before the status is stored, the driver would be called again for what is known.
+ *
+ * @returns whether the next decision does not see the call any more
+ */
 function acknowledgeStored(
   operations: Operations,
   { machine, operation }: MachineSnapshot,
   { actions }: MachineDecision,
-): void {
-  if (actions.some(({ kind }) => kind === "AcknowledgeOperation"))
-    operations.acknowledge(machine.metadata.uid ?? "", operation);
+): boolean {
+  if (!actions.some(({ kind }) => kind === "AcknowledgeOperation")) return false;
+  operations.acknowledge(machine.metadata.uid ?? "", operation);
+  return operation?.state === "done";
 }
 
 /** Without a target cluster no pod is evicted. */
