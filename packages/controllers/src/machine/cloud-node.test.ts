@@ -39,7 +39,8 @@ async function registered() {
 }
 
 it("keeps its machine Pending until the cloud controller manager has initialized it", async () => {
-  const { phase, initialize, machine } = await registered();
+  const { phase, initialize, machine, clock } = await registered();
+  await clock.advance(1_000);
   expect(phase()).toBe("Pending");
   await initialize("aws:///eu-west-1a/vm-1");
   expect(phase()).toBe("Running");
@@ -94,7 +95,7 @@ it("is its machine's when it registered before the provider id was stored", asyn
   setup.api.seed(nodeResource, aNode({ metadata: nodeRef, spec: { taints: [uninitialized] }, status: ready() }));
   setup.create();
   await setup.start();
-  await setup.clock.advance(10);
+  await setup.clock.advance(1_010);
   expect([setup.phase(), setup.driver.vms.size]).toEqual(["Pending", 1]);
   setup.api.change(nodeResource, nodeRef, { spec: { providerID: "aws:///eu-west-1a/vm-1", taints: [] } });
   await setup.clock.advance(10);

@@ -10,7 +10,7 @@ describe("the life of a machine", () => {
     const { api, clock, driver, start, phase, create, join, machine, writes } = setUp();
     create();
     await start();
-    await clock.advance(10);
+    await clock.advance(1_010);
     expect(phase()).toBe("Pending");
     expect(machine()).toMatchObject({
       metadata: { labels: { node: "node-of-machine" } },
@@ -32,6 +32,21 @@ describe("the life of a machine", () => {
     expect(api.peek<Node>(nodeResource, nodeRef)?.metadata.labels).toEqual({
       "node.gardener.cloud/machine-name": "machine",
     });
+  });
+
+  it("is Running with its first status where its node joins within a second, and Pending if it does not", async () => {
+    const { clock, driver, start, phase, create, join, machine, writes } = setUp();
+    create();
+    await start();
+    await clock.advance(990);
+    expect([phase(), machine()?.spec.providerID]).toEqual([undefined, "vm-1"]);
+    join();
+    await clock.advance(10);
+    expect([phase(), machine()?.status?.lastOperation?.type]).toEqual(["Running", "Create"]);
+    await clock.advance(60_000);
+    expect(writes()).toEqual(["patch machines", "patch machines", "patch machines/status", "patch nodes"]);
+    expect(driver.calls).toEqual(["ensureVm machine"]);
+    expect(machine()?.status?.joinDuration).toMatch(/s$/);
   });
 
   it("costs nothing once it runs: no write, no driver call, no reconcile", async () => {
@@ -135,7 +150,7 @@ describe("the life of a machine", () => {
     const { clock, start, create, machine, writes, phase } = setUp();
     create({ metadata: { finalizers: null } });
     await start();
-    await clock.advance(10);
+    await clock.advance(1_010);
     expect(machine()?.metadata.finalizers).toEqual(["machine.sapcloud.io/machine-controller-manager"]);
     expect([phase(), writes()]).toEqual(["Pending", ["patch machines", "patch machines", "patch machines/status"]]);
   });
@@ -147,7 +162,7 @@ it("reconciles machines independently: a failure of one does not affect the othe
   create(named("b"));
   create(named("c"));
   await start();
-  await clock.advance(10);
+  await clock.advance(1_010);
   const phases = api.all<Machine>(machineResource).map(({ status }) => status?.currentStatus?.phase);
   expect(phases).toEqual(["CrashLoopBackOff", "Pending", "Pending"]);
   expect(driver.vms.size).toBe(2);

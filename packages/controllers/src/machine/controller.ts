@@ -1,4 +1,4 @@
-import type { MachineStatus } from "@millwright/core";
+import type { Machine, MachineStatus } from "@millwright/core";
 import { type Controller, createController, keyOf, watchTriggers, keyFields } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -154,6 +154,9 @@ export function createMachineController(
     observedDrains.note(key, isDrainCarriedOut(snapshot));
   };
 
+  const isUnchanged = ({ metadata }: Machine): boolean =>
+    caches.machines.store.getByRef(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
+
   const controller = createController({
     name: "machine",
     workers,
@@ -207,10 +210,8 @@ export function createMachineController(
         }
         throw error;
       });
-      const isDone = acknowledgeStored(operations, snapshot, decision);
       // Another process may have written the same: then no event of the writes brings the machine back.
-      if (isDone && caches.machines.store.get(key)?.metadata.resourceVersion === machine.metadata.resourceVersion)
-        controller.enqueue(key);
+      if (acknowledgeStored(operations, snapshot, decision) && isUnchanged(machine)) controller.enqueue(key);
       reported.record(machine.metadata.uid ?? "", decision.because);
       return result;
     },

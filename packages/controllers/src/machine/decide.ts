@@ -54,7 +54,8 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
 
 /** Creates the VM of a machine, or follows its node. */
 function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
+  if (needsCreation(snapshot))
+    return withTokenRemoval(snapshot, withQuickJoin(snapshot, decideWithoutVm(snapshot, now), now));
   // The VM of a Failed machine that is not replaced, such as one without a set, can still become usable.
   const isUninitialized = snapshot.hasTarget && isInitializationDue(snapshot.machine, snapshot.operation);
   if (isUninitialized) return runSteps(snapshot, now, [decideHealth, decideFailedInitialization, decidePreservation]);
@@ -74,6 +75,31 @@ function withJoinedNode(snapshot: MachineSnapshot, decision: MachineDecision): M
   return actions.length === 0
     ? decision
     : { ...decision, afterStatus: actions, because: [...decision.because, ...because] };
+}
+
+/** A Node that joins so soon after the creation of the VM makes the machine Running without a write of Pending before, milliseconds. */
+const QUICK_JOIN_MS = 1_000;
+
+/** The first status of a machine that has a VM: Running at once where its Node has joined. Where it has not, the status waits a little for it, and the outcome of the driver call is kept in memory. */
+function withQuickJoin(snapshot: MachineSnapshot, decision: MachineDecision, now: Date): MachineDecision {
+  const { machine, operation, node } = snapshot;
+  const { status, ...others } = decision;
+  const isFirst = status !== undefined && phaseOf({ status }) === "Pending" && phaseOf(machine) === "";
+  if (!isFirst || operation?.state !== "done") return decision;
+  const leftMs = Math.min(operation.endedAt + QUICK_JOIN_MS - now.getTime(), QUICK_JOIN_MS);
+  // The ids, by which the Node is found, are stored first.
+  if (leftMs > 0 && !hasId(machine)) {
+    const actions = others.actions.filter(({ kind }) => kind !== "AcknowledgeOperation");
+    return { ...others, actions, requeueAfterMs: leftMs };
+  }
+  const joined = node === undefined ? nothing : decideHealth({ ...snapshot, machine: { ...machine, status } }, now);
+  if (joined.status !== undefined && phaseOf({ status: joined.status }) === "Running")
+    return withJoinedNode(snapshot, {
+      ...joined,
+      actions: [...others.actions, ...joined.actions],
+      because: [...others.because, ...joined.because],
+    });
+  return leftMs > 0 ? { ...nothing, requeueAfterMs: leftMs } : decision;
 }
 
 /** Whether a throttled creation is still needed: meanwhile the machine may have been deleted, have failed, or have got a VM. */
@@ -118,5 +144,5 @@ function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision 
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
     return runSteps(snapshot, now, [decideCreation, decidePreservation]);
-  return withTokenRemoval(snapshot, runSteps(snapshot, now, [decideHealth, decideCreation, decidePreservation]));
+  return runSteps(snapshot, now, [decideHealth, decideCreation, decidePreservation]);
 }

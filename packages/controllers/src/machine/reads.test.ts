@@ -36,12 +36,12 @@ async function setUp(prepare: (api: ReturnType<typeof createTestCluster>["api"])
 it("reads a Secret once for all machines of its class, and once more when its values change", async () => {
   const { api, clock, driver, reads, phase } = await setUp();
   for (const name of ["a", "b", "c"]) api.seed(machineResource, aMachine(named(name)));
-  await clock.advance(100);
+  await clock.advance(1_100);
   expect(["a", "b", "c"].map(phase)).toEqual(["Pending", "Pending", "Pending"]);
   expect(reads()).toEqual([`secrets ${testNamespace}/small`]);
   api.change(secretResource, refOf("small"), { data: userData("boot again") });
   api.seed(machineResource, aMachine(named("d")));
-  await clock.advance(100);
+  await clock.advance(1_100);
   expect([phase("d"), reads().length, driver.vms.size]).toEqual(["Pending", 2, 4]);
 });
 

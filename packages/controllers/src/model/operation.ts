@@ -58,7 +58,13 @@ export type OperationView =
       /** Wall clock, milliseconds: when the same call is made again. */
       readonly checkAt: number;
     }
-  | { readonly kind: OperationKind; readonly state: "done"; readonly result: OperationResult }
+  | {
+      readonly kind: OperationKind;
+      readonly state: "done";
+      readonly result: OperationResult;
+      /** Wall clock, milliseconds. */
+      readonly endedAt: number;
+    }
   | {
       readonly kind: OperationKind;
       readonly state: "failed";

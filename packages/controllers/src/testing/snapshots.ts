@@ -66,10 +66,12 @@ export const unusable = (reason: string, problem: string, isMissing = false): Cl
 
 export const running = (kind: OperationKind): OperationView => ({ kind, state: "running" });
 
+/** A call that ended so long ago that its machine waits for no node to join before its status is written. */
 export const succeeded = (kind: OperationKind, result: OperationResult = {}): OperationView => ({
   kind,
   state: "done",
   result,
+  endedAt: testNow.getTime() - 60_000,
 });
 
 /** A call that was accepted just now, and is made again in a minute. */

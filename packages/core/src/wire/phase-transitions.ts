@@ -207,6 +207,14 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     operation: "HealthCheck",
     state: "Failed",
   },
+  {
+    row: 24,
+    from: [""],
+    to: "Running",
+    trigger: "as row 7, within a second of the end of the creation",
+    operation: "Create",
+    state: "Successful",
+  },
 ];
 
 /** Whether the table allows a change from one phase to another; a phase may always stay as it is. */

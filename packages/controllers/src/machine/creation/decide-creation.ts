@@ -4,12 +4,13 @@ import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { hasId, isProvisioning } from "../../model/provisioning.ts";
 import { decidePending } from "./decide-pending.ts";
-import { decideInitialization } from "./decide-initialization.ts";
+import { decideInitialization, settle } from "./decide-initialization.ts";
 import { decideStaleVm } from "./decide-stale-vm.ts";
 import { decideWaiting } from "./decide-waiting.ts";
 import { readIntent } from "../../model/creation-intent.ts";
 import { recordFailure } from "./record-failure.ts";
 import { recordVm, rejectVm } from "./record-vm.ts";
+import { areIdsRecorded } from "../state/vm-ids.ts";
 import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
 import { beginCreation } from "./start-creation.ts";
 
@@ -32,7 +33,10 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
   if (operation?.state === "running") return nothing;
   if (operation?.state === "done" && operation.kind === "create" && holder !== undefined && !hasId(machine))
     return rejectVm(machine, holder);
-  if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
+  if (operation?.state === "done" && operation.kind === "create")
+    return areIdsRecorded(snapshot, operation.result)
+      ? settle(snapshot, operation.result, now)
+      : recordVm(snapshot, operation.result, now);
   const staleNode = readIntent(machine)?.staleNode;
   if (staleNode !== undefined) return decideStaleVm(snapshot, staleNode, now);
   if (hasId(machine)) return decideInitialization(snapshot, now);

@@ -8,8 +8,8 @@ import { recordFailure } from "./record-failure.ts";
 import { statusWithVm } from "./record-vm.ts";
 import { rejectMachine } from "./reject-machine.ts";
 
-/** The VM is initialized: the machine waits for its node. Values that were not requested again are already on the object. */
-function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
+/** The VM is initialized, and its id is stored: the machine waits for its node. Values that were not requested again are already on the object. */
+export function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
   const nodeName = result.nodeName ?? snapshot.machine.metadata.labels?.[labelKeys.node];
   const known = nodeName === undefined ? result : { ...result, nodeName };
   return {

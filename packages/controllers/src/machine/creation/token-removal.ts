@@ -12,7 +12,7 @@ export function withTokenRemoval(snapshot: MachineSnapshot, decision: MachineDec
   const { status } = decision;
   if (!hasTarget || status === undefined || readIntent(machine)?.bootstrapToken !== true) return decision;
   const [from, to] = [phaseOf(machine), phaseOf({ status })];
-  const isJoined = to === "Running" && (from === "Pending" || from === "CrashLoopBackOff");
+  const isJoined = to === "Running" && (from === "" || from === "Pending" || from === "CrashLoopBackOff");
   const isTerminating = to === "Terminating" && from !== "Terminating" && decision.isStatusBrief !== true;
   return isJoined || isTerminating
     ? { ...decision, actions: [...decision.actions, { kind: "RemoveBootstrapToken" }] }

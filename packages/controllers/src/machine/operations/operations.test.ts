@@ -42,7 +42,7 @@ describe("operations", () => {
     call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
     await settle();
     expect(call.enqueue).toHaveBeenCalledTimes(1);
-    expect(operations.get("a")).toEqual({ kind: "create", state: "done", result: { providerId: "vm-1" } });
+    expect(operations.get("a")).toMatchObject({ kind: "create", state: "done", result: { providerId: "vm-1" } });
     operations.acknowledge("a", operations.get("a"));
     expect(operations.get("a")).toBeUndefined();
     operations.acknowledge("a", operations.get("a"));

@@ -107,7 +107,7 @@ const JUMP_MS = 1_000;
 
 /** A view with its times moved by a jump of the wall clock, so that what waits for them waits as long as before. */
 const shifted = (view: OperationView, byMs: number): OperationView => {
-  if (view.state === "failed") return { ...view, endedAt: view.endedAt + byMs };
+  if (view.state === "failed" || view.state === "done") return { ...view, endedAt: view.endedAt + byMs };
   if (view.state === "pending") return { ...view, checkAt: view.checkAt + byMs };
   return view.state === "waiting" ? { ...view, since: view.since + byMs } : view;
 };
@@ -190,8 +190,8 @@ export function createOperations(
   };
 
   const succeededView = (kind: OperationKind, result: OperationResult | PendingOperation): OperationView => {
-    if (!isPending(result)) return { kind, state: "done", result };
     followClock();
+    if (!isPending(result)) return { kind, state: "done", result, endedAt: clock.now().getTime() };
     const { message, checkAfterMs } = result.pending;
     return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
   };

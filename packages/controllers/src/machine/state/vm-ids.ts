@@ -51,3 +51,10 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
   };
   return [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }];
 }
+
+/** Whether the machine has what {@link recordIds} stores of a VM that may stay. */
+export function areIdsRecorded({ machine, hasTarget }: Known, { providerId, nodeName = "" }: OperationResult): boolean {
+  if (!hasId(machine) || machine.spec.providerID !== providerId || readIntent(machine)?.staleNode !== undefined)
+    return false;
+  return !hasTarget || !canBeLabel(nodeName) || machine.metadata.labels?.[labelKeys.node] === nodeName;
+}
