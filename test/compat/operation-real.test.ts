@@ -37,7 +37,10 @@ describe("operating the Helm chart on a real kube-apiserver", () => {
   let pods: readonly MillwrightProcess[] = [];
 
   beforeAll(async () => {
-    fleet = await startRealFleet({ clusterFaults: nodeFaults, heartbeatMs: 500, silenceMs: 4_000 });
+    fleet = await startRealFleet(
+      { clusterFaults: nodeFaults, heartbeatMs: 500, silenceMs: 4_000 },
+      { bootDelayMs: 3_000 },
+    );
     folder = await mkdtemp(join(tmpdir(), "millwright-operation-"));
     kubectl = await createKubectl(fleet.kubeconfig);
     const helm = await createHelm(fleet.kubeconfig);

@@ -96,7 +96,8 @@ export async function startFleet(
   nodes: FleetNodes = simulatedNodes(api),
 ): Promise<Fleet> {
   const stop = new AbortController();
-  const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
+  // As in any cloud, a Node joins more than a second after the creation of its VM: its Machine is Pending until then.
+  const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 1_300, deleteDelayMs: 200, ...options });
   const cloudServer = createCloudServer(cloud);
   const { url: endpoint } = await cloudServer.listen();
   const encode = (text: string): string => Buffer.from(text).toString("base64");

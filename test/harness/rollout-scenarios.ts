@@ -1,4 +1,10 @@
-import { machineDeploymentResource, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import {
+  finalizers,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { eventually } from "./eventually.ts";
@@ -166,6 +172,8 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
             namespace,
             name: `extra-${index}`,
             labels: { ...set.spec.template.metadata?.labels },
+            // As of a set's machine. kube-apiserver may delete one that gets its finalizer while it is being deleted.
+            finalizers: [finalizers.machine],
             ownerReferences: owner === undefined ? [] : [owner],
           },
           spec: { class: { kind: "MachineClass", name: "small" } },

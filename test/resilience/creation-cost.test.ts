@@ -25,7 +25,8 @@ describe("the cost of a machine in requests", () => {
   let installation: Installation;
 
   beforeEach(async () => {
-    installation = await startInstallation();
+    // Long enough for each machine to be Pending.
+    installation = await startInstallation({ bootDelayMs: 3_000 });
     await installation.api.create(machineClassResource, machineClass("small"));
   });
   afterEach(async () => {

@@ -18,7 +18,7 @@ describe("millwright run, killed while it creates machines", () => {
   let unfollow: () => void;
 
   beforeEach(async () => {
-    installation = await startInstallation({ latencyMs: 40 });
+    installation = await startInstallation({ latencyMs: 40, bootDelayMs: 3_000 });
     seen.clear();
     unfollow = installation.cloud.subscribe((vm) => {
       seen.set(vm.name, (seen.get(vm.name) ?? new Set()).add(vm.id));

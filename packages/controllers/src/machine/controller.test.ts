@@ -49,6 +49,18 @@ describe("the life of a machine", () => {
     expect(machine()?.status?.joinDuration).toMatch(/s$/);
   });
 
+  it("is initialized according to the status that makes it Running", async () => {
+    const { clock, start, create, join, machine } = setUp({ initializes: true });
+    create();
+    await start();
+    await clock.advance(100);
+    join();
+    await clock.advance(10);
+    expect(machine()?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Initialized", status: "True", reason: "Initialized" }),
+    );
+  });
+
   it("costs nothing once it runs: no write, no driver call, no reconcile", async () => {
     const { api, clock, driver, start, create, join, phase } = setUp();
     create();

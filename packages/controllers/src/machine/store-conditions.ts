@@ -28,8 +28,9 @@ export function statusWithConditions(
     return decided;
   const status = decided ?? statusOf(snapshot.machine);
   const { set, deployment } = ownersOfMachine(machine, context);
+  const written = { ...machine, status };
   const facts = {
-    machine: { ...machine, status },
+    machine: written,
     ...(set === undefined ? {} : { set }),
     ...(deployment === undefined ? {} : { deployment }),
     hasTarget: snapshot.hasTarget,
@@ -39,7 +40,7 @@ export function statusWithConditions(
     hasClass: caches.classes.store.getByRef({ namespace, name: machine.spec.class?.name ?? "" }) !== undefined,
     settings: snapshot.settings,
     areEnabled: context.conditions?.clusterApi !== false,
-    isInitializationDue: isInitializationDue(machine, snapshot.operation),
+    isInitializationDue: isInitializationDue(written, snapshot.operation),
   };
   const isWritten = decided !== undefined && !isDeepStrictEqual(decided, snapshot.machine.status);
   const updated = withStoredConditions(facts, status, isWritten, now);

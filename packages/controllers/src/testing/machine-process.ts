@@ -38,7 +38,7 @@ interface Process {
 export function setUp(
   options: { readonly hasTarget?: boolean; readonly crdGuard?: CrdGuard } & Pick<
     FakeDriverOptions,
-    "idPrefix" | "rejects"
+    "idPrefix" | "initializes" | "rejects"
   > = {},
 ) {
   const { api, clock, newContext, run } = createTestCluster();
