@@ -158,8 +158,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
   });
 
   it("freezes a set with too many machines, and unfreezes it once they are deleted", async () => {
-    const [old] = await ofClass("small");
-    const owner = old?.metadata.ownerReferences?.[0];
+    const owner = (await ofClass("small"))[0]?.metadata.ownerReferences?.[0];
     const set = await api().get<MachineSet>(machineSetResource, { namespace, name: owner?.name ?? "" });
     const extra = 4;
     trial.invariants().allowVms(REPLICAS + extra);
