@@ -170,6 +170,7 @@ describe("resolveClass", () => {
       { nodeTemplate, metadata: { annotations: { [annotationKeys.filledNodeTemplate]: "{}" } } },
       {},
     ],
+    ["a record of VMs without Machine", { metadata: { annotations: { [annotationKeys.orphanVms]: "{}" } } }, {}],
     ["a finalizer of the secret", {}, { finalizers: ["x"], resourceVersion: "21" }],
   ])("keeps its inputs after %s, or a failed call would be repeated at once", (_, ofClass, ofSecret) => {
     const secret = { ...booting, metadata: { ...booting.metadata, ...ofSecret } };

@@ -21,7 +21,7 @@ import type { ClassProblem, MachineDriver } from "../model/driver-port.ts";
 /** A class with its secrets as they were looked up for one machine. */
 export interface ResolvedClass {
   readonly view: ClassView;
-  /** Identifies what a driver gets of the class and the secrets: a finalizer, or the capacity that was filled in, is none of it. */
+  /** Identifies what a driver gets of the class and the secrets: what the controllers write themselves, such as a finalizer, is none of it. */
   readonly inputs: string;
   readonly secret: SecretData;
   /** Names of the secrets to read before the class can be resolved; see `SecretCache.read`. */
@@ -59,7 +59,12 @@ function inputsOf(machineClass: MachineClass): string {
   const present = hashed.get(machineClass);
   if (present !== undefined) return present;
   const { metadata, nodeTemplate: _, ...rest } = machineClass;
-  const { [annotationKeys.filledNodeTemplate]: __, ...annotations } = metadata.annotations ?? {};
+  // The annotations that the controllers write.
+  const {
+    [annotationKeys.filledNodeTemplate]: __,
+    [annotationKeys.orphanVms]: ___,
+    ...annotations
+  } = metadata.annotations ?? {};
   const made = stableHash([metadata.uid, annotations, rest]);
   hashed.set(machineClass, made);
   return made;

@@ -16,6 +16,17 @@ function loseIds(api: FakeApi): () => void {
   return () => spy.mockRestore();
 }
 
+/** A machine that was deleted while its VM is being created, which ends with `release`. */
+async function deletedInCreation() {
+  const setup = setUp();
+  setup.create();
+  const release = setup.driver.hold();
+  await setup.start();
+  await setup.clock.advance(10);
+  await setup.api.delete(machineResource, ref);
+  return { ...setup, release };
+}
+
 describe("one VM per machine", () => {
   it("is found again by the next controller when the first died between VM and id", async () => {
     const { api, clock, driver, start, create, machine, phase } = setUp();
@@ -45,12 +56,7 @@ describe("one VM per machine", () => {
   });
 
   it("is deleted when the machine is deleted while the VM is being created, and another process records it first", async () => {
-    const { api, clock, driver, start, create, machine } = setUp();
-    create();
-    const release = driver.hold();
-    await start();
-    await clock.advance(10);
-    await api.delete(machineResource, ref);
+    const { api, clock, driver, machine, release } = await deletedInCreation();
     const annotations = { "machinepriority.machine.sapcloud.io": "3" };
     api.change(machineResource, ref, {
       metadata: { labels: { node: "node-of-machine" }, annotations },
@@ -64,12 +70,7 @@ describe("one VM per machine", () => {
   });
 
   it("is recorded and deleted when the machine is deleted while the VM is being created", async () => {
-    const { api, clock, driver, start, create, machine } = setUp();
-    create();
-    const release = driver.hold();
-    await start();
-    await clock.advance(10);
-    await api.delete(machineResource, ref);
+    const { clock, driver, machine, release } = await deletedInCreation();
     await clock.advance(1_000);
     expect(driver.calls).toEqual(["ensureVm machine"]);
     release();
