@@ -14,7 +14,7 @@ import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { isNewer } from "../objects/resource-version.ts";
 import { createEmptinessCheck } from "./check-emptiness.ts";
-import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
+import { confirmAbsence, findLag, IncompleteListError } from "./confirm-list.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
 import { sleepUntilReachable } from "./sleep-until-reachable.ts";
@@ -230,7 +230,11 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     await confirmAbsence(api, type, replacement.missing(listed), random, signal);
     // Before the store changes: its subscribers see that it is not current.
     const evidence = replacement.findRewind(listed);
-    if (evidence !== undefined) reportRewind(evidence);
+    if (evidence !== undefined) {
+      const lag = await findLag(api, type, store.newerThan(listed), signal);
+      if (lag !== undefined) throw new IncompleteListError(`the list is of version ${listed}, but ${lag}`);
+      reportRewind(evidence);
+    }
     await replacement.finish(listed, { clock, signal, isRewound: history.isOutdated() });
     signal.throwIfAborted();
     history.listed();
@@ -258,11 +262,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   async function verify(signal: AbortSignal): Promise<void> {
     fruitless++;
     const { metadata } = await api.list(type, { ...scope, limit: 1, metadataOnly: true }, { signal });
+    const { resourceVersion: current } = metadata;
+    const wentBack =
+      isNewer(version, current) && (await findLag(api, type, store.newerThan(current), signal)) === undefined;
     fruitless--;
     isUnverified = false;
-    if (isNewer(version, metadata.resourceVersion)) {
-      reportRewind(`a list at version ${metadata.resourceVersion} after version ${version}`);
-    }
+    if (wentBack) reportRewind(`a list at version ${current} after version ${version}`);
   }
 
   function applyEvent({ type: kind, object }: WatchEvent): void {

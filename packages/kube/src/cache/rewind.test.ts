@@ -112,7 +112,7 @@ test("does not use a list that lacks objects that exist", async () => {
     [page(all, 5), page([], 9), page(all, 9)],
     [[{ type: "BOOKMARK", object: { metadata: {} } }]],
   );
-  for (const { metadata } of all) script.existing.add(metadata.name ?? "");
+  for (const { metadata } of all) script.existing.set(metadata.name ?? "", 1);
   const history = createServerHistory(createVirtualClock());
   const run = start({ ...script, api: { ...script.api, history } });
   await run.clock.advance(0);
@@ -149,6 +149,47 @@ test.each([
   history.report({ resource: "leases", found: "an older version" });
   await run.clock.advance(5_000);
   expect(run.store.size).toBe(0);
+  await run.end();
+});
+
+test("does not use a list from the past while an object that is newer exists", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const now = page([node("a", 3), node("b", 20)], 22);
+  const script = scripted([page([node("a", 3)], 5), page([node("gone", 2)], 9), now], [[added("b", 20), gone()], []]);
+  script.existing.set("b", 20);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(500);
+  expect([run.listed.length, names(run.store.list())]).toEqual([2, ["a", "b"]]);
+  await run.clock.advance(10_000);
+  expect([run.listed.length, names(run.store.list())]).toEqual([3, ["a", "b"]]);
+  expect([history.epoch(), run.reflector.isCurrent(), run.reflector.counts().incompleteLists]).toEqual([0, true, 1]);
+  await run.end();
+});
+
+test.each([
+  ["does not exist", undefined],
+  ["has an older version", 4],
+])("takes an older list for a restored server when the newest object %s", async (_, version) => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted([page([node("a", 3)], 5), page([node("a", 3)], 9)], [[added("b", 20), gone()], []]);
+  if (version !== undefined) script.existing.set("b", version);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(5_000);
+  expect([names(run.store.list()), history.epoch(), run.reflector.isCurrent()]).toEqual([["a"], 1, true]);
+  await run.end();
+});
+
+test("goes on with its watch when a server, back after an outage, lists the past but has a newer object", async () => {
+  const history = createServerHistory(createVirtualClock());
+  const script = scripted(
+    [page([node("a", 3)], 5), probe(9, page([], 9))],
+    [[added("b", 20), "end"], [broken()], [added("c", 21)]],
+  );
+  script.existing.set("b", 20);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(5_000);
+  expect([names(run.store.list()), run.watched.at(-1)?.resourceVersion]).toEqual([["a", "b", "c"], "20"]);
+  expect([history.epoch(), run.reflector.isCurrent()]).toEqual([0, true]);
   await run.end();
 });
 

@@ -100,6 +100,8 @@ export interface Store<T extends ApiObject, Index extends string = never> extend
    * earlier state (restored from a backup, or started empty): then the list replaces the store.
    */
   replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
+  /** Objects that are newer than a version, in no particular order. */
+  newerThan(resourceVersion: string | undefined): readonly T[];
   /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
   beginReplacement(): Replacement<T>;
   /**
@@ -363,6 +365,8 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       const steps = replace(items, resourceVersion, isRewound, prepare);
       while (steps.next().done !== true);
     },
+    newerThan: (version) =>
+      Array.from(objects.values()).filter(({ metadata }) => isNewer(metadata.resourceVersion, version)),
     beginReplacement() {
       const mark = beginList();
       const items: T[] = [];

@@ -34,17 +34,18 @@ export function scripted(
   watches: (readonly (WatchEvent | Error | "end")[])[],
 ) {
   const listed: ListOptions[] = [];
-  /** Names of objects that a read finds, though a list lacks them. */
-  const existing = new Set<string>();
+  /** Objects that a read finds, in a list or not: their versions by name. */
+  const existing = new Map<string, number>();
   const watched: WatchOptions[] = [];
   let underway = 0;
   const api: Pick<ApiClient, "get" | "list" | "watch" | "history"> = {
     async get<T>(_: unknown, { name }: ObjectRef) {
       await Promise.resolve();
-      if (!existing.has(name))
+      const version = existing.get(name);
+      if (version === undefined)
         throw new ApiError({ status: 404, reason: "NotFound", message: "not found", details: { name } });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return node(name, 1) as KubeObject & T;
+      return node(name, version) as KubeObject & T;
     },
     async list<T>(_: unknown, options: ListOptions = {}) {
       expect(++underway).toBe(1);
