@@ -143,6 +143,22 @@ async function readPages<T extends ApiObject>(
   return (await listPages<T>(api, type, pages, { signal }, add, startAgain)).resourceVersion;
 }
 
+/**
+ * The version of a server that went back. A watch from a version that a restored server has not reached yet is quiet for as long as that takes, and misses everything. A list of one
+ * object has the version of the server.
+ */
+async function findEarlierState<T extends ApiObject>(
+  options: ReflectorOptions<T>,
+  version: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { api, type, store } = options;
+  const { metadata } = await api.list(type, { ...scopeOf(options), limit: 1, metadataOnly: true }, { signal });
+  const { resourceVersion: current } = metadata;
+  if (!isNewer(version, current)) return undefined;
+  return (await findLag(api, type, store.newerThan(current), signal)) === undefined ? current : undefined;
+}
+
 /** Whether a watch cannot continue from its version. A kind that is not served may have lost its objects when it is served again. */
 const endsHistory = (error: unknown): boolean =>
   isGone(error) || isVersionTooLarge(error) || (isApiError(error) && error.status === 404);
@@ -255,19 +271,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     history.report({ resource: describeType(type), found });
   }
 
-  /**
-   * A watch from a version that a restored server has not reached yet is quiet for as long as that takes, and misses everything. A list of one object
-   * has the version of the server.
-   */
   async function verify(signal: AbortSignal): Promise<void> {
     fruitless++;
-    const { metadata } = await api.list(type, { ...scope, limit: 1, metadataOnly: true }, { signal });
-    const { resourceVersion: current } = metadata;
-    const wentBack =
-      isNewer(version, current) && (await findLag(api, type, store.newerThan(current), signal)) === undefined;
+    const earlier = await findEarlierState(options, version, signal);
     fruitless--;
     isUnverified = false;
-    if (wentBack) reportRewind(`a list at version ${current} after version ${version}`);
+    if (earlier !== undefined) reportRewind(`a list at version ${earlier} after version ${version}`);
   }
 
   function applyEvent({ type: kind, object }: WatchEvent): void {
