@@ -72,6 +72,7 @@ export const scaleToZeroScenario: Scenario = {
   measures: "a MachineDeployment is scaled to 0, with its deletions approved; until no machine is left",
   short: { machines: 100 },
   long: { machines: 1000 },
+  hasFloor: true,
   prepare: createFleet,
   async measure(stage) {
     await scale(stage, "fleet", 0);

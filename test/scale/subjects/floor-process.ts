@@ -1,8 +1,10 @@
 /**
  * Creates the machines of a MachineDeployment with the least requests: each machine is created, gets the provider ID of its VM, and is Running when its Node has
- * joined, which gets its name. No status before that, no set, no events, no check of anything: a crash loses VMs. Started by floor.ts.
+ * joined, which gets its name. No status before that, no set, no events, no check of anything: a crash loses VMs. When the deployment has no replicas, it
+ * deletes them all: each is marked for deletion, its Node cordoned, the VM and the Node deleted, and the finalizer taken off. No drain. Started by floor.ts.
  */
 import {
+  finalizers,
   labelKeys,
   type Machine,
   type MachineDeployment,
@@ -20,13 +22,13 @@ import {
   nodeResource,
   secretResource,
 } from "@millwright/kube";
-import { createCloudClient, type MockCloud } from "@millwright/provider-mock";
+import { createCloudClient, type MockCloud, type Vm } from "@millwright/provider-mock";
 import { floorAgent } from "./floor-agent.ts";
 
 type Node = KubeObject & { readonly spec?: { readonly providerID?: string } };
 
 const namespace = "default";
-/** Machines that are being created at once. */
+/** Machines that are being created, or deleted, at once. */
 const CONCURRENCY = 50;
 
 async function connect(api: ApiClient): Promise<MockCloud> {
@@ -37,12 +39,17 @@ async function connect(api: ApiClient): Promise<MockCloud> {
   return createCloudClient({ endpoint: Buffer.from(secret.data?.["endpoint"] ?? "", "base64").toString() });
 }
 
-/** @returns the provider ID of its VM */
-async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<string> {
+/** A machine that was created. */
+interface Created {
+  readonly name: string;
+  readonly vm: Vm;
+}
+
+async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<Created> {
   const ref = { namespace, name };
   const spec = { class: { kind: "MachineClass", name: "small" } };
   const machine = await api.create<Machine>(machineResource, {
-    metadata: { ...ref, labels: { name: "fleet" } },
+    metadata: { ...ref, labels: { name: "fleet" }, finalizers: [finalizers.machine] },
     spec,
   });
   const token = machine.metadata.uid ?? "";
@@ -55,7 +62,7 @@ async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<s
     image: "base",
   });
   await api.patch(machineResource, ref, { spec: { providerID: vm.providerId } }, { kind: "merge" });
-  return vm.providerId;
+  return { name, vm };
 }
 
 async function join(api: ApiClient, name: string, node: string): Promise<void> {
@@ -70,13 +77,24 @@ async function join(api: ApiClient, name: string, node: string): Promise<void> {
   await api.patch(machineResource, { namespace, name }, { status }, { kind: "merge", subresource: "status" });
 }
 
+async function remove(api: ApiClient, cloud: MockCloud, { name, vm }: Created, node: string): Promise<void> {
+  const ref = { namespace, name };
+  await api.delete(machineResource, ref);
+  await api.patch(nodeResource, { name: node }, { spec: { unschedulable: true } }, { kind: "merge" });
+  await cloud.deleteVm(vm.providerId);
+  await api.delete(nodeResource, { name: node });
+  await api.patch(machineResource, ref, { metadata: { finalizers: null } }, { kind: "merge" });
+}
+
 const [, , kubeconfig = ""] = process.argv;
 const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: floorAgent });
 const options = { api, clock: systemClock, random: systemRandom };
 const nodes = createInformer<Node>({ ...options, type: nodeResource });
 const deployments = createInformer<MachineDeployment>({ ...options, type: machineDeploymentResource });
 const waiting = new Map<string, (node: string) => void>();
+/** Names of the Nodes by provider ID. */
 const present = new Map<string, string>();
+const fleet: Created[] = [];
 nodes.store.subscribe((_, node) => {
   const id = node?.spec?.providerID;
   if (node === undefined || id === undefined) return;
@@ -92,17 +110,31 @@ const joined = (id: string): Promise<string> =>
     else resolve(name);
   });
 
-async function createAll(replicas: number): Promise<void> {
-  const cloud = await connect(api);
+/** Calls `work` for 0, 1, 2 and so on, {@link CONCURRENCY} at once. */
+async function forEach(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
-    while (next < replicas) {
-      const name = `fleet-${next++}`;
-      const id = await create(api, cloud, name);
-      void joined(id).then((node) => join(api, name, node));
-    }
+    while (next < count) await work(next++);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+async function createAll(replicas: number): Promise<void> {
+  const cloud = await connect(api);
+  await forEach(replicas, async (index) => {
+    const created = await create(api, cloud, `fleet-${index}`);
+    fleet.push(created);
+    void joined(created.vm.providerId).then((node) => join(api, created.name, node));
+  });
+}
+
+async function removeAll(): Promise<void> {
+  const cloud = await connect(api);
+  const all = fleet.splice(0);
+  await forEach(all.length, async (index) => {
+    const created = all[index];
+    if (created !== undefined) await remove(api, cloud, created, await joined(created.vm.providerId));
+  });
 }
 
 const { signal } = new AbortController();
@@ -110,6 +142,9 @@ void nodes.run(signal);
 void deployments.run(signal);
 await Promise.all([nodes.synced(signal), deployments.synced(signal)]);
 deployments.store.subscribe((old, current) => {
-  if (old === undefined && current !== undefined) void createAll(current.spec.replicas ?? 0);
+  if (current === undefined) return;
+  const { replicas = 0 } = current.spec;
+  if (old === undefined) void createAll(replicas);
+  else if (replicas === 0) void removeAll();
 });
 console.log("watching");
