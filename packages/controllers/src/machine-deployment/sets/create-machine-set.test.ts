@@ -33,6 +33,24 @@ describe("machine set maker", () => {
     expect(api.writes().filter(({ verb }) => verb === "patch")).toEqual([]);
   });
 
+  it("creates no set for a deployment that was paused meanwhile, and learns of the pause", async () => {
+    const { api, caches, deployment, make, set } = setUp();
+    const ref = { namespace: testNamespace, name: "pool" };
+    const paused = await api.patch(machineDeploymentResource, ref, { spec: { paused: true } }, { kind: "merge" });
+    await expect(make(deployment, set)).rejects.toThrow("machine deployment pool has changed");
+    expect(api.all(machineSetResource)).toEqual([]);
+    expect(caches.deployments.store.list()).toEqual([paused]);
+  });
+
+  it("creates a set for a deployment of which only the status was written meanwhile", async () => {
+    const { api, deployment, make, set } = setUp();
+    const ref = { namespace: testNamespace, name: "pool" };
+    const status = { status: { replicas: 1 } };
+    await api.patch(machineDeploymentResource, ref, status, { kind: "merge", subresource: "status" });
+    await make(deployment, set);
+    expect(api.all(machineSetResource)).toHaveLength(1);
+  });
+
   it("does not use its own terminating set", async () => {
     const { api, deployment, make, set } = setUp();
     const { metadata } = beingDeleted();

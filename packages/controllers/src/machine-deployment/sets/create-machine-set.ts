@@ -5,6 +5,7 @@ import {
   legacyConditionTypes,
   legacyReasons,
   type MachineDeployment,
+  machineDeploymentResource,
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
@@ -21,7 +22,8 @@ const isNamespaceEnding = (error: unknown): boolean =>
   isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 
 /**
- * Creates a set and reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
+ * Reads the deployment again, and creates a set only when it is still as it was decided by: the cache may not have a pause or another template yet, and what a rollout has begun is
+ * not undone. Reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
  * report a new set.
  */
 export function createMachineSetCreator(
@@ -29,6 +31,15 @@ export function createMachineSetCreator(
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
 ): CreateMachineSet {
+  /** Throws when the deployment has changed, so that the next reconcile decides by its present state. */
+  const confirmUnchanged = async ({ metadata }: MachineDeployment): Promise<void> => {
+    const { namespace, name, uid, generation } = metadata;
+    const live = await control.get<MachineDeployment>(machineDeploymentResource, { namespace, name });
+    if (live.metadata.uid === uid && live.metadata.generation === generation) return;
+    caches.deployments.store.applyWrite(live);
+    throw new Error(`machine deployment ${name} has changed; its new machine set is decided again`);
+  };
+
   /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
   const useOrAvoid = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
     const { namespace, name } = set.metadata;
@@ -55,6 +66,7 @@ export function createMachineSetCreator(
   };
 
   return async (deployment, set) => {
+    await confirmUnchanged(deployment);
     try {
       await sets.create(set);
     } catch (error) {
