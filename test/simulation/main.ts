@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
+import { stopWhenOutputCloses } from "../../packages/cli/src/terminal/closed-output.ts";
 import { faultKinds, profiles, scheduleOf } from "./faults/profiles.ts";
 import { mutants, simulateMutant } from "./mutants/mutants.ts";
 import { keepRegression, regressionFolder } from "./regression.ts";
@@ -144,6 +145,7 @@ async function main(): Promise<number> {
   return results.some(({ violations }) => violations.length > 0) ? 1 : 0;
 }
 
+stopWhenOutputCloses();
 try {
   process.exitCode = await main();
 } catch (error) {
