@@ -95,7 +95,13 @@ export type { Informer, InformerOptions } from "./cache/informer.ts";
 export { waitForCache } from "./cache/wait-for-cache.ts";
 export type { WaitForCacheOptions } from "./cache/wait-for-cache.ts";
 export { createExpectations, fulfilFromStore } from "./controller/expectations.ts";
-export type { Expectations, ExpectationsOptions, FulfilOptions, Outstanding } from "./controller/expectations.ts";
+export type {
+  Expectations,
+  ExpectationsOptions,
+  FulfilOptions,
+  Outstanding,
+  Overdue,
+} from "./controller/expectations.ts";
 export { compareResourceVersions, isNewer } from "./objects/resource-version.ts";
 
 // Work

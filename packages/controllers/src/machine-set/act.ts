@@ -11,7 +11,6 @@ import {
   adoptPatch,
   type Expectations,
   isAlreadyExists,
-  isNotFound,
   isUnanswered,
   keyOf,
   mayHaveSucceeded,
@@ -26,6 +25,7 @@ import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-
 import { newMachine } from "./new-machine.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";
+import { mayExist } from "./unanswered-requests.ts";
 import type { MachineSetAction } from "./snapshot.ts";
 
 /** Length of the random part of a machine's name. */
@@ -75,19 +75,6 @@ async function changeOwner(
   context.events.record(set, { type: "Warning", reason: eventReasons.released, message });
 }
 
-/**
- * Whether a machine was created although the server responded with an error; the request has ended by then, so a read decides. Without a response
- * the machine is not created again until it is seen, or the wait for it has expired.
- */
-async function exists({ caches, control, namespace }: ControllerContext, name: string): Promise<boolean> {
-  try {
-    caches.machines.store.applyWrite(await control.get<Machine>(machineResource, { namespace, name }));
-    return true;
-  } catch (error) {
-    return !isNotFound(error);
-  }
-}
-
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
   const { caches, namespace, control, clock, random, crdGuard, deletionBudget } = context;
@@ -115,7 +102,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       });
       expectations.creationObserved(key, name);
     } catch (error) {
-      if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await exists(context, name))))
+      if (!mayHaveSucceeded(error) || (!isUnanswered(error) && !(await mayExist(context, name))))
         expectations.creationRejected(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The random name is taken: the next reconcile uses another.
@@ -133,7 +120,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       await machines.delete({ namespace, name }, uid, resourceVersion);
       expectations.deletionObserved(key, uid);
     } catch (error) {
-      // Without a response it may be terminating: no other is selected until it is seen, or the wait for it has expired.
+      // Without a response it may be terminating: no other is selected until it is seen, or read.
       if (!isUnanswered(error)) {
         expectations.deletionRejected(key, uid);
         deletionBudget?.revoke(uid);

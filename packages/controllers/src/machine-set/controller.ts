@@ -37,9 +37,10 @@ import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 import { trackUnexplainedSets } from "./unexplained-sets.ts";
+import { settleUnanswered } from "./unanswered-requests.ts";
 import { trackVanishedMachines } from "./vanished-machines.ts";
 
-/** How long a creation without a response may still succeed, milliseconds: an API server ends a request after one minute. */
+/** How long a creation or deletion without a response may still succeed, milliseconds: an API server ends a request after one minute. Its outcome is read then. */
 const UNANSWERED_MS = 90_000;
 
 /** Requests that the API server rejected in one reconcile. */
@@ -96,8 +97,8 @@ export function createMachineSetController(
   const pendingOf = (key: string): Pending | undefined => {
     const outstanding = expectations.outstanding(key);
     if (outstanding === undefined) return undefined;
-    const { creations, deletions, expiresInMs } = outstanding;
-    return { count: creations.length, leaving: new Set(deletions), expiresInMs };
+    const { creations, deletions, overdueInMs } = outstanding;
+    return { count: creations.length, leaving: new Set(deletions), overdueInMs };
   };
 
   /** Reports that the API server rejected the creation or deletion of machines. */
@@ -209,6 +210,7 @@ export function createMachineSetController(
     machinesOf: ({ metadata: { uid = "" } }) => caches.machines.store.byIndex("owner", uid).length,
     keysOfClass,
     reconcile: async (key) => {
+      if (expectations.outstanding(key)?.overdueInMs === 0) await settleUnanswered(key, expectations, context);
       const decided = await decideGuarded({
         guard: crdGuard,
         kind: "MachineSet",

@@ -209,7 +209,7 @@ describe("decideMachineSet", () => {
     });
 
     it("counts what it may have made without an answer", () => {
-      const pending = { count: 7, leaving: new Set<string>(), expiresInMs: 5_000 };
+      const pending = { count: 7, leaving: new Set<string>(), overdueInMs: 5_000 };
       expect(actionsOf({ set: { spec: { replicas: 10 } }, pending }).at(-1)).toBe("CreateMachines 3");
       expect(actionsOf({ owned: several(5, beingDeleted()), pending: { ...pending, count: 2 } })).toEqual([
         "CreateMachines 1",
@@ -272,14 +272,14 @@ describe("decideMachineSet", () => {
         ({ status: { currentStatus: { phase: "Failed", preserveExpiryTime } } }) as const;
       const owned = [until("2026-01-02T02:00:00Z"), until("2026-01-02T01:00:00Z"), until("2026-01-01T00:00:00Z"), {}];
       expect(decide({ owned }).requeueAfterMs).toBe(3_600_000);
-      const pending = { count: 0, leaving: new Set<string>(), expiresInMs: 5_000 };
+      const pending = { count: 0, leaving: new Set<string>(), overdueInMs: 5_000 };
       expect(decide({ owned, pending }).requeueAfterMs).toBe(5_000);
       expect(decide({}).requeueAfterMs).toBeUndefined();
     });
   });
 
   it("deletes no other machine for one that may be terminating", () => {
-    const pending = { count: 0, leaving: new Set(["uid-m0"]), expiresInMs: 5_000 };
+    const pending = { count: 0, leaving: new Set(["uid-m0"]), overdueInMs: 5_000 };
     expect(actionsOf({ owned: [{}, {}, {}, {}], pending })).toEqual([]);
     expect(actionsOf({ owned: [{}, {}, {}, {}, {}], pending })).toEqual(["DeleteMachine m1 uid-m1"]);
     // It may stay, too: nothing is made in its place yet.

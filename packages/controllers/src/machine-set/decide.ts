@@ -71,7 +71,7 @@ function requeueOf(
     .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
     .filter((leftMs) => leftMs > 0);
   const requeueAfterMs = Math.min(
-    pending?.expiresInMs ?? Infinity,
+    pending?.overdueInMs ?? Infinity,
     releasedMachines(released, now).changesInMs ?? Infinity,
     ...expiries,
   );

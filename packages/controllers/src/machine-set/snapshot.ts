@@ -60,8 +60,8 @@ export interface Pending {
   readonly count: number;
   /** UIDs of machines that may be terminating. */
   readonly leaving: ReadonlySet<string>;
-  /** When the first of them expires, milliseconds from now. */
-  readonly expiresInMs: number;
+  /** When the first of them is read, milliseconds from now. */
+  readonly overdueInMs: number;
 }
 
 /** Everything that a MachineSet writes. */

@@ -6,7 +6,7 @@ import type { ApiObject } from "../objects/kube-object.ts";
 /** Options of {@link createExpectations}. */
 export interface ExpectationsOptions {
   readonly clock: Clock;
-  /** Timeout of expectations, milliseconds. Default 5 min, as in client-go. */
+  /** After so long an expectation is overdue, milliseconds. Default 5 min, as in client-go. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -16,8 +16,16 @@ export interface Outstanding {
   readonly creations: readonly string[];
   /** Uids of objects whose deletion was requested, and that are not terminating in the cache yet. */
   readonly deletions: readonly string[];
-  /** When the first of them expires, milliseconds from now: requeue then at the latest. */
-  readonly expiresInMs: number;
+  /** When the first of them is overdue, milliseconds from now, not negative: requeue then at the latest. */
+  readonly overdueInMs: number;
+}
+
+/** Expectations that were not fulfilled in time: a lost write, or a cache that is too late. */
+export interface Overdue {
+  /** Names. */
+  readonly creations: readonly string[];
+  /** Uids. */
+  readonly deletions: readonly string[];
 }
 
 /**
@@ -27,7 +35,8 @@ export interface Outstanding {
  *
  * The safe order: expect, then send the request; when the server rejected it, remove the expectation
  * ({@link Expectations.creationRejected}); when the request may have succeeded (`mayHaveSucceeded`: no response, a server error, an abort), keep it. Either the cache
- * shows the object, or the expectation expires.
+ * shows the object, or the expectation is overdue: then the owner reads the object from the API server and reports what it finds. It never expires by itself, since a watch may be
+ * broken for longer than any timeout.
  */
 export interface Expectations {
   /** A creation will be requested. The name must be unique, so not `generateName`. */
@@ -43,16 +52,16 @@ export interface Expectations {
   deletionRejected(owner: string, uid: string): void;
   /** The unfulfilled expectations; undefined when the cache is up to date. */
   outstanding(owner: string): Outstanding | undefined;
+  /** Those of them that the owner has to find out about. */
+  overdue(owner: string): Overdue;
   /** Whether all expectations are fulfilled. */
   satisfied(owner: string): boolean;
   /** The owner is deleted. */
   forget(owner: string): void;
-  /** Number of expired expectations since the start: each is a lost write or a late cache. */
-  expired(): number;
 }
 
 interface Entries {
-  /** Name or uid → when it expires, on the monotonic clock. */
+  /** Name or uid → when it is overdue, on the monotonic clock. */
   readonly creations: Map<string, number>;
   readonly deletions: Map<string, number>;
 }
@@ -60,9 +69,8 @@ interface Entries {
 /** Creates a tracker without expectations. */
 export function createExpectations(options: ExpectationsOptions): Expectations {
   const { clock, timeoutMs = 5 * 60_000 } = options;
-  // Invariants: no owner without an entry; expired entries are removed before they are returned.
+  // Invariant: no owner without an entry.
   const owners = new Map<string, Entries>();
-  let expired = 0;
 
   function expect(owner: string, kind: keyof Entries, id: string): void {
     const entries = owners.get(owner) ?? { creations: new Map<string, number>(), deletions: new Map<string, number>() };
@@ -74,37 +82,29 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     const entries = owners.get(owner);
     if (entries === undefined) return;
     entries[kind].delete(id);
-    dropEmpty(owner, entries);
-  }
-
-  function dropEmpty(owner: string, { creations, deletions }: Entries): void {
-    if (creations.size === 0 && deletions.size === 0) owners.delete(owner);
-  }
-
-  function expire(owner: string, entries: Entries, nowMs: number): void {
-    for (const due of [entries.creations, entries.deletions]) {
-      for (const [id, dueMs] of due) {
-        if (dueMs > nowMs) continue;
-        due.delete(id);
-        expired++;
-      }
-    }
-    dropEmpty(owner, entries);
+    if (entries.creations.size === 0 && entries.deletions.size === 0) owners.delete(owner);
   }
 
   function outstanding(owner: string): Outstanding | undefined {
     const entries = owners.get(owner);
     if (entries === undefined) return undefined;
-    const nowMs = clock.monotonicMs();
-    expire(owner, entries, nowMs);
     const { creations, deletions } = entries;
-    if (creations.size === 0 && deletions.size === 0) return undefined;
     const firstDueMs = Math.min(...creations.values(), ...deletions.values());
     return {
       creations: [...creations.keys()].toSorted(),
       deletions: [...deletions.keys()].toSorted(),
-      expiresInMs: firstDueMs - nowMs,
+      overdueInMs: Math.max(0, firstDueMs - clock.monotonicMs()),
     };
+  }
+
+  function overdue(owner: string): Overdue {
+    const nowMs = clock.monotonicMs();
+    const due = (entries: ReadonlyMap<string, number> = new Map()): readonly string[] =>
+      Array.from(entries)
+        .filter(([, dueMs]) => dueMs <= nowMs)
+        .map(([id]) => id);
+    const { creations, deletions } = owners.get(owner) ?? {};
+    return { creations: due(creations), deletions: due(deletions) };
   }
 
   return {
@@ -115,9 +115,9 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     creationRejected: (owner, name) => fulfil(owner, "creations", name),
     deletionRejected: (owner, uid) => fulfil(owner, "deletions", uid),
     outstanding,
-    satisfied: (owner) => outstanding(owner) === undefined,
+    overdue,
+    satisfied: (owner) => !owners.has(owner),
     forget: (owner) => void owners.delete(owner),
-    expired: () => expired,
   };
 }
 
