@@ -6,7 +6,7 @@ import {
   labelKeys,
   machineSetResource,
 } from "@millwright/core";
-import { nodeResource, type ObjectRef } from "@millwright/kube";
+import { isNotFound, nodeResource, type ObjectRef } from "@millwright/kube";
 import { truthOf } from "../world/truth.ts";
 import { poolName } from "../world/world.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";
@@ -22,6 +22,15 @@ const onePool = ({ world, choices }: FaultStage): ObjectRef => {
 
 const patchPool = async ({ world }: Pick<FaultStage, "world">, patch: object, ref: ObjectRef): Promise<void> => {
   await world.people.patch(machineDeploymentResource, ref, patch, { kind: "merge" }).catch(ignore);
+};
+
+/** What people take back they try until it works: the API server may be down for a minute. */
+const takeBack = (stage: Pick<FaultStage, "world">, patch: object, ref: ObjectRef): void => {
+  const { people, outside } = stage.world;
+  const again = (error: unknown): void => {
+    if (!isNotFound(error)) outside.clock.setTimer(10_000, () => takeBack(stage, patch, ref));
+  };
+  void people.patch(machineDeploymentResource, ref, patch, { kind: "merge" }).catch(again);
 };
 
 const nameOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
@@ -59,16 +68,16 @@ export const people = {
     async begin(stage) {
       const pool = onePool(stage);
       await patchPool(stage, { spec: { paused: true } }, pool);
-      return { what: `pause ${nameOf(pool)}`, end: () => void patchPool(stage, { spec: { paused: null } }, pool) };
+      return { what: `pause ${nameOf(pool)}`, end: () => takeBack(stage, { spec: { paused: null } }, pool) };
     },
   },
   recreate: {
     maxMs: 15 * 60_000,
     async begin(stage) {
       const pool = onePool(stage);
-      const set = (strategy: object): Promise<void> => patchPool(stage, { spec: { strategy } }, pool);
-      await set({ type: "Recreate", rollingUpdate: null });
-      const end = (): void => void set({ type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } });
+      await patchPool(stage, { spec: { strategy: { type: "Recreate", rollingUpdate: null } } }, pool);
+      const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
+      const end = (): void => takeBack(stage, { spec: { strategy } }, pool);
       return { what: `${nameOf(pool)} replaces all machines at once`, end };
     },
   },
@@ -76,10 +85,11 @@ export const people = {
     maxMs: 20 * 60_000,
     async begin(stage) {
       const pool = onePool(stage);
-      const set = (steps: string | null): Promise<void> =>
-        patchPool(stage, { metadata: { annotations: { [annotationKeys.canarySteps]: steps } } }, pool);
-      await set("1/1m,50%/2m");
-      return { what: `${nameOf(pool)} rolls in steps`, end: () => void set(null) };
+      const annotated = (steps: string | null) => ({
+        metadata: { annotations: { [annotationKeys.canarySteps]: steps } },
+      });
+      await patchPool(stage, annotated("1/1m,50%/2m"), pool);
+      return { what: `${nameOf(pool)} rolls in steps`, end: () => takeBack(stage, annotated(null), pool) };
     },
   },
   cordon: {

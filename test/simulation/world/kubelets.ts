@@ -1,5 +1,5 @@
 import type { Choices } from "./streams.ts";
-import { type ApiClient, type KubeObject, nodeResource } from "@millwright/kube";
+import { type ApiClient, isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
 import type { Clock } from "@millwright/core";
 import type { SimulatedCloud, Vm } from "@millwright/provider-mock";
 import type { Scope } from "./scheduler.ts";
@@ -88,9 +88,12 @@ function createCalls(clock: Clock, api: ApiClient, others: readonly string[]) {
     await post(kubelet, "True");
   }
 
-  const remove = async ({ vm }: Kubelet): Promise<void> => {
-    await api.delete(nodeResource, { name: vm.nodeName }).catch(ignore);
-  };
+  /** Whether the Node is gone. A cloud controller manager tries until it is. */
+  const remove = ({ vm }: Kubelet): Promise<boolean> =>
+    api.delete(nodeResource, { name: vm.nodeName }).then(
+      () => true,
+      (error: unknown) => isNotFound(error),
+    );
   return { post, register, remove };
 }
 
@@ -153,8 +156,7 @@ export function createKubelets(
     const silentMs = clock.monotonicMs() - kubelet.silentSinceMs;
     if (!kubelet.hasJoined) forget(kubelet);
     else if (silentMs >= removalMs) {
-      forget(kubelet);
-      await calls.remove(kubelet);
+      if (await calls.remove(kubelet)) forget(kubelet);
     } else if (silentMs >= graceMs && kubelet.readiness !== "Unknown") await calls.post(kubelet, "Unknown");
   }
 
