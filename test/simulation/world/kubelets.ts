@@ -88,7 +88,7 @@ function createCalls(clock: Clock, api: ApiClient, others: readonly string[]) {
     await post(kubelet, "True");
   }
 
-  /** Whether the Node is gone. A cloud controller manager tries until it is. */
+  /** Whether the Node is gone. A cloud controller manager repeats the request until it is. */
   const remove = ({ vm }: Kubelet): Promise<boolean> =>
     api.delete(nodeResource, { name: vm.nodeName }).then(
       () => true,
