@@ -6,7 +6,7 @@ import type { Writer } from "./writer.ts";
 /** What {@link carryOut} needs besides the executor of the actions. */
 export interface CarryOutOptions<T extends ApiObject> {
   readonly object: T & { readonly status?: object };
-  readonly writer: Writer<T>;
+  readonly writer: Pick<Writer<T>, "writeStatus">;
   readonly events: EventRecorder;
   readonly log: Log;
 }

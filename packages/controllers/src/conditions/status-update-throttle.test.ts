@@ -92,7 +92,7 @@ it.each([
     await clock.advance(1_000);
     if ("status" in pace.hold("k", theirs, decide(ours))) more++;
   }
-  expect(more).toBe(30);
+  expect(more).toBe(12);
   await clock.advance(60_000);
   expect(await write()).toEqual(decide(ours));
 });

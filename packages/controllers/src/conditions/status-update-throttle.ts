@@ -1,12 +1,10 @@
 import { type Clock, clusterApiConditionTypes, kstatusConditionTypes } from "@millwright/core";
 import { type Condition, equalJson } from "@millwright/kube";
+import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
 import type { Decision } from "../model/decision.ts";
 
 /** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */
 const intervalMs = 1000;
-
-/** What another writer has changed is written over at once, so many times in a row; then once each so often, milliseconds. A process whose caches differ would take each of these writes back. */
-const [burst, restoreMs] = [10, 2_000];
 
 const addedTypes: ReadonlySet<string> = new Set<string>([
   ...Object.values(clusterApiConditionTypes),
@@ -37,16 +35,6 @@ export interface StatusUpdateThrottle<Status> {
   forget(key: string): void;
 }
 
-/** What this process wrote to one object. Times are on the monotonic clock. */
-interface Writes<Status> {
-  readonly status?: Status;
-  readonly lastMs: number;
-  /** When what others change may be written over as often as in a burst again. */
-  readonly fullAtMs: number;
-}
-
-const none = { lastMs: Number.NEGATIVE_INFINITY, fullAtMs: Number.NEGATIVE_INFINITY };
-
 /**
  * Creates a {@link StatusUpdateThrottle}. It knows only the writes of this process: after a start everything is written at once.
  *
@@ -56,27 +44,25 @@ export function createStatusUpdateThrottle<Status>(
   clock: Pick<Clock, "monotonicMs">,
   bare: (status: Status, change: (condition: Condition) => Condition) => Status,
 ): StatusUpdateThrottle<Status> {
-  const writes = new Map<string, Writes<Status>>();
+  const overwrites = createOverwriteLimit<Status>(clock);
+  /** When this process wrote to each object last, on the monotonic clock. */
+  const writtenMs = new Map<string, number>();
   return {
     hold(key, before, decision) {
       const { status, ...others } = decision;
       if (status === undefined || before === undefined || equalJson(before, status)) return decision;
       const now = clock.monotonicMs();
-      const last: Writes<Status> = writes.get(key) ?? none;
       const isText = equalJson(bare(before, withoutText), bare(status, withoutText));
-      const isOfOther = last.status !== undefined && !equalJson(before, last.status);
-      const dueMs = Math.max(
-        isText ? last.lastMs + intervalMs : now,
-        isOfOther ? last.fullAtMs - (burst - 1) * restoreMs : now,
-      );
-      if (dueMs <= now) {
-        const fullAtMs = isOfOther ? Math.max(last.fullAtMs, now) + restoreMs : last.fullAtMs;
-        writes.set(key, { status, lastMs: now, fullAtMs });
-        return decision;
-      }
-      const restMs = dueMs - now;
-      return { ...others, requeueAfterMs: Math.min(restMs, decision.requeueAfterMs ?? restMs) };
+      const textDueMs = isText ? (writtenMs.get(key) ?? Number.NEGATIVE_INFINITY) + intervalMs : now;
+      const restMs = Math.max(textDueMs, overwrites.dueMs(key, before)) - now;
+      if (restMs > 0) return { ...others, requeueAfterMs: Math.min(restMs, decision.requeueAfterMs ?? restMs) };
+      overwrites.record(key, before, status);
+      writtenMs.set(key, now);
+      return decision;
     },
-    forget: (key) => void writes.delete(key),
+    forget(key) {
+      overwrites.forget(key);
+      writtenMs.delete(key);
+    },
   };
 }

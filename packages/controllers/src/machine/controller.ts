@@ -26,6 +26,7 @@ import { createOperations, type Operations } from "./operations/operations.ts";
 import { reportCircuits } from "./operations/report-circuits.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
+import { createMachineStatusWriter } from "./status-writer.ts";
 import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
@@ -125,6 +126,8 @@ export function createMachineController(
     enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
+  const statuses = createMachineStatusWriter(clock, executor.machines, caches.machines.store);
+
   const observe = (key: string): ReturnType<typeof observeMachine> | undefined => {
     const machine = caches.machines.store.get(key);
     return machine === undefined
@@ -192,10 +195,13 @@ export function createMachineController(
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
-      enterDeletion(deletionBudget, snapshot, seen.budgetVerdict);
-      const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
       const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
         statusWithConditions(context, snapshot, status, clock.now());
+      // With its actions: a driver call whose outcome is not stored must not be acknowledged.
+      const waitMs = statuses.waitMs(machine, () => statusAfter(decision.status));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      enterDeletion(deletionBudget, snapshot, seen.budgetVerdict);
+      const subject = { object: machine, writer: statuses, events: context.events, log: context.log };
       let failing: MachineAction | undefined;
       const act = async (action: MachineAction): Promise<void> => {
         failing = action;
@@ -222,7 +228,7 @@ export function createMachineController(
     if (seen === undefined || seen.deletionVerdict?.verdict === "unknown") return;
     const status = handOverStatus(seen.snapshot, clock.now());
     if (status === undefined) return;
-    await executor.machines
+    await statuses
       .writeStatus(seen.snapshot.machine, status)
       .catch((error: unknown) =>
         context.log("warn", "Failed to mark a machine as Terminating", { ...keyFields(key), error }),
@@ -230,7 +236,7 @@ export function createMachineController(
   };
 
   const remediations = createRemediationWatch(context, settings, controller);
-  wireControlCluster(context, controller, [operations, reported, protection]);
+  wireControlCluster(context, controller, [operations, reported, protection, statuses]);
   watchProtection(context, (machine) => controller.enqueue(keyOf(machine)));
   wireClaims(caches, controller);
   deletionBudget?.onChange((machine) => controller.enqueue(keyOf(machine)));
