@@ -160,6 +160,14 @@ export function createMachineController(
   const isUnchanged = ({ metadata }: Machine): boolean =>
     caches.machines.store.getByRef(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
 
+  /** Reads what a decision lacks. */
+  const readMissing = async (seen: ReturnType<typeof observeMachine>): Promise<void> => {
+    await caches.secrets.read(seen.resolved.unread);
+    if (seen.isClassUnchecked) await context.classChecks?.check(seen.resolved);
+    if (seen.deletionVerdict?.verdict === "unknown") await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
+    if (seen.protected.state === "unknown") await protection.refresh(seen.snapshot.machine);
+  };
+
   const controller = createController({
     name: "machine",
     workers,
@@ -182,11 +190,7 @@ export function createMachineController(
           throw new Error(
             "Secrets of the MachineClass, or CustomResourceDefinitions, change faster than they can be read",
           );
-        await caches.secrets.read(seen.resolved.unread);
-        if (seen.isClassUnchecked) await context.classChecks?.check(seen.resolved);
-        if (seen.deletionVerdict?.verdict === "unknown")
-          await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
-        if (seen.protected.state === "unknown") await protection.refresh(seen.snapshot.machine);
+        await readMissing(seen);
         // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
         seen = observe(key);
       }
