@@ -25,11 +25,11 @@ export interface NodeObject {
 
 /** A Lease, as far as the checks need it. */
 interface LeaseObject {
-  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly creationTimestamp?: string };
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
-/** A Lease: who holds it, and since when, milliseconds of wall time. */
+/** A Lease: who holds it, and since when, milliseconds of wall time. One that was deleted is written again by its holder, with the time at which it was acquired. */
 export interface LeaseHolder {
   readonly holder: string;
   readonly sinceMs: number;
@@ -98,10 +98,11 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
     leaders(of) {
       const held = leases(of);
       return leaseNames.map((name) => {
-        const { holderIdentity, acquireTime } = held.find(({ metadata }) => metadata.name === name)?.spec ?? {};
+        const { metadata, spec } = held.find((lease) => lease.metadata.name === name) ?? {};
+        const { holderIdentity, acquireTime } = spec ?? {};
         return {
           holder: typeof holderIdentity === "string" ? holderIdentity : "",
-          sinceMs: typeof acquireTime === "string" ? Date.parse(acquireTime) : Number.NaN,
+          sinceMs: Math.max(Date.parse(String(acquireTime)), Date.parse(String(metadata?.creationTimestamp))),
         };
       });
     },

@@ -53,13 +53,18 @@ test("acquires no lease that may still be held: only after it did not change for
       // The model goes through what was seen from the end: since when has nothing been renewed?
       const last = seen.findLast(({ record }) => record !== undefined)?.record;
       let sinceMs = 0;
+      let deletedMs = 0;
       for (const { record, atMs } of seen.toReversed()) {
-        if (record === undefined) continue;
+        if (record === undefined) {
+          if (sinceMs === 0) deletedMs = atMs;
+          continue;
+        }
         if (last === undefined || JSON.stringify(record) !== JSON.stringify(last)) break;
         sinceMs = atMs;
       }
       // A deletion in between hides whether it changed: then a later observation counts as well, never an earlier one.
-      const isFree = last === undefined || last.holder === "" || nowMs >= sinceMs + (last.durationMs ?? 15_000);
+      const fromMs = Math.max(sinceMs, deletedMs);
+      const isFree = last === undefined || last.holder === "" || nowMs >= fromMs + (last.durationMs ?? 15_000);
       expect(step.kind === "acquire" && !isFree).toBe(false);
       expect(["acquire", "follow"]).toContain(step.kind);
     }),
@@ -98,10 +103,10 @@ test("waits for the end of a lease of a former process with its own identity", (
   expect(decide({ term: undefined, observation, nowMs: 15_000 })).toEqual({ kind: "acquire", transitions: 5 });
 });
 
-test("waits for the end of a lease that was deleted while it was held, if it was observed before", () => {
+test("waits for the whole duration of a lease that was observed before, once it is deleted: its last renewal may not have been seen", () => {
   const record: LeaseRecord = { holder: "other", durationMs: 15_000, acquireTime: "t", renewTime: "t", transitions: 4 };
   const deleted = observe(observe(undefined, record, 0), undefined, 5_000);
-  expect(decide({ term: undefined, observation: deleted, nowMs: 6_000 })).toEqual({ kind: "follow", ms: 9_000 });
+  expect(decide({ term: undefined, observation: deleted, nowMs: 6_000 })).toEqual({ kind: "follow", ms: 14_000 });
   expect(decide({ term: undefined, observation: observe(undefined, undefined, 0), nowMs: 0 })).toEqual({
     kind: "acquire",
     transitions: 0,

@@ -8,7 +8,7 @@ export interface Observation {
   readonly record: LeaseRecord | undefined;
   /** When this state was first seen. */
   readonly sinceMs: number;
-  /** The last observed holder, whose lease may still be valid although the object is deleted. */
+  /** The last observed holder, whose lease may still be valid although the object is deleted; since when it is seen to be deleted. */
   readonly former?: { readonly record: LeaseRecord; readonly sinceMs: number } | undefined;
 }
 
@@ -38,7 +38,8 @@ export function observe(former: Observation | undefined, record: LeaseRecord | u
   }
   if (former === undefined) return { record, sinceMs: nowMs };
   if (former.record === undefined) return former;
-  return { record, sinceMs: nowMs, former: { record: former.record, sinceMs: former.sinceMs } };
+  // It may have been renewed after it was seen last, and before it was deleted.
+  return { record, sinceMs: nowMs, former: { record: former.record, sinceMs: nowMs } };
 }
 
 /**
@@ -46,7 +47,7 @@ export function observe(former: Observation | undefined, record: LeaseRecord | u
  *
  * - the lease of another process is acquired only if it did not change for its whole duration, measured by the local clock: clocks of
  *   other machines, and the times in the lease, are never compared;
- * - the same applies to a deleted lease that was observed before;
+ * - the same applies to a lease that was observed before and is deleted, from when its deletion is seen;
  * - a lease with the own identity that is not of the own term belongs to another process: a former one, or one that has the
  *   same identity by mistake;
  * - a leader that could not renew until the deadline has lost, regardless of the lease, and before any other process may acquire it.
