@@ -114,8 +114,11 @@ export interface ApiServer {
   readonly clusterFaults: ClusterFaults;
   /** The latest requests, oldest first; a watch is recorded when it ends. Also at `/millwright/requests`. */
   readonly requests: readonly RequestRecord[];
-  /** What is stored, read beside all requests, such as by a simulation that compares it with the caches of its controllers. */
-  readonly objects: Pick<ObjectStore, "get" | "list" | "subscribe">;
+  /**
+   * What is stored, read beside all requests, such as by a simulation that compares it with the caches of its controllers. `put` is neither validated nor
+   * recorded in managed fields: for writes whose cost would hide everything else, such as the heartbeats of a large fleet.
+   */
+  readonly objects: Pick<ObjectStore, "get" | "list" | "subscribe" | "put">;
 }
 
 const defaultRequestLogLimit = 10_000;
@@ -228,7 +231,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     get requests() {
       return requests.latest();
     },
-    objects: { get: store.get, list: store.list, subscribe: store.subscribe },
+    objects: { get: store.get, list: store.list, subscribe: store.subscribe, put: store.put },
   };
 }
 

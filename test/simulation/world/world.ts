@@ -283,6 +283,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const kubelets = createKubelets(
     nodeScope,
     clientOf("kubelets"),
+    server.objects,
     cloud,
     createChoices(streamOf(seed, "kubelets")),
     options.reportsPressure,

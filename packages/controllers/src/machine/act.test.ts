@@ -46,10 +46,21 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
       : createEvictionQueue({ api: target.api, clock, random: context.random, perSecond: 1_000 });
   const volumeIds = createVolumeIds(clock);
   const podKnowledge = { confirm: vi.fn<(machine: string) => void>() };
+  const nodeReads = { record: vi.fn<(uid: string, nodeName: string) => void>() };
   const log = vi.fn<(level: string, message: string) => void>();
   const executor = createMachineExecutor(
     { ...context, log },
-    { operations, driver, settings: defaultMachineSettings, remediations, evictions, volumeIds, podKnowledge, enqueue },
+    {
+      operations,
+      driver,
+      settings: defaultMachineSettings,
+      remediations,
+      evictions,
+      volumeIds,
+      podKnowledge,
+      nodeReads,
+      enqueue,
+    },
   );
   const act = (action: MachineAction, resolved = usable) => executor.act(aMachine(), resolved, action);
   return {
@@ -62,6 +73,7 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
     evictions,
     volumeIds,
     podKnowledge,
+    nodeReads,
     enqueue,
     log,
     act,
@@ -188,6 +200,31 @@ describe("the state of a drain", () => {
     expect(readDrainRecord(stored?.metadata ?? { name: "" })).toEqual({ moves: [aMove("db")] });
     await act({ kind: "RecordDrain", record: { moves: [] } });
     expect(context.caches.machines.store.getByRef(ref)?.metadata.annotations).toEqual({});
+  });
+});
+
+describe("a read of a node", () => {
+  it("puts it into the cache, is recorded and enqueues the machine, whether the node exists or not", async () => {
+    const { act, api, target, nodeReads, enqueue } = await setUp();
+    api.seed(nodeResource, aNode({ metadata: { name: "late" } }));
+    // The watch has not delivered it yet.
+    expect(target.caches.nodes.store.get("late")).toBeUndefined();
+    await act({ kind: "ReadNode", name: "late" });
+    expect(target.caches.nodes.store.get("late")).toBeDefined();
+    await act({ kind: "ReadNode", name: "none" });
+    expect(nodeReads.record.mock.calls).toEqual([
+      ["uid-machine", "late"],
+      ["uid-machine", "none"],
+    ]);
+    expect(enqueue).toHaveBeenCalledTimes(2);
+  });
+
+  it("that fails is not recorded", async () => {
+    const { act, api, nodeReads, enqueue } = await setUp();
+    vi.spyOn(api, "get").mockRejectedValue(new Error("no"));
+    await expect(act({ kind: "ReadNode", name: "late" })).rejects.toThrow("no");
+    expect(nodeReads.record).not.toHaveBeenCalled();
+    expect(enqueue).not.toHaveBeenCalled();
   });
 });
 

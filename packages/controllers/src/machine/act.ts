@@ -24,6 +24,8 @@ import type { Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import { readPodsOf } from "./drain/pod-list.ts";
+import { readNode } from "./drain/read-node.ts";
+import type { NodeReads } from "./state/node-reads.ts";
 import { createVolumeIdLookup } from "./drain/volume-id-lookup.ts";
 
 /** Carries out the actions of machines. */
@@ -43,6 +45,7 @@ export interface MachineExecutorOptions {
   readonly volumeIds: Pick<VolumeIds, "lookUp">;
   /** Absent without a target cluster. */
   readonly podKnowledge: Pick<PodKnowledge, "confirm"> | undefined;
+  readonly nodeReads: Pick<NodeReads, "record">;
   /** Enqueues a machine. */
   readonly enqueue: (machine: Machine) => void;
 }
@@ -50,7 +53,17 @@ export interface MachineExecutorOptions {
 /** Makes the executor of machine actions. */
 export function createMachineExecutor(
   context: ControllerContext,
-  { operations, driver, settings, remediations, evictions, volumeIds, podKnowledge, enqueue }: MachineExecutorOptions,
+  {
+    operations,
+    driver,
+    settings,
+    remediations,
+    evictions,
+    volumeIds,
+    podKnowledge,
+    nodeReads,
+    enqueue,
+  }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target, crdGuard } = context;
   const store = caches.machines.store;
@@ -141,6 +154,10 @@ export function createMachineExecutor(
           return onNode(action, nodes().patch({ name: action.name }, action.patch, action.merge));
         case "PatchNodeStatus":
           return onNode(action, nodes().patchStatus({ name: action.name }, action.patch));
+        case "ReadNode":
+          await readNode(action.name, onTarget());
+          nodeReads.record(machine.metadata.uid ?? "", action.name);
+          return enqueue(machine);
         case "DeleteNode":
           return nodes().delete({ name: action.name }, action.uid);
         case "EvictPod":

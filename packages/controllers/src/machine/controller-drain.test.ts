@@ -36,6 +36,45 @@ function switchableGuard() {
   return { guard, pause };
 }
 
+it("drains a node that has joined while the cache of nodes was behind", async () => {
+  const { api, clock, driver, start, create, join, machine } = setUp();
+  const { watch } = api;
+  vi.spyOn(api, "watch").mockImplementation(async function* withoutNodes(type, options, signal) {
+    for await (const event of watch(type, options, signal))
+      if (type !== nodeResource || event.type === "BOOKMARK") yield event;
+  });
+  create();
+  await start();
+  await clock.advance(5_000);
+  join();
+  const finalizers = ["x/y"];
+  const pod = { metadata: { namespace: "default", name: "web", finalizers }, spec: { nodeName: nodeRef.name } };
+  api.seed(podResource, pod as never);
+  await clock.advance(1_000);
+  await api.delete(machineResource, ref);
+  await clock.advance(60_000);
+  expect(api.writes().filter(({ subresource }) => subresource === "eviction")).toHaveLength(1);
+  expect([machine()?.status?.lastOperation?.description, driver.vms.size]).toEqual([
+    expect.stringContaining("Pod default/web: deletionTimestamp set"),
+    1,
+  ]);
+  api.remove(podResource, { namespace: "default", name: "web" });
+  await clock.advance(60_000);
+  expect(driver.vms.size).toBe(0);
+});
+
+it("reads a node that does not exist once, and deletes the VM", async () => {
+  const { api, clock, driver, start, create, machine } = setUp();
+  create();
+  await start();
+  await clock.advance(5_000);
+  await api.delete(machineResource, ref);
+  await clock.advance(1_000);
+  const reads = api.calls.filter(({ verb, resource }) => verb === "get" && resource.startsWith("nodes"));
+  expect(reads).toHaveLength(1);
+  expect([driver.vms.size, machine()]).toEqual([0, undefined]);
+});
+
 describe("a drain", () => {
   const draining = (...changes: readonly Change<Machine>[]) => drainingWith({}, ...changes);
   async function drainingWith(options: Parameters<typeof setUp>[0], ...changes: readonly Change<Machine>[]) {

@@ -31,6 +31,7 @@ import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
+import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
 
 /** The controller of machines and its driver calls. */
@@ -107,6 +108,7 @@ export function createMachineController(
   };
   const operations = wrapOperations(createOperations(clock, limits, reportCircuits(context)));
   const reported = createReportedProblems();
+  const nodeReads = createNodeReads(clock);
   const protection = createMachineProtection(context);
   const interests = createDrainInterests();
   const volumeIds = createVolumeIds(clock);
@@ -123,6 +125,7 @@ export function createMachineController(
     evictions,
     volumeIds,
     podKnowledge,
+    nodeReads,
     enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
@@ -136,6 +139,7 @@ export function createMachineController(
           context,
           operations,
           reported,
+          nodeReads,
           remediations,
           driver,
           protection,
@@ -240,7 +244,7 @@ export function createMachineController(
   };
 
   const remediations = createRemediationWatch(context, settings, controller);
-  wireControlCluster(context, controller, [operations, reported, protection, statuses]);
+  wireControlCluster(context, controller, [operations, reported, nodeReads, protection, statuses]);
   watchProtection(context, (machine) => controller.enqueue(keyOf(machine)));
   wireClaims(caches, controller);
   deletionBudget?.onChange((machine) => controller.enqueue(keyOf(machine)));

@@ -24,6 +24,7 @@ import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineProtection } from "./deletion/owner-protection.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
 
 const stop = new AbortController();
@@ -64,6 +65,7 @@ async function observe(
       context,
       operations,
       reported: createReportedProblems(),
+      nodeReads: createNodeReads(clock),
       remediations: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
       protection: createMachineProtection(context),
@@ -76,6 +78,15 @@ async function observe(
     operations,
   };
 }
+
+test.each<[string, Machine, string | undefined]>([
+  ["of a terminating machine whose node the cache does not have", aMachine(beingDeleted(), withVm), "node"],
+  ["of no other machine", aMachine(withVm), undefined],
+  ["of no machine without the name of a node", aMachine(beingDeleted()), undefined],
+])("the node to read is %s", async (_, machine, expected) => {
+  expect((await observe(machine, [])).snapshot.unreadNode).toBe(expected);
+  expect((await observe(machine, [aNode()])).snapshot.unreadNode).toBeUndefined();
+});
 
 describe("the node of a machine", () => {
   const node = (name: string, providerID?: string, machineName?: string) =>

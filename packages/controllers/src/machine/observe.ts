@@ -44,6 +44,7 @@ import type { MachineSnapshot } from "./state/snapshot.ts";
 import type { MatchedNode } from "../model/pick-node.ts";
 import type { ClassView } from "../cluster/class-view.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
+import type { NodeReads } from "./state/node-reads.ts";
 import type { ReportedStates } from "./state/reported-problems.ts";
 
 /** Sources of a machine's snapshot. */
@@ -51,6 +52,7 @@ export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
   readonly reported: ReportedStates;
+  readonly nodeReads: Pick<NodeReads, "isRecent">;
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   readonly protection: Pick<MachineProtection, "of">;
@@ -185,6 +187,29 @@ function observeNode(
       };
 }
 
+/** The Node that a terminating machine names, when neither the cache nor a read has shown whether it exists. */
+function unreadNodeOf(
+  machine: Machine,
+  target: TargetCaches | undefined,
+  reads: Pick<NodeReads, "isRecent">,
+): string | undefined {
+  const { metadata } = machine;
+  const name = metadata.labels?.[labelKeys.node] ?? "";
+  if (!isDeleting(machine) || name === "" || target === undefined || target.nodes.store.get(name) !== undefined)
+    return undefined;
+  return reads.isRecent(metadata.uid ?? "", name) ? undefined : name;
+}
+
+/** What uses a node that is to be deleted. */
+function usesOf(
+  node: Node | undefined,
+  target: TargetCaches | undefined,
+): Pick<MachineSnapshot, "pods" | "attachments"> {
+  if (node === undefined || target === undefined) return { pods: [], attachments: [] };
+  const { name } = node.metadata;
+  return { pods: target.pods.store.byIndex("node", name), attachments: target.attachments.store.byIndex("node", name) };
+}
+
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` or `protected` is unknown. */
 export function observeMachine(
   machine: Machine,
@@ -192,6 +217,7 @@ export function observeMachine(
     context,
     operations,
     reported,
+    nodeReads,
     remediations,
     driver,
     protection,
@@ -223,7 +249,6 @@ export function observeMachine(
   const drained = target !== undefined && !isDisputed && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
-  const deleted = isDeleting(machine) ? node : undefined;
   const shapeProblems = shapeProblemsOf(machine);
   const deletionVerdict = context.crdGuard?.deletionVerdictOf(
     "Machine",
@@ -244,6 +269,7 @@ export function observeMachine(
     hasTarget: target !== undefined,
     node,
     ...link,
+    unreadNode: unreadNodeOf(machine, target, nodeReads),
     clockAheadMs: clockAheadOf(context),
     ...remediations.read(machine, node, isVmMissing),
     holder,
@@ -256,8 +282,7 @@ export function observeMachine(
         : drainOf(machine, drained, target, resolved.view, rules, { context, evictions, volumeIds, podKnowledge }),
     drainObservedSince: observedDrains.since(`${context.namespace}/${machine.metadata.name}`),
     drainRulesProblem: problem,
-    pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
-    attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),
+    ...usesOf(isDeleting(machine) ? node : undefined, target),
     reported: reported.of(machine.metadata.uid ?? ""),
     isKeptFromScaler: joinsInRollout(machine, node, context, disablesScaleDown),
     operation,

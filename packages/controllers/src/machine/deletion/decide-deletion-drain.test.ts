@@ -36,6 +36,22 @@ it("does not drain a node of another VM, and names it", () => {
   expect(kindsOf(decide(change))).toEqual(["StartOperation"]);
 });
 
+describe("a node that the cache does not have", () => {
+  it("is read before the VM is deleted", () => {
+    const decision = decide({ machine: at(marker.drain), unreadNode: "node" });
+    expect(decision).toMatchObject({ actions: [{ kind: "ReadNode", name: "node" }], requeueAfterMs: 5_000 });
+    expect(kindsOf(decide({ machine: at(marker.drain) }))).toEqual(["StartOperation"]);
+  });
+
+  it.each<[string, Change<Machine>, number]>([
+    ["a user forces the deletion", labelled({ "force-deletion": "true" }), 0],
+    ["the drain timeout is over", {}, 2 * 3_600_000 + 1],
+  ])("is not waited for once %s: its API server may be unreachable for ever", (_, change, ms) => {
+    const machine = at(marker.drain, change);
+    expect(kindsOf(decide({ machine, unreadNode: "node" }, later(ms)))).toEqual(["StartOperation"]);
+  });
+});
+
 describe("draining", () => {
   const daemon = aPod("daemon", {
     metadata: {

@@ -11,7 +11,7 @@ import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { isForceDue } from "../../drain/decide-drain.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
-import { deletionStart } from "../../model/timeouts.ts";
+import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import {
   interruptionDeadline,
@@ -19,7 +19,7 @@ import {
   interruptionPatch,
   storedInterruption,
 } from "../../model/interruption.ts";
-import type { Stage } from "./stages.ts";
+import type { Stage, StageResult } from "./stages.ts";
 import { cordonUnreachable } from "./unreachable-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
@@ -67,6 +67,18 @@ function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
 }
 
+/** A Node that is missing in the cache is read once more, and the read enqueues the machine; this is the fallback. */
+const CHECK_MS = 5_000;
+
+/** No node is to be drained, as far as the cache shows. It may be minutes behind: a node that has joined since may run pods, so it is read before the VM is deleted. */
+function withoutNode(snapshot: MachineSnapshot, now: Date): StageResult {
+  const { machine, unreadNode } = snapshot;
+  const isForced = isForceDeletion(machine) || now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
+  if (unreadNode === undefined || isForced) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
+  const actions = [{ kind: "ReadNode", name: unreadNode }] as const;
+  return { next: "stay", actions, requeueAfterMs: CHECK_MS, isBrief: true };
+}
+
 /** The result of a drain that was not forced. Volumes that a node does not release are reported: its CSI driver may be broken, and their next pods wait for them. */
 function drainResult(
   nodeName: string,
@@ -83,7 +95,7 @@ function drainResult(
  */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
-  if (view === undefined) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
+  if (view === undefined) return withoutNode(snapshot, now);
   const nodeDrain = { startedAt: deletionStart(snapshot), isDemanded: isForceDeletion(machine), cordon: true };
   const terms = drainTerms(snapshot, view.node, nodeDrain, now);
   if (isForceDue(terms, now) && isUnreachable(view.node)) {

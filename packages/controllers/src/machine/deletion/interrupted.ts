@@ -21,7 +21,13 @@ function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): 
 }
 
 /** Actions that need the API server of the nodes. */
-const onNodes: ReadonlySet<MachineAction["kind"]> = new Set(["PatchNode", "PatchNodeStatus", "DeleteNode", "ReadPods"]);
+const onNodes: ReadonlySet<MachineAction["kind"]> = new Set([
+  "PatchNode",
+  "PatchNodeStatus",
+  "DeleteNode",
+  "ReadNode",
+  "ReadPods",
+]);
 
 /**
  * Why a reconcile of a deletion failed, for its status; `undefined` for what is not reported: a conflict is resolved by the next reconcile, and without the API server of the machines nothing can be

@@ -33,7 +33,7 @@ import { markedStage } from "../../model/marked-stage.ts";
 import type { Reason } from "../../model/decision.ts";
 
 /** The result of a stage of the deletion flow. */
-type StageResult =
+export type StageResult =
   /** Done; the next stage may start in the same reconcile. `happened` is written to the machine's last operation. */
   | {
       readonly next: DeletionStage;

@@ -34,6 +34,8 @@ export type MachineAction =
   | { readonly kind: "CancelRemediation"; readonly uid: string }
   | DrainAction
   | PatchNodeStatus
+  /** Reads a Node that the cache does not have from the API server. */
+  | { readonly kind: "ReadNode"; readonly name: string }
   | { readonly kind: "DeleteNode"; readonly name: string; readonly uid: string }
   /** A failure does not block the deletion. */
   | { readonly kind: "DeleteVolumeAttachment"; readonly name: string; readonly uid: string };

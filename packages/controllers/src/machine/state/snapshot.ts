@@ -40,6 +40,8 @@ export interface MachineSnapshot {
   readonly nodeMatch: NodeMatch;
   /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. Default 0. */
   readonly clockAheadMs?: number;
+  /** The Node that a terminating machine names, when the cache does not have it and it was not read from the API server just now. Default: none. */
+  readonly unreadNode?: string | undefined;
   /** Names of other machines that take precedence for the node, sorted; usually none. */
   readonly competingMachines: readonly string[];
   /** The node that the machine names in its label, when it belongs to another VM. */
