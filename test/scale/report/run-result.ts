@@ -55,7 +55,7 @@ export interface RunResult {
   readonly others: readonly { readonly name: string; readonly cpuSeconds: number }[];
   /** Requests of all other clients, by the name of the client. */
   readonly otherRequests: Readonly<Record<string, number>>;
-  /** Delay of the event loop of the process; absent without that metric. `p50Ms` and `p99Ms` include its resolution of 20 ms. */
+  /** Delay of the event loop of the process; absent without that metric. `p50Ms` and `p99Ms` include its resolution of 100 ms. */
   readonly eventLoop?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   /** How long keys waited for a worker, by controller. `p99Ms` is estimated within a bucket, whose bounds are powers of ten. */
   readonly queues: Readonly<

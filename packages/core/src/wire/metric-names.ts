@@ -216,7 +216,7 @@ export const nodejsMetricNames = {
   maxDescriptors: "process_max_fds",
   /** Gauge: delay of the event loop at the moment of the read. */
   loopLag: "nodejs_eventloop_lag_seconds",
-  /** Gauge: the shortest delay since the previous read, by `perf_hooks.monitorEventLoopDelay`, whose resolution of 20 ms is included. */
+  /** Gauge: the shortest delay since the previous read, by `perf_hooks.monitorEventLoopDelay`, whose resolution of 100 ms is included. */
   loopLagMin: "nodejs_eventloop_lag_min_seconds",
   /** Gauge: the longest delay. */
   loopLagMax: "nodejs_eventloop_lag_max_seconds",
