@@ -62,6 +62,19 @@ describe("a request of a MachineSet whose response was lost", () => {
     expect(expectations.outstanding(key)?.creations).toEqual(["b"]);
   });
 
+  it("does not delay what is known of the others", async () => {
+    const { api, expectations, settle, later } = await setUp();
+    for (const name of ["b", "c"]) expectations.expectCreation(key, name);
+    await later();
+    api.inject({
+      verb: "get",
+      times: 1,
+      error: new ApiError({ status: 0, reason: "Unreachable", message: "no route" }),
+    });
+    await expect(settle()).rejects.toThrow("no route");
+    expect(expectations.outstanding(key)?.creations).toEqual(["b"]);
+  });
+
   it("is a deletion that failed when the machine is not being deleted", async () => {
     const { expectations, cached, settle, later } = await setUp();
     expectations.expectDeletion(key, "uid-a");

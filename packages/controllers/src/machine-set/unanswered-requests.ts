@@ -39,22 +39,25 @@ export const mayExist = (context: Pick<Context, "caches" | "control" | "namespac
  * @throws ApiError when the API server does not answer: then nothing is known, and nothing may be repeated
  */
 export async function settleUnanswered(key: string, expectations: Expectations, context: Context): Promise<void> {
+  const { caches, namespace, deletionBudget } = context;
   const { creations, deletions } = expectations.overdue(key);
-  for (const name of creations) {
+  const settleCreation = async (name: string): Promise<void> => {
     if ((await readMachine(context, name)) === undefined) expectations.creationRejected(key, name);
     else expectations.creationObserved(key, name);
-  }
-  const { caches, namespace, deletionBudget } = context;
-  for (const uid of deletions) {
-    const cached = caches.machines.store.list(namespace).find(({ metadata }) => metadata.uid === uid);
-    const live = cached === undefined ? undefined : await readMachine(context, cached.metadata.name);
+  };
+  const nameOf = new Map(caches.machines.store.list(namespace).map(({ metadata }) => [metadata.uid, metadata.name]));
+  const settleDeletion = async (uid: string): Promise<void> => {
+    const name = nameOf.get(uid);
+    const live = name === undefined ? undefined : await readMachine(context, name);
     if (live?.metadata.uid === uid && live.metadata.deletionTimestamp == null) {
       expectations.deletionRejected(key, uid);
       deletionBudget?.revoke(uid);
-      continue;
+      return;
     }
-    if (cached !== undefined && live?.metadata.uid !== uid)
-      caches.machines.store.applyDelete({ namespace, name: cached.metadata.name, uid });
+    if (name !== undefined && live?.metadata.uid !== uid) caches.machines.store.applyDelete({ namespace, name, uid });
     expectations.deletionObserved(key, uid);
-  }
+  };
+  // The API client limits how many requests are sent at once.
+  const reads = await Promise.allSettled([...creations.map(settleCreation), ...deletions.map(settleDeletion)]);
+  for (const read of reads) if (read.status === "rejected") throw read.reason;
 }

@@ -9,7 +9,7 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { isAlreadyExists, isApiError, setCondition } from "@millwright/kube";
+import { ApiError, isAlreadyExists, isApiError, setCondition } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Writer } from "../../cluster/writer.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
@@ -31,13 +31,14 @@ export function createMachineSetCreator(
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
 ): CreateMachineSet {
-  /** Throws when the deployment has changed, so that the next reconcile decides by its present state. */
+  /** Throws a conflict when the deployment has changed, so that the next reconcile decides by its present state. */
   const confirmUnchanged = async ({ metadata }: MachineDeployment): Promise<void> => {
     const { namespace, name, uid, generation } = metadata;
     const live = await control.get<MachineDeployment>(machineDeploymentResource, { namespace, name });
     if (live.metadata.uid === uid && live.metadata.generation === generation) return;
     caches.deployments.store.applyWrite(live);
-    throw new Error(`machine deployment ${name} has changed; its new machine set is decided again`);
+    const message = `machine deployment ${name} has changed; its new machine set is decided again`;
+    throw new ApiError({ status: 409, reason: "Conflict", message });
   };
 
   /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
