@@ -219,6 +219,14 @@ describe("a read of a node", () => {
     expect(enqueue).toHaveBeenCalledTimes(2);
   });
 
+  it("takes a node out of the cache that does not exist any more", async () => {
+    const { act, api, target } = await setUp();
+    api.remove(nodeResource, { name: "node" });
+    expect(target.caches.nodes.store.get("node")).toBeDefined();
+    await act({ kind: "ReadNode", name: "node" });
+    expect(target.caches.nodes.store.get("node")).toBeUndefined();
+  });
+
   it("that fails is not recorded", async () => {
     const { act, api, nodeReads, enqueue } = await setUp();
     vi.spyOn(api, "get").mockRejectedValue(new Error("no"));

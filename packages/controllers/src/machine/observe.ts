@@ -187,17 +187,15 @@ function observeNode(
       };
 }
 
-/** The Node that a terminating machine names, when neither the cache nor a read has shown whether it exists. */
+/** The Node of a terminating machine, or the one that it names, when it was not read just now. */
 function unreadNodeOf(
   machine: Machine,
-  target: TargetCaches | undefined,
+  node: Node | undefined,
   reads: Pick<NodeReads, "isRecent">,
 ): string | undefined {
   const { metadata } = machine;
-  const name = metadata.labels?.[labelKeys.node] ?? "";
-  if (!isDeleting(machine) || name === "" || target === undefined || target.nodes.store.get(name) !== undefined)
-    return undefined;
-  return reads.isRecent(metadata.uid ?? "", name) ? undefined : name;
+  const name = node?.metadata.name ?? metadata.labels?.[labelKeys.node] ?? "";
+  return !isDeleting(machine) || name === "" || reads.isRecent(metadata.uid ?? "", name) ? undefined : name;
 }
 
 /** What uses a node that is to be deleted. */
@@ -269,7 +267,7 @@ export function observeMachine(
     hasTarget: target !== undefined,
     node,
     ...link,
-    unreadNode: unreadNodeOf(machine, target, nodeReads),
+    unreadNode: unreadNodeOf(machine, node, nodeReads),
     clockAheadMs: clockAheadOf(context),
     ...remediations.read(machine, node, isVmMissing),
     holder,

@@ -310,6 +310,14 @@ describe("an unreachable node", () => {
     );
   });
 
+  it("is read before its VM is deleted without a drain: it may have recovered", () => {
+    const change = { machine: at(marker.drain), node: silent(), unreadNode: "node", ...held };
+    expect(decide(change)).toMatchObject({ actions: [{ kind: "ReadNode", name: "node" }], requeueAfterMs: 5_000 });
+    expect(kindsOf(decide({ ...change, machine: at(marker.drain, forced) }))).toEqual(["StartOperation"]);
+    const machine = at(marker.drain, { spec: { drainTimeout: "1s" } });
+    expect(kindsOf(decide({ ...change, machine }, later(1_001)))).toEqual(["StartOperation"]);
+  });
+
   it("is cordoned and marked, and neither has to succeed", () => {
     const node = itsNode({ status: { conditions: since(6).conditions.slice(0, 1) } });
     expect(decide({ machine: at(marker.drain), node, ...held }).actions).toMatchObject([

@@ -67,14 +67,17 @@ function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
 }
 
-/** A Node that is missing in the cache is read once more, and the read enqueues the machine; this is the fallback. */
+/** The read of a Node enqueues the machine; this is the fallback. */
 const CHECK_MS = 5_000;
 
-/** No node is to be drained, as far as the cache shows. It may be minutes behind: a node that has joined since may run pods, so it is read before the VM is deleted. */
-function withoutNode(snapshot: MachineSnapshot, now: Date): StageResult {
+/**
+ * Reads the Node before its pods lose their drain. The cache may be minutes behind: a node that is missing in it may have joined, and one that is not ready may have recovered. Nothing when it was read just
+ * now, when a user forces the deletion, or when the drain timeout is over: the API server may be unreachable for ever.
+ */
+function readNodeFirst(snapshot: MachineSnapshot, now: Date): StageResult | undefined {
   const { machine, unreadNode } = snapshot;
   const isForced = isForceDeletion(machine) || now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
-  if (unreadNode === undefined || isForced) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
+  if (unreadNode === undefined || isForced) return undefined;
   const actions = [{ kind: "ReadNode", name: unreadNode }] as const;
   return { next: "stay", actions, requeueAfterMs: CHECK_MS, isBrief: true };
 }
@@ -95,10 +98,13 @@ function drainResult(
  */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
-  if (view === undefined) return withoutNode(snapshot, now);
+  if (view === undefined) return readNodeFirst(snapshot, now) ?? { next: "DeleteVm", happened: whyNoDrain(snapshot) };
   const nodeDrain = { startedAt: deletionStart(snapshot), isDemanded: isForceDeletion(machine), cordon: true };
   const terms = drainTerms(snapshot, view.node, nodeDrain, now);
-  if (isForceDue(terms, now) && isUnreachable(view.node)) {
+  const isForced = isForceDue(terms, now);
+  const read = isForced ? readNodeFirst(snapshot, now) : undefined;
+  if (read !== undefined) return read;
+  if (isForced && isUnreachable(view.node)) {
     const happened = deletionEvents.nodeUnreachable(view.node.metadata.name);
     return {
       next: "DeleteVm",

@@ -34,7 +34,7 @@ export type MachineAction =
   | { readonly kind: "CancelRemediation"; readonly uid: string }
   | DrainAction
   | PatchNodeStatus
-  /** Reads a Node that the cache does not have from the API server. */
+  /** Reads a Node from the API server into the cache, which may be behind. */
   | { readonly kind: "ReadNode"; readonly name: string }
   | { readonly kind: "DeleteNode"; readonly name: string; readonly uid: string }
   /** A failure does not block the deletion. */

@@ -3,7 +3,7 @@ import type { Clock } from "@millwright/core";
 /** How long a read of a Node counts, milliseconds: for the reconcile that it enqueues. */
 const VALID_MS = 30_000;
 
-/** Reads of the Nodes of Machines from the API server, while the cache does not have them: it may be behind by minutes. Kept in memory only. */
+/** Reads of the Nodes of Machines from the API server, where something is done that the cache, which may be behind by minutes, must not decide. Kept in memory only. */
 export interface NodeReads {
   /** Whether this Node of a Machine was read just now, whether it exists or not. */
   isRecent(uid: string, nodeName: string): boolean;

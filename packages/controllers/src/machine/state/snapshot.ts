@@ -40,7 +40,7 @@ export interface MachineSnapshot {
   readonly nodeMatch: NodeMatch;
   /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. Default 0. */
   readonly clockAheadMs?: number;
-  /** The Node that a terminating machine names, when the cache does not have it and it was not read from the API server just now. Default: none. */
+  /** The Node of a terminating machine, or the one that it names, when it was not read from the API server just now. Default: none. */
   readonly unreadNode?: string | undefined;
   /** Names of other machines that take precedence for the node, sorted; usually none. */
   readonly competingMachines: readonly string[];
