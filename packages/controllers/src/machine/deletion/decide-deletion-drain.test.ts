@@ -386,15 +386,20 @@ describe("an unreachable node", () => {
       expect(kindsOf(decide({ machine: drained, node: cordoned(), pods, operation }))).toContain("EvictPod");
     });
 
+    it("is drained after all when its pods are terminating: their grace period begins when the node is back", () => {
+      const pods = [aPod("db-0", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z" } })];
+      const decision = decide({ machine: held, node: cordoned(), pods });
+      expect(kindsOf(decision)).not.toContain("StartOperation");
+      const drained = machineAfter(aSnapshot({ machine: held }), decision);
+      expect(kindsOf(decide({ machine: drained, node: cordoned(), pods }))).toEqual([]);
+      expect(kindsOf(decide({ machine: drained, node: cordoned(), pods: [] }))).toEqual(["StartOperation"]);
+    });
+
     it.each<[string, Partial<MachineSnapshot>]>([
       ["while the driver deletes the VM", { operation: running("delete") }],
       ["while the cloud deletes the VM", { operation: pending("delete") }],
       ["once the VM is deleted", { operation: succeeded("delete") }],
       ["without pods that it would evict", { pods: [] }],
-      [
-        "when all pods are terminating",
-        { pods: [aPod("db-0", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z" } })] },
-      ],
       ["when it is unreachable again", { node: silent() }],
       ["when it was drained before", { machine: at(`Drain successful. ${marker.vm}`) }],
     ])("is not drained %s", (_, change) => {

@@ -24,7 +24,7 @@ export function heldBack({ node, pods, attachments }: MachineSnapshot, now: Date
   return deletionEvents.heldBack(node.metadata.name);
 }
 
-/** Whether pods that a drain evicts run on a node that terminates pods, and nothing has deleted them yet. */
+/** Whether pods that a drain waits for are on a node that terminates pods. Those that were deleted while it was unreachable have their grace period only from now on. */
 export function hasUndrainedPods(
   snapshot: MachineSnapshot & { readonly node: Node },
   rules: readonly DrainRule[],
@@ -33,6 +33,5 @@ export function hasUndrainedPods(
   const { node, pods } = snapshot;
   if (isUnreachable(node)) return false;
   const terms = { cordon: true, startedAt: deletionStart(snapshot) };
-  const staying = stayingPods({ node, pods, rules, evictions: new Map() }, terms, now);
-  return staying.some(({ pod }) => pod.metadata.deletionTimestamp == null);
+  return stayingPods({ node, pods, rules, evictions: new Map() }, terms, now).length > 0;
 }
