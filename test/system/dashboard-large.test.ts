@@ -178,9 +178,11 @@ describe.skipIf(!hasChromium)(
       await page.keyboard.type("unknown pool-7-");
       await page.getByText(`4 of ${MACHINES}`).waitFor();
       expect(await rows().count()).toBe(4);
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("Home");
-      await page.keyboard.press("j");
+      // All before the next frame.
+      await page.evaluate(
+        `for (const key of ["Escape", "Home", "j"]) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`,
+      );
+      await page.locator('[role=option][aria-selected=true][aria-posinset="2"]').waitFor();
       await page.keyboard.press("k");
       await page.keyboard.press("Enter");
       await page.getByRole("complementary").getByText("What happens next").waitFor();

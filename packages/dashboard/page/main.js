@@ -57,20 +57,28 @@ function measure() {
   return app.list.height !== height || app.list.rowHeight !== rowHeight;
 }
 
-let isScheduled = false;
+/** The frame before which the page is drawn again; 0: nothing has changed. */
+let frame = 0;
+
+function draw() {
+  frame = 0;
+  app.nowMs = Date.now();
+  select();
+  render(h(Page, { app }), root);
+  // The first rows make the list as high as it is.
+  if (measure()) schedule();
+}
 
 /** Draws once before the next frame, however much has changed. */
 function schedule() {
-  if (isScheduled) return;
-  isScheduled = true;
-  requestAnimationFrame(() => {
-    isScheduled = false;
-    app.nowMs = Date.now();
-    select();
-    render(h(Page, { app }), root);
-    // The first rows make the list as high as it is.
-    if (measure()) schedule();
-  });
+  if (frame === 0) frame = requestAnimationFrame(draw);
+}
+
+/** Draws what has changed at once. */
+function drawChanges() {
+  if (frame === 0) return;
+  cancelAnimationFrame(frame);
+  draw();
 }
 
 const connection = createConnection({
@@ -140,6 +148,8 @@ document.addEventListener("keydown", (event) => {
   const action = actionOf({ key: event.key, isModified, place: placeOf(event.target) });
   if (action === undefined) return;
   event.preventDefault();
+  // A key that follows another one at once, as Home does Escape, moves in the list that the other one has made.
+  drawChanges();
   keys[action]();
 });
 addEventListener("resize", schedule);
