@@ -106,8 +106,8 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   async function pool(credentials: Credentials): Promise<Agent> {
     throwWhenClosed();
     const tls = await currentTls();
-    const { Agent, buildConnector } = loadHttpClients();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
+    const { Agent, buildConnector } = loadHttpClients();
     const dispatcher = new Agent({
       connect: connectorFor(buildConnector, credentials, tls),
       connections: limits.maxConnections,
