@@ -1,11 +1,11 @@
 import { machineDeploymentResource, machineSetResource, seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError } from "@millwright/kube";
+import { ApiError, newControllerRef } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createControlCaches } from "../../cluster/caches.ts";
 import { createWriter } from "../../cluster/writer.ts";
-import { aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
+import { aMachine, aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
 import { newMachineSet } from "./machine-set-shape.ts";
 import { createMachineSetCreator } from "./create-machine-set.ts";
 
@@ -37,7 +37,7 @@ describe("machine set maker", () => {
     const { api, caches, deployment, make, set } = setUp();
     const ref = { namespace: testNamespace, name: "pool" };
     const paused = await api.patch(machineDeploymentResource, ref, { spec: { paused: true } }, { kind: "merge" });
-    await expect(make(deployment, set)).rejects.toThrow("machine deployment pool has changed");
+    await expect(make(deployment, set)).rejects.toThrow("machine deployment pool: it has changed");
     expect(api.all(machineSetResource)).toEqual([]);
     expect(caches.deployments.store.list()).toEqual([paused]);
   });
@@ -49,6 +49,34 @@ describe("machine set maker", () => {
     await api.patch(machineDeploymentResource, ref, status, { kind: "merge", subresource: "status" });
     await make(deployment, set);
     expect(api.all(machineSetResource)).toHaveLength(1);
+  });
+
+  describe("with a machine of a set that is not in the cache", () => {
+    const setUpMachine = (owner: { readonly name?: string; readonly uid?: string } = {}) => {
+      const { caches, api, set, ...made } = setUp();
+      const former = api.seed(machineSetResource, { ...set, metadata: { ...set.metadata, name: "pool-former" } });
+      const ownerReferences = [{ ...newControllerRef(machineSetResource, former), ...owner }];
+      caches.machines.store.applyWrite(aMachine({ metadata: { ownerReferences } }));
+      return { ...made, api, caches, set, former };
+    };
+
+    it("learns of that set, and creates no other one before", async () => {
+      const { api, caches, deployment, make, set, former } = setUpMachine();
+      await expect(make(deployment, set)).rejects.toThrow("machine set pool-former was not in the cache");
+      expect(caches.sets.store.list()).toEqual([former]);
+      expect(api.writes()).toEqual([]);
+      await make(deployment, set);
+      expect(api.all(machineSetResource)).toHaveLength(2);
+    });
+
+    it.each([
+      ["was deleted", { name: "gone", uid: "uid-gone" }],
+      ["was deleted, and whose name another one has", { uid: "uid-gone" }],
+    ])("creates its set where that one %s", async (_, owner) => {
+      const { api, deployment, make, set } = setUpMachine(owner);
+      await make(deployment, set);
+      expect(api.all(machineSetResource)).toHaveLength(2);
+    });
   });
 
   it("does not use its own terminating set", async () => {

@@ -13,6 +13,7 @@ import { ApiError, isAlreadyExists, isApiError, setCondition } from "@millwright
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Writer } from "../../cluster/writer.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
+import { readMissingSets } from "./read-missing-sets.ts";
 
 /** Creates the set of a deployment's current template. */
 export type CreateMachineSet = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
@@ -23,7 +24,7 @@ const isNamespaceEnding = (error: unknown): boolean =>
 
 /**
  * Reads the deployment again, and creates a set only when it is still as it was decided by: the cache may not have a pause or another template yet, and what a rollout has begun is
- * not undone. Reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
+ * not undone. The sets that machines have must be in the cache, too: beside a set that it lacks, a new one would have all replicas at once. Reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
  * report a new set.
  */
 export function createMachineSetCreator(
@@ -31,14 +32,22 @@ export function createMachineSetCreator(
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
 ): CreateMachineSet {
-  /** Throws a conflict when the deployment has changed, so that the next reconcile decides by its present state. */
+  /** With this error the next reconcile decides by the present state. */
+  const conflict = (name: string, because: string): ApiError => {
+    const message = `machine deployment ${name}: ${because}; its new machine set is decided again`;
+    return new ApiError({ status: 409, reason: "Conflict", message });
+  };
+
+  /** Throws a conflict when the deployment has changed, or when the cache lacked a set. */
   const confirmUnchanged = async ({ metadata }: MachineDeployment): Promise<void> => {
-    const { namespace, name, uid, generation } = metadata;
+    const { namespace = "", name, uid, generation } = metadata;
     const live = await control.get<MachineDeployment>(machineDeploymentResource, { namespace, name });
-    if (live.metadata.uid === uid && live.metadata.generation === generation) return;
-    caches.deployments.store.applyWrite(live);
-    const message = `machine deployment ${name} has changed; its new machine set is decided again`;
-    throw new ApiError({ status: 409, reason: "Conflict", message });
+    if (live.metadata.uid !== uid || live.metadata.generation !== generation) {
+      caches.deployments.store.applyWrite(live);
+      throw conflict(name, "it has changed");
+    }
+    const missing = await readMissingSets({ control, caches }, namespace);
+    if (missing !== undefined) throw conflict(name, `machine set ${missing.metadata.name} was not in the cache`);
   };
 
   /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
