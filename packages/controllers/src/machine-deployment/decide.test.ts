@@ -33,6 +33,11 @@ const sizesOf = (...given: Parameters<typeof decide>): readonly string[] =>
   });
 
 describe("decideMachineDeployment", () => {
+  /** As {@link both}, but a machine of the old set exists that is to be deleted. */
+  const withUndeleted = [
+    { name: "old", replicas: 3, machines: 4 },
+    { name: "new", replicas: 1 },
+  ];
   const both = [
     { name: "old", replicas: 3 },
     { name: "new", replicas: 1 },
@@ -110,6 +115,16 @@ describe("decideMachineDeployment", () => {
       ["new 2"],
     ],
     ["scales before it rolls on", sizesOf({ spec: { replicas: 5 } }, both), ["new 3"]],
+    [
+      "scales as far as machines that are not deleted yet let it",
+      sizesOf({ spec: { replicas: 5 } }, withUndeleted),
+      ["new 2"],
+    ],
+    [
+      "paused: scales at once, since it does nothing later",
+      sizesOf({ spec: { paused: true, replicas: 5 } }, withUndeleted),
+      ["new 3"],
+    ],
     [
       "does not take missing notes for a changed size",
       sizesOf({ spec: { replicas: 5 } }, [{ name: "new", replicas: 3, noted: null }]),

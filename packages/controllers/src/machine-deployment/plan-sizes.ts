@@ -27,8 +27,10 @@ const notedNumber = (set: MachineSet, key: string): number | undefined => {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 };
 
-const scalable = (view: SetView): ScalableSet => ({
+/** While paused, a set is scaled once: what it does not get then, no step of a rollout gives it later. So only sizes count. */
+const scalable = (view: SetView, isPaused: boolean): ScalableSet => ({
   ...recoveredSize(view),
+  ...(isPaused ? { present: 0 } : {}),
   // A set that was recorded at 0 has no share.
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
@@ -80,14 +82,15 @@ function planStep(
   const { newSet, oldSets } = sets;
   const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
   const strategy = deployment.spec.strategy?.type;
-  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
+  const isPaused = deployment.spec.paused === true;
+  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && !isPaused;
   if (isScalingOnly(snapshot) && !(isInPlace && !isLess(bounds, sets))) {
-    const scalables = allOf(sets).map(scalable);
+    const scalables = allOf(sets).map((view) => scalable(view, isPaused));
     // While a rollout is paused, its free surge is used for machines of neither template.
     if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot)) return only(new Map());
     // No new template is started while paused.
-    const current = newSet === undefined ? undefined : scalable(newSet);
-    const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
+    const current = newSet === undefined ? undefined : scalable(newSet, isPaused);
+    const grower = isPaused && current?.spec === 0 ? undefined : current;
     return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
   }
   const newSize = newSet === undefined ? undefined : recoveredSize(newSet);

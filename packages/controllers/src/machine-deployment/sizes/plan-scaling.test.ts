@@ -18,6 +18,9 @@ const sets = (
     available: available[index] ?? spec,
     maxReplicas,
   }));
+/** With so many machines that are not terminating. */
+const withPresent = (all: readonly ScalableSet[], present: readonly number[]): readonly ScalableSet[] =>
+  all.map((set, index) => ({ ...set, present: present[index] ?? 0 }));
 const bounds = (replicas: number, maxSurge = 0): RolloutBounds => ({ replicas, maxSurge, maxUnavailable: 0 });
 
 /** The sizes that a plan leaves; the last set is the one of the current template, or there is none of it. */
@@ -31,6 +34,21 @@ describe("planScaling", () => {
     ["lets only the newest set grow", () => sizesAfter(bounds(10, 2), sets([1, 3, 5], 9)), [1, 3, 8]],
     ["shares a reduction in proportion", () => sizesAfter(bounds(5, 2), sets([1, 3, 6], 10)), [1, 2, 4]],
     ["shares a smaller reduction in proportion", () => sizesAfter(bounds(3, 2), sets([1, 2, 4], 7)), [1, 1, 3]],
+    [
+      "keeps the place of a machine that its set has not deleted yet",
+      () => sizesAfter(bounds(3, 1), withPresent(sets([1, 1], 3), [2, 1])),
+      [1, 2],
+    ],
+    [
+      "keeps the places of machines of a set that is to be empty",
+      () => sizesAfter(bounds(5, 1), withPresent(sets([0, 1, 2], 4), [2, 1, 2])),
+      [0, 1, 3],
+    ],
+    [
+      "does not shrink a set for machines that are about to be deleted",
+      () => sizesAfter(bounds(4), withPresent(sets([1, 3], 4), [3, 3])),
+      [1, 3],
+    ],
     ["leaves sizes that fit the bound", () => sizesAfter(bounds(7, 2), sets([1, 3, 5], 9)), [1, 3, 5]],
     ["empties all sets for no replicas, surge or not", () => sizesAfter(bounds(0, 2), sets([1, 3, 5], 9)), [0, 0, 0]],
     ["scales the only active set, be it old", () => sizesAfter(bounds(6), sets([0, 3, 0], 3)), [0, 6, 0]],

@@ -56,8 +56,10 @@ export function planScaling(
     return new Map(active.filter(({ name }) => name !== newSet.name).map(({ name }) => [name, 0]));
   }
   const allowed = bounds.replicas > 0 ? bounds.replicas + bounds.maxSurge : 0;
-  const room = allowed - sum(active.map(({ spec }) => spec));
-  if (room < 0) return shrinkInProportion(bounds, active, -room);
+  const surplus = sum(active.map(({ spec }) => spec)) - allowed;
+  if (surplus > 0) return shrinkInProportion(bounds, active, surplus);
+  // A machine that its set is about to delete has its place until then: the deletion may take long where responses are lost.
+  const room = Math.max(0, allowed - sum(sets.map(({ spec, present = 0 }) => Math.max(spec, present))));
   // Without a set that may grow for the current template (a paused rollout) the newest one that serves does.
   const grown = newSet ?? active.at(-1);
   return grown === undefined || room === 0 ? new Map() : new Map([[grown.name, grown.spec + room]]);
