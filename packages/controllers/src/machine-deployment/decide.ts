@@ -117,6 +117,21 @@ function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineD
     : decideSets(snapshot, step, bounds, now);
 }
 
+/**
+ * With invalid options the rollout waits for their correction, as while it is paused. Scaling does not: the cluster-autoscaler cannot correct them.
+ */
+function decideScaling(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+  const { deployment, problems } = snapshot;
+  const paused = { ...snapshot, deployment: { ...deployment, spec: { ...deployment.spec, paused: true } } };
+  const bounds = boundsOf(deployment);
+  const step = planSizes(paused, bounds, now);
+  // While paused no set is created.
+  const scaling = step === "create the new set" ? { actions: [], because: [] } : decideSets(paused, step, bounds, now);
+  const status = statusOf(snapshot, undefined, now);
+  const because = [...invalidSpecEvents(problems, deployment.status?.conditions), ...scaling.because];
+  return { actions: scaling.actions, status, because };
+}
+
 /** The earlier of the progress deadline and the next change of the gates. */
 function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates, now: Date): number | undefined {
   const waits = [
@@ -138,11 +153,11 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
 }
 
 function decideStep(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
-  const { deployment, problems, limits } = snapshot;
+  const { deployment, problems, isSpecValid, limits } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   // Also with an invalid spec: the finalizer keeps the garbage collector from its sets.
   if (isProtected(deployment) && !hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
-  if (problems.length > 0) {
+  if (!isSpecValid) {
     const status = statusOf(snapshot, undefined, now);
     return { actions: [], status, because: invalidSpecEvents(problems, deployment.status?.conditions) };
   }
@@ -157,6 +172,7 @@ function decideStep(snapshot: MachineDeploymentSnapshot, now: Date): MachineDepl
   const marks = decideScalerMarks(snapshot, now);
   // Marks count once they are stored: the writes trigger the next reconcile.
   if (marks.length > 0) return { actions: marks, because: [] };
+  if (problems.length > 0) return decideScaling(snapshot, now);
   const decision = decideRollout(snapshot, now);
   const requeueAfterMs = requeueAfter(deployment, limits, now);
   return requeueAfterMs === undefined ? decision : { ...decision, requeueAfterMs };

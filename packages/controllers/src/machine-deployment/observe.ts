@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { problemsOf } from "../cluster/readable.ts";
+import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snapshot.ts";
@@ -34,13 +34,17 @@ function unsupported({ spec }: MachineDeployment, hasTarget: boolean): readonly 
   return [{ path: "spec.strategy.type", message, kind: "notSupported" }];
 }
 
+const specProblems = (deployment: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] =>
+  problemsOf(deployment, (each) => [...validateMachineDeployment(each), ...unsupported(each, hasTarget)]);
+
+const optionProblems = (deployment: MachineDeployment): readonly FieldProblem[] =>
+  shapeProblemsOf(deployment).length > 0 ? [] : rolloutOptionProblems(deployment);
+
 /** Problems of a deployment: of its spec, and of the annotations that extend it. */
-export const deploymentProblems = (deployment: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] =>
-  problemsOf(deployment, (each) => [
-    ...validateMachineDeployment(each),
-    ...unsupported(each, hasTarget),
-    ...rolloutOptionProblems(each),
-  ]);
+export const deploymentProblems = (deployment: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] => [
+  ...specProblems(deployment, hasTarget),
+  ...optionProblems(deployment),
+];
 
 function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
   for (const list of lists) yield* list;
@@ -52,9 +56,10 @@ export function observeMachineDeployment(
   { sets, machinesOf, nodesOf, disablesScaleDown, awaitsFirstSync = false }: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
-  const problems = deploymentProblems(deployment, nodesOf !== undefined);
+  const ofSpec = specProblems(deployment, nodesOf !== undefined);
+  const isSpecValid = ofSpec.length === 0;
   // A terminating deployment, and one with an invalid spec, keeps the sets that it controls, whatever its selector.
-  const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
+  const keepsAll = deployment.metadata.deletionTimestamp !== undefined || !isSpecValid;
   const isWanted = (set: MachineSet): boolean =>
     keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
   const claim = claimObjects(deployment, sets, isWanted);
@@ -62,13 +67,14 @@ export function observeMachineDeployment(
     claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [uid, machinesOf(uid)]),
   );
   const observed: ObservedDeployment = {
-    deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
+    deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
     disablesScaleDown,
     awaitsFirstSync,
-    problems,
+    problems: [...ofSpec, ...optionProblems(deployment)],
+    isSpecValid,
   };
   return withGates(observed, now);
 }

@@ -1,4 +1,4 @@
-import { type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { findCondition } from "@millwright/kube";
 import { decideMachineSet } from "../machine-set/decide.ts";
@@ -7,6 +7,7 @@ import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
+  annotated,
   type Change,
   inPhase,
   named,
@@ -91,6 +92,51 @@ describe("a deployment that is followed", () => {
     ]);
     expect(findCondition(status?.conditions, "SpecValid")?.status).toBe("True");
     expect(status?.observedGeneration).toBe(5);
+  });
+});
+
+describe("a deployment with invalid options of its rollout", () => {
+  const misspelt = annotated({ [annotationKeys.canarySteps]: "half" });
+
+  it("begins no rollout and reports the option", () => {
+    const { actions, because, status } = passOver({ ...misspelt, spec: { replicas: 3 } });
+    expect(actions.filter(({ kind }) => kind === "CreateMachineSet")).toEqual([]);
+    expect(because.map(({ reason }) => reason)).toEqual(["InvalidSpec"]);
+    const path = `metadata.annotations[${annotationKeys.canarySteps}]`;
+    expect(pathsIn(findCondition(status?.conditions, "SpecValid")?.message)).toEqual([path]);
+    expect(status).toMatchObject({ observedGeneration: 4, replicas: 3 });
+  });
+
+  it.each([0, 2, 5])("is scaled to %d nevertheless", (replicas) => {
+    const { actions, because } = passOver({ ...misspelt, spec: { replicas } });
+    expect(actions).toMatchObject([{ kind: "PatchMachineSet", name: "old", patch: { spec: { replicas } } }]);
+    expect(because.map(({ reason }) => reason)).toEqual(["InvalidSpec", "ScalingMachineSet"]);
+  });
+
+  it("gives what is added to the old template, while another one is tried", () => {
+    const deployment = aMachineDeployment(misspelt, { spec: { replicas: 5 } });
+    const noted = annotated({ [annotationKeys.desiredReplicas]: "3", [annotationKeys.maxReplicas]: "4" });
+    const sets = [
+      aMachineSet(named("old"), ownedBy(deployment), noted, old, { spec: { replicas: 2 } }),
+      aMachineSet(named("new"), ownedBy(deployment), noted, { spec: { replicas: 1 } }),
+    ];
+    const machinesOf = (uid: string) =>
+      sets.flatMap((set) => {
+        const names = ["a", "b"].slice(0, set.metadata.uid === uid ? set.spec.replicas : 0);
+        return names.map((name) => aMachine(named(`${set.metadata.name}-${name}`), inPhase("Running"), ownedBy(set)));
+      });
+    const sources = { sets, machinesOf, nodesOf: () => new Map(), disablesScaleDown: true };
+    const { actions } = decideMachineDeployment(observeMachineDeployment(deployment, sources, now), now);
+    const sizes = actions.flatMap((action) =>
+      action.kind === "PatchMachineSet" ? [[action.name, action.patch["spec"]]] : [],
+    );
+    expect(sizes).toContainEqual(["old", { replicas: 4 }]);
+    expect(sizes.filter(([name]) => name === "new")).not.toContainEqual(["new", { replicas: expect.anything() }]);
+  });
+
+  it("is not scaled when its spec is invalid, too", () => {
+    const invalid = { ...misspelt, spec: { replicas: 5, strategy: { type: "Canary" } } };
+    expect(passOver(invalid).actions).toEqual([]);
   });
 });
 

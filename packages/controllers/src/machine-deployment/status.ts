@@ -45,11 +45,11 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
 
 /** The status that goes with a snapshot. `createdSet` is the name of the set that this reconcile creates. */
 export function statusOf(
-  { deployment, problems, sets, limits }: MachineDeploymentSnapshot,
+  { deployment, problems, isSpecValid, sets, limits }: MachineDeploymentSnapshot,
   createdSet: string | undefined,
   now: Date,
 ): MachineDeploymentStatus {
-  const maxUnavailable = problems.length === 0 ? boundsOf(deployment).maxUnavailable : undefined;
+  const maxUnavailable = isSpecValid ? boundsOf(deployment).maxUnavailable : undefined;
   return machineDeploymentStatus(
     { deployment, ...sets, createdSet, maxUnavailable, problems, holds: limits.holds },
     now,

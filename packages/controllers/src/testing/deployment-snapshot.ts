@@ -4,8 +4,9 @@ import type { MachineDeploymentSnapshot, ObservedDeployment } from "../machine-d
 
 /** The snapshot of a deployment without gates, or with those that are given. */
 export const deploymentSnapshot = (
-  observed: ObservedDeployment & Partial<MachineDeploymentSnapshot>,
+  observed: Omit<ObservedDeployment, "isSpecValid"> & Partial<MachineDeploymentSnapshot>,
 ): MachineDeploymentSnapshot => ({
+  isSpecValid: observed.problems.length === 0,
   limits: unlimited,
   sets: sortSets(observed.deployment, observed.claim.owned, observed.machines),
   ...observed,

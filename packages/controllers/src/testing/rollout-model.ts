@@ -169,6 +169,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
           claim,
           machines: byUid,
           problems: [],
+          isSpecValid: true,
           ...(options.hasNodes === true ? { nodes: nodes.seenOf(machines) } : {}),
           ...(options.disablesScaleDown === undefined ? {} : { disablesScaleDown: options.disablesScaleDown }),
         },

@@ -45,9 +45,11 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates
  * window.
  */
 function limitsOfRollout(observed: ObservedDeployment, sets: Sets, now: Date): RolloutGates {
-  const { deployment, problems } = observed;
-  if (deployment.metadata.deletionTimestamp != null || problems.length > 0) return unlimited;
-  if (!hasOldMachines(sets) || isRollbackFromFailedCanary(sets)) return unlimited;
+  const { deployment, problems, isSpecValid } = observed;
+  if (deployment.metadata.deletionTimestamp != null || !isSpecValid || !hasOldMachines(sets)) return unlimited;
+  // How many machines of the new template are allowed is not known: it gets no more.
+  if (problems.length > 0) return { mayStart: false, maxNew: 0 };
+  if (isRollbackFromFailedCanary(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);
   const steps = read.ok && !isRevert(sets) ? read.steps : [];

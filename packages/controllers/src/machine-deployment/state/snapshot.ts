@@ -22,8 +22,10 @@ export interface ObservedDeployment {
   readonly disablesScaleDown?: boolean;
   /** Whether the machine controller of this process writes the annotation against scale-down to a node that joins. Default: `false`. */
   readonly awaitsFirstSync?: boolean;
-  /** Problems of the spec; empty when it is valid. */
+  /** Problems of the spec, and of the annotations that extend it. */
   readonly problems: readonly FieldProblem[];
+  /** Whether the spec has none of them. */
+  readonly isSpecValid: boolean;
 }
 
 /** The state that a reconcile of a MachineDeployment is based on: what was read, and the facts that follow from it. */
