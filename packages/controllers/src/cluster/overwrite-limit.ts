@@ -4,7 +4,7 @@ import { equalJson } from "@millwright/kube";
 /** What another writer has changed is written over at once, so many times in a row; then once each so often, milliseconds. */
 const [burst, restoreMs] = [10, 5_000];
 
-/** Limits how often this process writes over a status that another writer has changed: two processes whose caches differ would take each other's writes back without end. */
+/** Limits how often this process writes over a status, or another part of an object, that another writer has changed: two processes whose caches differ would take each other's writes back without end. */
 export interface OverwriteLimit<Status> {
   /** When the status may be written, given the one that is stored, milliseconds of the monotonic clock. In the past: at once. */
   dueMs(key: string, stored: Status): number;

@@ -1,6 +1,7 @@
 import { finalizers, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
 import { conflictError, type FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
+import type { ControllerContext } from "../cluster/context.ts";
 import { aMachine, aMachineClass, annotated, inPhase, named, refOf } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineClassController } from "./controller.ts";
@@ -75,6 +76,53 @@ describe("MachineClass controller", () => {
     cluster.api.remove(machineResource, { ...ref, name: "machine" });
     await cluster.settle();
     expect(finalizersOf(cluster)).toEqual(["theirs"]);
+  });
+
+  it("reads the machines before it releases a class that is being deleted: the cache may lack some", async () => {
+    const caches: ControllerContext["caches"][] = [];
+    const cluster = await runControllers(
+      (context) => {
+        caches.push(context.caches);
+        return [createMachineClassController(context, 1)];
+      },
+      (api) => {
+        api.seed(machineClassResource, aMachineClass());
+        api.seed(machineResource, aMachine(named("known")));
+      },
+    );
+    await cluster.api.delete(machineClassResource, ref);
+    cluster.api.inject({ verb: "watch", type: machineResource, error: new Error("lost"), times: 1_000 });
+    cluster.api.endWatches();
+    cluster.api.seed(machineResource, aMachine(named("unknown")));
+    const remove = async (name: string): Promise<void> => {
+      const { uid } = cluster.api.peek(machineResource, { ...ref, name })?.metadata ?? {};
+      cluster.api.remove(machineResource, { ...ref, name });
+      caches[0]?.machines.store.applyDelete({ ...ref, name, uid });
+      await cluster.settle();
+    };
+    await remove("known");
+    expect(finalizersOf(cluster)).toEqual([finalizers.machine]);
+    expect(cluster.events).toContainEqual(expect.stringContaining("still referenced by Machine unknown"));
+    await remove("unknown");
+    expect(cluster.api.peek(machineClassResource, ref)).toBeUndefined();
+  });
+
+  it("takes back what another process writes ten times, then every five seconds", async () => {
+    const cluster = await start((api) => void api.seed(machineClassResource, aMachineClass(heldByAnotherClient)));
+    expect(finalizersOf(cluster)).toEqual(["theirs"]);
+    cluster.api.calls.length = 0;
+    const writesAfter = async (seconds: number): Promise<number> => {
+      for (let tenth = 0; tenth < 10 * seconds; tenth++) {
+        cluster.api.change(machineClassResource, ref, heldByAnotherClient);
+        await cluster.clock.advance(100);
+        await cluster.settle();
+      }
+      return cluster.api.writes().length;
+    };
+    const burst = await writesAfter(10);
+    expect(burst).toBeGreaterThanOrEqual(10);
+    expect(burst).toBeLessThanOrEqual(12);
+    expect((await writesAfter(60)) - burst).toBe(12);
   });
 
   it("loses no finalizer that another client adds at the same moment", async () => {

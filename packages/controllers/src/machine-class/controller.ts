@@ -1,6 +1,7 @@
-import { finalizers, type Machine, type MachineClass, machineClassResource } from "@millwright/core";
+import { finalizers, type Machine, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import { readAllInto } from "../cluster/read-all-into.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
@@ -38,6 +39,7 @@ export function createMachineClassController(context: ControllerContext, workers
     isPausedByCrd: () => crdGuard !== undefined && isTerminatingOrDeleted(crdGuard.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
     countReferrers: () => caches.machines.store.size,
+    readReferrers: () => readAllInto(caches.machines.store, control, machineResource, { namespace }),
     unreadable: () =>
       caches.machines.store
         .list()

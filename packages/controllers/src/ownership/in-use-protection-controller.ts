@@ -1,6 +1,7 @@
 import { type Controller, createController, type ReadonlyStore, type ApiObject } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
 import type { Writer } from "../cluster/writer.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
 import { ownerPace } from "./owning-controller.ts";
@@ -23,6 +24,8 @@ export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
   readonly referrers: (name: string) => readonly string[];
   /** How many they are at most; must be cheap. */
   readonly countReferrers: () => number;
+  /** Reads all objects that may refer to one from the API server into the cache. Called only before one that is being deleted is released. */
+  readonly readReferrers: () => Promise<void>;
   /** Names of objects whose references cannot be read. Called only before a finalizer is removed. */
   readonly unreadable: () => readonly string[];
 }
@@ -35,6 +38,13 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
   const { name: title, kind, referrerKind, finalizer, workers, store, writer } = options;
   /** Keys of objects whose blocked deletion was reported. */
   const reported = new Set<string>();
+  /** Of whether the object has the finalizer: a second process may believe a list that lacks the referrers. */
+  const overwrites = createOverwriteLimit<boolean>(clock);
+  /** Its deletion cannot be taken back, and the cache may lack what refers to it. */
+  const isUnreferenced = async (name: string): Promise<boolean> => {
+    await options.readReferrers();
+    return options.referrers(name).length === 0 && options.unreadable().length === 0;
+  };
   return createController({
     name: title,
     workers,
@@ -47,7 +57,10 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
       const object = store.get(key);
       const { deletionTimestamp, name = "" } = object?.metadata ?? {};
       if (deletionTimestamp == null) reported.delete(key);
-      if (object === undefined) return { done: true };
+      if (object === undefined) {
+        overwrites.forget(key);
+        return { done: true };
+      }
       const referrers = options.referrers(name);
       const hasFinalizer = object.metadata.finalizers?.includes(finalizer) === true;
       const snapshot: InUseSnapshot = {
@@ -62,11 +75,16 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
         isReported: reported.has(key),
       };
       const decision = decideInUseProtection(snapshot);
+      const waitMs = overwrites.dueMs(key, hasFinalizer) - clock.monotonicMs();
+      if (decision.actions.length > 0 && waitMs > 0) return { requeueAfterMs: waitMs };
       const result = await carryOut(
         decision,
         async (action) => {
+          // What was read triggers the next reconcile.
+          if (action.kind === "RemoveFinalizer" && snapshot.isTerminating && !(await isUnreferenced(name))) return;
           const patch = action.kind === "AddFinalizer" ? addFinalizerPatch : removeFinalizerPatch;
           await writer.patch({ namespace, name }, patch(object, finalizer));
+          overwrites.record(key, hasFinalizer, !hasFinalizer);
         },
         { object, writer, events, log },
       );

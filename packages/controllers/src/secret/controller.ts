@@ -1,7 +1,8 @@
-import { finalizers, type MachineClass } from "@millwright/core";
+import { finalizers, type MachineClass, machineClassResource } from "@millwright/core";
 import { type Controller, secretResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { SecretObject } from "../model/node-objects.ts";
+import { readAllInto } from "../cluster/read-all-into.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
@@ -43,6 +44,7 @@ export function createSecretController(context: ControllerContext, workers: numb
     waitFor: [caches.secrets, caches.classes],
     referrers: (name) => caches.classes.store.byIndex("secret", name).map(({ metadata }) => metadata.name),
     countReferrers: () => caches.classes.store.size,
+    readReferrers: () => readAllInto(caches.classes.store, control, machineClassResource, { namespace }),
     unreadable: () =>
       caches.classes.store
         .list()
