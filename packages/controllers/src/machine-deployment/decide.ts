@@ -13,7 +13,7 @@ import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
 import { protectedState } from "./protected.ts";
-import { planSizes } from "./plan-sizes.ts";
+import { planPausedSizes, planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
 import type { RolloutGates } from "./state/rollout-gates.ts";
 import type {
@@ -124,9 +124,7 @@ function decideScaling(snapshot: MachineDeploymentSnapshot, now: Date): MachineD
   const { deployment, problems } = snapshot;
   const paused = { ...snapshot, deployment: { ...deployment, spec: { ...deployment.spec, paused: true } } };
   const bounds = boundsOf(deployment);
-  const step = planSizes(paused, bounds, now);
-  // While paused no set is created.
-  const scaling = step === "create the new set" ? { actions: [], because: [] } : decideSets(paused, step, bounds, now);
+  const scaling = decideSets(paused, planPausedSizes(paused, bounds), bounds, now);
   const status = statusOf(snapshot, undefined, now);
   const because = [...invalidSpecEvents(problems, deployment.status?.conditions), ...scaling.because];
   return { actions: scaling.actions, status, because };

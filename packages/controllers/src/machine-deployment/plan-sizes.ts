@@ -72,6 +72,21 @@ function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets,
   return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
 }
 
+const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
+
+/** The sizes where only the replicas count. */
+function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds): RolloutStep {
+  const { deployment, sets, limits } = snapshot;
+  const isPaused = deployment.spec.paused === true;
+  const scalables = allOf(sets).map((view) => scalable(view, isPaused));
+  // While a rollout is paused, its free surge is used for machines of neither template.
+  if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot)) return only(new Map());
+  // No new template is started while paused.
+  const current = sets.newSet === undefined ? undefined : scalable(sets.newSet, isPaused);
+  const grower = isPaused && current?.spec === 0 ? undefined : current;
+  return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
+}
+
 /** The sizes by the strategy, where they differ from the recovered ones. */
 function planStep(
   snapshot: MachineDeploymentSnapshot,
@@ -80,19 +95,9 @@ function planStep(
 ): RolloutStep | "create the new set" {
   const { deployment, sets, limits } = snapshot;
   const { newSet, oldSets } = sets;
-  const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
   const strategy = deployment.spec.strategy?.type;
-  const isPaused = deployment.spec.paused === true;
-  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && !isPaused;
-  if (isScalingOnly(snapshot) && !(isInPlace && !isLess(bounds, sets))) {
-    const scalables = allOf(sets).map((view) => scalable(view, isPaused));
-    // While a rollout is paused, its free surge is used for machines of neither template.
-    if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot)) return only(new Map());
-    // No new template is started while paused.
-    const current = newSet === undefined ? undefined : scalable(newSet, isPaused);
-    const grower = isPaused && current?.spec === 0 ? undefined : current;
-    return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
-  }
+  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
+  if (isScalingOnly(snapshot) && !(isInPlace && !isLess(bounds, sets))) return planReplicas(snapshot, bounds);
   const newSize = newSet === undefined ? undefined : recoveredSize(newSet);
   const oldSizes = oldSets.map(recoveredSize);
   if (strategy === "Recreate") {
@@ -114,17 +119,8 @@ function planStep(
   );
 }
 
-/**
- * The sizes of the sets after this reconcile, or that the set of the current template is to be created first. While frozen a set grows only by recovery or
- * by a hand-over, which create no machines.
- */
-export function planSizes(
-  snapshot: MachineDeploymentSnapshot,
-  bounds: RolloutBounds,
-  now: Date,
-): RolloutStep | "create the new set" {
-  const step = planStep(snapshot, bounds, now);
-  if (step === "create the new set") return step;
+/** Completes a step by what is recovered. While frozen a set grows only by recovery or by a hand-over, which create no machines. */
+function withRecovered(snapshot: MachineDeploymentSnapshot, step: RolloutStep): RolloutStep {
   const isFrozen = hasFreezeLabel(snapshot.deployment);
   const sizes = allOf(snapshot.sets).flatMap((view): [string, number][] => {
     const { name } = view.set.metadata;
@@ -136,3 +132,17 @@ export function planSizes(
   });
   return { ...step, sizes: new Map(sizes) };
 }
+
+/** The sizes of the sets after this reconcile, or that the set of the current template is to be created first. */
+export function planSizes(
+  snapshot: MachineDeploymentSnapshot,
+  bounds: RolloutBounds,
+  now: Date,
+): RolloutStep | "create the new set" {
+  const step = planStep(snapshot, bounds, now);
+  return step === "create the new set" ? step : withRecovered(snapshot, step);
+}
+
+/** The sizes of the sets where the rollout waits, as while paused. */
+export const planPausedSizes = (snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds): RolloutStep =>
+  withRecovered(snapshot, planReplicas(snapshot, bounds));
