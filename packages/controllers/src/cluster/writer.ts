@@ -26,8 +26,8 @@ export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
   /** Patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. Default: a JSON merge patch; `strategic` merges lists, of built-in kinds only. */
   patch(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
-  /** Strategic patch of the status, which merges lists by their keys; built-in kinds only. */
-  patchStatus(ref: ObjectRef, patch: object): Promise<void>;
+  /** Strategic patch of the status and, if given, of the metadata, which merges lists by their keys; built-in kinds only. */
+  patchStatus(ref: ObjectRef, patch: object, metadata?: object): Promise<void>;
   /**
    * Writes the fields of the status that differ from those that were read; nothing if none does. Another object of this name, or one whose status was
    * removed or added since, is a conflict: kube-apiserver ignores `metadata.uid` in merge patches of the status of a custom resource.
@@ -90,7 +90,11 @@ export function createWriter<T extends ApiObject>({
       return created;
     },
     patch: (ref, patch, kind = "merge") => patchWith(ref, patch, { kind }),
-    patchStatus: (ref, status) => patchWith(ref, { status }, { kind: "strategic", subresource: "status" }),
+    patchStatus: (ref, status, metadata) =>
+      patchWith(ref, metadata === undefined ? { status } : { metadata, status }, {
+        kind: "strategic",
+        subresource: "status",
+      }),
     async writeStatus(read, status) {
       const changes = statusChanges(read, status);
       const { namespace, name = "", uid } = read.metadata;

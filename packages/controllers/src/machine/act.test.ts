@@ -89,7 +89,7 @@ describe("driver calls", () => {
   ] as const)("of kind %s run outside of the queue and enqueue the machine at their end", async (operation, call) => {
     const { act, clock, driver, operations, enqueue } = await setUp();
     await act({ kind: "StartOperation", operation });
-    expect(operations.get("uid-machine")).toEqual({ kind: operation, state: "running" });
+    expect(operations.get("uid-machine")).toMatchObject({ kind: operation, state: "running" });
     expect(enqueue).not.toHaveBeenCalled();
     await clock.advance(0);
     expect(driver.calls).toEqual([call]);

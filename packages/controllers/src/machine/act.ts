@@ -153,7 +153,7 @@ export function createMachineExecutor(
         case "PatchNode":
           return onNode(action, nodes().patch({ name: action.name }, action.patch, action.merge));
         case "PatchNodeStatus":
-          return onNode(action, nodes().patchStatus({ name: action.name }, action.patch));
+          return onNode(action, nodes().patchStatus({ name: action.name }, action.patch, action.metadata));
         case "ReadNode":
           await readNode(action.name, onTarget());
           nodeReads.record(machine.metadata.uid ?? "", action.name);

@@ -2,11 +2,15 @@ import type { NodeCondition } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 import { apiTime, findCondition } from "@millwright/kube";
 
-/** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: a failure does not stop the next actions. */
+/**
+ * Strategic merge patch of a node's status: its conditions are merged by type. `metadata`: one of the node's metadata in the same request, which kube-apiserver applies as well for a built-in kind. `mayFail`:
+ * a failure does not stop the next actions.
+ */
 export interface PatchNodeStatus {
   readonly kind: "PatchNodeStatus";
   readonly name: string;
   readonly patch: object;
+  readonly metadata?: object;
   readonly mayFail?: boolean;
 }
 

@@ -48,7 +48,12 @@ export type OperationView =
       readonly since: number;
       readonly classBackoff?: ClassBackoff;
     }
-  | { readonly kind: OperationKind; readonly state: "running" }
+  | {
+      readonly kind: OperationKind;
+      readonly state: "running";
+      /** Wall clock, milliseconds: when the call was made. */
+      readonly since: number;
+    }
   | {
       readonly kind: OperationKind;
       /** Accepted and in progress; no call is running. */

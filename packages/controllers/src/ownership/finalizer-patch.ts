@@ -24,6 +24,12 @@ const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): Fi
 export const addFinalizerPatch = (object: Finalized, finalizer: string): FinalizerPatch =>
   replaceFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
 
+/** Strategic merge patch of the metadata of a built-in kind, for any version of this object: the finalizers of others stay. */
+export const dropFinalizerPatch = ({ uid }: Pick<ObjectMeta, "uid">, finalizer: string): object => ({
+  ...(uid === undefined ? {} : { uid }),
+  "$deleteFromPrimitiveList/finalizers": [finalizer],
+});
+
 export const removeFinalizerPatch = (object: Finalized, finalizer: string): FinalizerPatch =>
   replaceFinalizers(
     object,

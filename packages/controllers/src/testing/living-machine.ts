@@ -38,6 +38,13 @@ function mergeConditions(node: Node, patch: object): Node {
   return { ...node, status: { ...node.status, conditions } };
 }
 
+/** Takes off the finalizers that a strategic merge patch of the metadata names. */
+function withoutFinalizers(node: Node, metadata: object = {}): Node {
+  const removed = new Map(Object.entries(metadata)).get("$deleteFromPrimitiveList/finalizers");
+  const finalizers = node.metadata.finalizers?.filter((name) => !Array.isArray(removed) || !removed.includes(name));
+  return finalizers === undefined ? node : { ...node, metadata: { ...node.metadata, finalizers } };
+}
+
 function patchMachine(machine: Machine, patch: object): Machine {
   const result = readMachine(applyMergePatch(machine, patch));
   if (!result.ok) throw new TypeError(`a decision made what cannot be: ${JSON.stringify(result.problems)}`);
@@ -74,7 +81,8 @@ function after(world: LivingMachine, action: MachineAction, now: Date): LivingMa
     return { ...world, pods: pods.filter(({ metadata }) => metadata.name !== action.name) };
   if (node === undefined) return world;
   if (action.kind === "PatchNode") return { ...world, node: bumped(patchNode(node, action.patch)) };
-  if (action.kind === "PatchNodeStatus") return { ...world, node: bumped(mergeConditions(node, action.patch)) };
+  if (action.kind === "PatchNodeStatus")
+    return { ...world, node: bumped(withoutFinalizers(mergeConditions(node, action.patch), action.metadata)) };
   // Whatever else a decision asks for happens somewhere else.
   return world;
 }

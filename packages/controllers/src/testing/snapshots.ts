@@ -64,7 +64,7 @@ export const unusable = (reason: string, problem: string, isMissing = false): Cl
   isMissing,
 });
 
-export const running = (kind: OperationKind): OperationView => ({ kind, state: "running" });
+export const running = (kind: OperationKind, since = 0): OperationView => ({ kind, state: "running", since });
 
 /** A call that ended so long ago that its machine waits for no node to join before its status is written. */
 export const succeeded = (kind: OperationKind, result: OperationResult = {}): OperationView => ({

@@ -114,6 +114,19 @@ test("adds finalizers by a strategic patch, and refuses one of other lists", asy
   );
 });
 
+test.each(["status", undefined] as const)(
+  "takes finalizers off by a strategic patch of a node (%s)",
+  async (subresource) => {
+    const api = createFakeApi();
+    api.seed(nodeResource, { metadata: { name: "a", finalizers: ["theirs", "ours"] }, status: {} });
+    const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": ["ours"] }, status: { phase: "Terminated" } };
+    const options = { kind: "strategic", ...(subresource === undefined ? {} : { subresource }) } as const;
+    const { metadata, status } = await api.patch<KubeObject>(nodeResource, { name: "a" }, patch, options);
+    expect(metadata.finalizers).toEqual(["theirs"]);
+    expect(status).toEqual(subresource === "status" ? { phase: "Terminated" } : {});
+  },
+);
+
 test("lists by namespace, labels and fields", async () => {
   const api = setUp();
   api.seed(podResource, { metadata: { namespace: "n", name: "a", labels: { app: "x", tier: "web" } } });

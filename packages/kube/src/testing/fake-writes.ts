@@ -76,7 +76,8 @@ export function createFakeWrites(storage: FakeStorage, clock: Clock, random: Ran
     const { status: _, ...main } = wanted;
     const changed: KubeObject =
       subresource === "status" ? { ...old, status: wanted["status"] } : { ...main, status: old["status"] };
-    const metadata = subresource === "status" ? old.metadata : changed.metadata;
+    // As kube-apiserver: a request for the status of a custom resource cannot change its metadata, one for that of a Node can.
+    const metadata = subresource === "status" && type.kind !== "Node" ? old.metadata : wanted.metadata;
     const specChanged = subresource !== "status" && !storage.sameSpec(old, changed);
     const { deletionTimestamp, uid: identity, creationTimestamp, generation = 1 } = old.metadata;
     const { deletionTimestamp: __, ...given } = metadata;

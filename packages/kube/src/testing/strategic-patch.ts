@@ -12,31 +12,40 @@ function mergeConditions(old: Conditions, patch: Conditions): Conditions {
   return [...merged.values()];
 }
 
-/** Adds to the finalizers; the rest of the metadata is merged. */
-function patchMetadata(old: unknown, metadata: Readonly<Record<string, unknown>>): unknown {
+/** The directive by which finalizers are taken off. */
+const REMOVED_FINALIZERS = "$deleteFromPrimitiveList/finalizers";
+
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Adds to the finalizers and takes off them; the rest of the metadata is merged. */
+function patchMetadata(old: unknown, patch: Readonly<Record<string, unknown>>): unknown {
+  const { [REMOVED_FINALIZERS]: removed, ...metadata } = patch;
   const before = isRecord(old) && isRecord(old["metadata"]) ? old["metadata"]["finalizers"] : undefined;
-  const lists = [before, metadata["finalizers"]].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
-  return applyMergePatch(old, { metadata: { ...metadata, finalizers: [...new Set(lists)] } });
+  const all = new Set([...asList(before), ...asList(metadata["finalizers"])]);
+  for (const finalizer of asList(removed)) all.delete(finalizer);
+  return applyMergePatch(old, { metadata: { ...metadata, finalizers: [...all] } });
 }
 
-const hasOtherLists = (part: Readonly<Record<string, unknown>>, known: string): boolean =>
-  Object.entries(part).some(([key, value]) => Array.isArray(value) && key !== known);
+const hasOtherLists = (part: Readonly<Record<string, unknown>>, ...known: readonly string[]): boolean =>
+  Object.entries(part).some(([key, value]) => Array.isArray(value) && !known.includes(key));
 
 /**
- * Applies a strategic merge patch as far as a fake goes: either of `metadata`, whose finalizers are added, or of `status`, whose `conditions` are merged by type; all else as by a JSON merge patch.
+ * Applies a strategic merge patch as far as a fake goes: of `metadata`, whose finalizers are added or taken off, or of `status`, whose `conditions` are merged by type, or both; all else as by a JSON merge patch.
  *
  * @throws TypeError for any other list, which the API server may merge by a key: use the devcluster
  */
 export function applyStrategicPatch(old: unknown, patch: unknown): unknown {
   const { status, metadata, ...rest } = isRecord(patch) ? patch : { status: undefined, metadata: undefined };
-  const isOfMetadata = isRecord(metadata) && status === undefined && !hasOtherLists(metadata, "finalizers");
-  const isOfStatus = isRecord(status) && metadata === undefined && !hasOtherLists(status, "conditions");
-  if (Object.keys(rest).length === 0 && isOfMetadata) return patchMetadata(old, metadata);
-  if (Object.keys(rest).length > 0 || !isOfStatus)
+  const isKnownMetadata =
+    metadata === undefined || (isRecord(metadata) && !hasOtherLists(metadata, "finalizers", REMOVED_FINALIZERS));
+  const isKnownStatus = status === undefined || (isRecord(status) && !hasOtherLists(status, "conditions"));
+  if (Object.keys(rest).length > 0 || !isKnownMetadata || !isKnownStatus)
     throw new TypeError(
       "the fake API server has strategic patches of conditions or finalizers only: use the devcluster",
     );
+  const patched = isRecord(metadata) ? patchMetadata(old, metadata) : old;
+  if (!isRecord(status)) return patched;
   const before = isRecord(old) && isRecord(old["status"]) ? old["status"]["conditions"] : undefined;
   const conditions = mergeConditions(asConditions(before), asConditions(status["conditions"]));
-  return applyMergePatch(old, { status: { ...status, ...("conditions" in status ? { conditions } : {}) } });
+  return applyMergePatch(patched, { status: { ...status, ...("conditions" in status ? { conditions } : {}) } });
 }

@@ -203,8 +203,9 @@ describe("draining", () => {
 });
 
 describe("the condition Terminating of the node", () => {
+  const emptied = itsNode({ spec: { unschedulable: true } });
   const conditionAt = (change: Partial<MachineSnapshot>) =>
-    decide({ node: itsNode(), ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
+    decide({ machine: going(), node: emptied, ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
   const reason = (text: string) => ({ patch: { conditions: [{ type: "Terminating", status: "True", reason: text }] } });
 
   test.each([
@@ -233,6 +234,39 @@ describe("the condition Terminating of the node", () => {
     ["ScaleDown", ["Failed", "Successful"]],
   ] as const)("is %s for one whose flow has begun, after checks that ended with %s", (expected, outcomes) => {
     expect(conditionAt({ machine: at(marker.status, checked(...outcomes)) })).toMatchObject(reason(expected));
+  });
+
+  it("is set as soon as there are pods to evict, and on an empty node after its cordon", () => {
+    expect(conditionAt({ node: itsNode(), pods: [aPod("a")] })).toMatchObject(reason("ScaleDown"));
+    expect(conditionAt({ node: itsNode() })).toBeUndefined();
+    const unconfirmed = aDrainView({ node: emptied, knownPods: "unconfirmed" });
+    expect(conditionAt({ drain: unconfirmed })).toBeUndefined();
+  });
+
+  const ours = "node.machine.sapcloud.io/machine-controller";
+  const held = (metadata: NonNullable<Parameters<typeof itsNode>[0]>["metadata"] = {}) =>
+    itsNode({ metadata: { finalizers: ["theirs", ours], ...metadata }, spec: { unschedulable: true } });
+
+  it("is one request with the finalizer of a node on which nothing is left", () => {
+    expect(conditionAt({ node: held() })).toEqual({
+      kind: "PatchNodeStatus",
+      name: "node",
+      patch: { conditions: [terminatingCondition] },
+      metadata: { uid: "uid-node", "$deleteFromPrimitiveList/finalizers": [ours] },
+      mayFail: true,
+    });
+  });
+
+  it.each<[string, Partial<MachineSnapshot>]>([
+    ["has volumes", { node: held(), attachments: [{ metadata: { name: "va", uid: "uid-va" } }] }],
+    ["is drained by force", { machine: going(labelled({ "force-deletion": "true" })), node: held() }],
+    ["is being deleted", { node: held({ deletionTimestamp: "2026-01-01T00:10:00Z" }) }],
+    ["has pods", { node: held(), pods: [aPod("a")] }],
+    ["has none of ours", { node: held({ finalizers: ["theirs"] }) }],
+  ])("leaves the finalizers of a node that %s", (_, change) => {
+    const action = conditionAt(change);
+    expect(action).toMatchObject(reason("ScaleDown"));
+    expect(action).not.toHaveProperty("metadata");
   });
 
   it("is set once, whatever happens to the node later", () => {

@@ -1,6 +1,6 @@
 import { type MachineErrorCode, machineErrorCodes } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
+import { aMachine, annotated, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -18,17 +18,7 @@ import { aDrainView } from "../../testing/drain-views.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { intent } from "../../testing/creations.ts";
-import {
-  aPod,
-  at,
-  begun,
-  cordoned,
-  decide,
-  going,
-  marker,
-  terminatingCondition,
-  textOf,
-} from "../../testing/deletions.ts";
+import { aPod, at, begun, cordoned, decide, going, marker, textOf } from "../../testing/deletions.ts";
 
 describe("before the flow", () => {
   it("does nothing to a machine without our finalizer", () => {
@@ -62,10 +52,7 @@ describe("the whole flow, stage by stage", () => {
   it("cordons first and looks at the pods of a cordoned node only", () => {
     const decision = decide({ machine: going(), node: itsNode() });
     expect(decision).toEqual({
-      actions: [
-        { kind: "PatchNodeStatus", name: "node", patch: { conditions: [terminatingCondition] }, mayFail: true },
-        { kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } },
-      ],
+      actions: [{ kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } }],
       status: {
         currentStatus: { phase: "Terminating", timeoutActive: false, lastUpdateTime: "2026-01-01T00:10:00Z" },
         lastOperation: {
@@ -110,6 +97,38 @@ describe("the whole flow, stage by stage", () => {
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
     expect(decision.because).toEqual([]);
+  });
+
+  it("writes no status of a running machine whose empty node and VM are deleted within a second", () => {
+    const machine = going(inPhase("Running"));
+    const started = decide({ machine, node: cordoned() });
+    expect(started).toMatchObject({ isStatusBrief: true, requeueAfterMs: 1_000 });
+    const operation = running("delete", testNow.getTime());
+    const early = decide({ machine, node: cordoned(), operation }, later(400));
+    expect(early).toMatchObject({ actions: [], isStatusBrief: true, requeueAfterMs: 600 });
+    const late = decide({ machine, node: cordoned(), operation }, later(1_000));
+    expect(late.isStatusBrief).toBeUndefined();
+    expect(late.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
+  });
+
+  it.each<[string, Partial<MachineSnapshot>]>([
+    ["that was not healthy", { machine: going(inPhase("Failed")), node: cordoned() }],
+    ["whose drain is stored", { machine: at(marker.drain), node: cordoned() }],
+    [
+      "whose drain was forced",
+      { machine: going(inPhase("Running"), labelled({ "force-deletion": "true" })), node: cordoned() },
+    ],
+    ["without a node", { machine: going(inPhase("Running")) }],
+  ])("writes the status before the VM of a machine is deleted %s", (_, change) => {
+    const decision = decide(change);
+    expect(kindsOf(decision)).toContain("StartOperation");
+    expect(decision.isStatusBrief).toBeUndefined();
+  });
+
+  it("waits a second for the VM, however the wall clock was set back", () => {
+    const operation = running("delete", testNow.getTime() + 3_600_000);
+    const decision = decide({ machine: going(inPhase("Running")), node: cordoned(), operation });
+    expect(decision.requeueAfterMs).toBe(1_000);
   });
 
   it("keeps the description of the stage while the call runs", () => {
@@ -189,8 +208,8 @@ describe("the whole flow, stage by stage", () => {
 
 describe("markers", () => {
   const stages = [
-    [marker.status, ["PatchNodeStatus", "PatchNode"]],
-    [marker.drain, ["PatchNodeStatus", "PatchNode"]],
+    [marker.status, ["PatchNode"]],
+    [marker.drain, ["PatchNode"]],
     [marker.attachments, ["DeleteVolumeAttachment", "StartOperation"]],
     [marker.vm, ["StartOperation"]],
     [marker.node, ["DeleteNode", "PatchMachine"]],
@@ -215,7 +234,7 @@ describe("markers", () => {
     ["a marker outside of the deletion", going(inPhase("Terminating"), lastly("Create", "Failed", marker.finalizer))],
     ["a marker in another phase", going(lastly("Delete", "Processing", marker.finalizer))],
   ])("starts with the first stage at %s", (_, machine) => {
-    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNode"]);
   });
 
   it("ends every description with the marker of its stage, byte for byte", () => {
@@ -243,7 +262,7 @@ describe("finding the node", () => {
 
   it("needs no driver call when the label is there, or the node was found another way", () => {
     expect(kindsOf(decide({ machine: going({ spec: { providerID: null } }) }))).toEqual(["StartOperation"]);
-    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNode"]);
   });
 
   it("drains no node that had the name of the VM before it: it belongs to another VM", () => {
@@ -271,7 +290,7 @@ describe("finding the node", () => {
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
     const machine = machineAfter(snapshot, decision);
     expect(machine).toMatchObject({ metadata: { labels: { node: "node" } }, spec: { providerID: "vm-1" } });
-    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNode"]);
   });
 
   test.each([
@@ -348,6 +367,6 @@ describe("finding the node", () => {
 
   it("drains although the class cannot be used", () => {
     const classView = unusable("InvalidMachineClass", "bad class");
-    expect(kindsOf(decide({ machine: going(), node: itsNode(), classView }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+    expect(kindsOf(decide({ machine: going(), node: itsNode(), classView }))).toEqual(["PatchNode"]);
   });
 });

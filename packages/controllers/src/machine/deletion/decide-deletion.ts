@@ -1,4 +1,5 @@
 import {
+  deletionEvents,
   drainResultIn,
   type DeletionStage,
   finalizers,
@@ -6,6 +7,7 @@ import {
   machineDeleted,
   type MachineStatus,
   type OperationState,
+  phaseOf,
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
@@ -80,6 +82,11 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   return runStages(snapshot, now);
 }
 
+/** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
+const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, happened: string | undefined): boolean =>
+  markedStage(snapshot) === undefined &&
+  (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && happened === deletionEvents.drained()));
+
 /** Runs stages from the marked one on, until one has to wait or the machine is deleted. */
 function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const actions: MachineAction[] = [];
@@ -103,7 +110,7 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
         actions,
         status,
         // The first status of a deletion, which the next one replaces at once.
-        ...(result.isBrief === true && markedStage(snapshot) === undefined ? { isStatusBrief: true } : {}),
+        ...(result.isBrief === true && isFirstStatus(snapshot, stage, happened) ? { isStatusBrief: true } : {}),
         because: [...earlier, ...because],
         ...(result.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs }),
       };

@@ -1,5 +1,6 @@
 import {
   deletionEvents,
+  finalizers,
   labelKeys,
   machineEventReasons,
   nodeConditionTypes,
@@ -8,11 +9,13 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
-import { isForceDue } from "../../drain/decide-drain.ts";
+import { type DrainProgress, isForceDue } from "../../drain/decide-drain.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
+import { dropFinalizerPatch } from "../../ownership/finalizer-patch.ts";
+import { holdsResources } from "./leftover-resources.ts";
 import {
   interruptionDeadline,
   interruptionOf,
@@ -24,7 +27,7 @@ import { cordonUnreachable } from "./unreachable-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineAction } from "../state/decision.ts";
-import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
+import { conditionOf, type PatchNodeStatus, setNodeCondition } from "../../model/node-condition.ts";
 
 /**
  * Whether the machine was unhealthy, not just surplus: by its phase before the deletion flow started, afterwards by the last health check
@@ -37,7 +40,7 @@ function wasUnhealthy({ machine }: MachineSnapshot): boolean {
 }
 
 /** Sets the condition Terminating of the node once, with its reason: the cluster autoscaler and users read it. When that fails, the node is drained nevertheless. */
-function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): readonly MachineAction[] {
+function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): readonly PatchNodeStatus[] {
   if (conditionOf(node, nodeConditionTypes.terminating)?.status === "True") return [];
   const state = {
     type: nodeConditionTypes.terminating,
@@ -46,6 +49,16 @@ function markNodeTerminating(snapshot: MachineSnapshot, node: Node, now: Date): 
     message: `Machine ${snapshot.machine.metadata.name} is being deleted`,
   } as const;
   return setNodeCondition(node, state, now).map((action) => ({ ...action, mayFail: true }));
+}
+
+/** Where Kubernetes has nothing to release on the node, it needs our finalizer no longer: both are one request. A node that someone deletes keeps it until its VM is deleted. */
+function markAndRelease(snapshot: MachineSnapshot, node: Node, now: Date): readonly MachineAction[] {
+  const marks = markNodeTerminating(snapshot, node, now);
+  const { finalizers: held = [], deletionTimestamp } = node.metadata;
+  const isReleased = held.includes(finalizers.node) && deletionTimestamp == null;
+  if (!isReleased || holdsResources(snapshot, node, now)) return marks;
+  const metadata = dropFinalizerPatch(node.metadata, finalizers.node);
+  return marks.map((action) => ({ ...action, metadata }));
 }
 
 /** Stores the deadline of a notice that the cloud will reclaim the VM, for a machine that is deleted for another reason: from then on the drain ends by it. */
@@ -65,6 +78,13 @@ function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
   if (foreignNode !== undefined) return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name);
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
+}
+
+/** The condition of the node, once it is not only made certain that nothing is left on it. */
+function marksOf(snapshot: MachineSnapshot, node: Node, progress: DrainProgress, now: Date): readonly MachineAction[] {
+  if (progress.state === "draining")
+    return progress.isConfirming === true ? [] : markNodeTerminating(snapshot, node, now);
+  return progress.isForced ? markNodeTerminating(snapshot, node, now) : markAndRelease(snapshot, node, now);
 }
 
 /** The read of a Node enqueues the machine; this is the fallback. */
@@ -114,7 +134,7 @@ export const drain: Stage = (snapshot, now) => {
   }
   const progress = drainNode(snapshot, { view, ...nodeDrain }, now);
   const actions = [
-    ...markNodeTerminating(snapshot, view.node, now),
+    ...marksOf(snapshot, view.node, progress, now),
     ...storeInterruption(snapshot, view.node, nodeDrain.startedAt, now),
     ...progress.actions,
   ];

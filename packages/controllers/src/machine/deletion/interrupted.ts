@@ -13,8 +13,9 @@ const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({
  * again, also after a restart.
  */
 function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): DeletionStage {
-  const marked = markedStage(snapshot) ?? "GetVmStatus";
-  if (marked === "DeleteVm" && vmEndOf(snapshot) !== undefined) return "DeleteNode";
+  const stored = markedStage(snapshot);
+  if ((stored === "DeleteVm" || stored === undefined) && vmEndOf(snapshot) !== undefined) return "DeleteNode";
+  const marked = stored ?? "GetVmStatus";
   const reached = stageOf(status?.lastOperation?.description) ?? marked;
   const isBeforeDrain = positionOf(marked) < positionOf("Drain") && positionOf(reached) >= positionOf("Drain");
   return isBeforeDrain ? "Drain" : marked;

@@ -48,6 +48,14 @@ export interface LeftoverResources {
   readonly requeueAfterMs: number;
 }
 
+/** Whether pods that are not of the node itself, or volumes, are on the node. */
+export function holdsResources(snapshot: MachineSnapshot, node: Node, now: Date): boolean {
+  const { pods, attachments } = snapshot;
+  const drain = { cordon: true, startedAt: deletionStart(snapshot) };
+  const view = { node, pods, rules: [], evictions: new Map() };
+  return attachments.length > 0 || stayingPods(view, drain, now).length > 0;
+}
+
 /**
  * Finds pods and volumes on a node whose VM was deleted.
  *
@@ -59,11 +67,7 @@ export function leftoverResources(
   since: number | undefined,
   now: Date,
 ): LeftoverResources | undefined {
-  const { pods, attachments } = snapshot;
-  const drain = { cordon: true, startedAt: deletionStart(snapshot) };
-  const view = { node, pods, rules: [], evictions: new Map() };
-  const isHeld = attachments.length > 0 || stayingPods(view, drain, now).length > 0;
   const leftMs = (since ?? now.getTime()) + RELEASE_MS - now.getTime();
-  if (!isHeld || leftMs <= 0 || vmEndOf(snapshot) === undefined) return undefined;
+  if (!holdsResources(snapshot, node, now) || leftMs <= 0 || vmEndOf(snapshot) === undefined) return undefined;
   return { actions: taint(node, now), requeueAfterMs: leftMs };
 }

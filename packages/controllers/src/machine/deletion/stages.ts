@@ -12,7 +12,7 @@ import {
   type OperationState,
 } from "@millwright/core";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
-import type { FailedOperation, OperationView } from "../../model/operation.ts";
+import type { FailedOperation, OperationKind, OperationView } from "../../model/operation.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
@@ -51,7 +51,7 @@ export type StageResult =
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
       readonly requeueAfterMs?: number;
-      /** Whether the next reconcile follows as soon as the actions are done: a deletion that begins is written by that one. Default: false. */
+      /** Whether the next reconcile follows at once, or within a second: a deletion that begins is written by that one. Default: false. */
       readonly isBrief?: boolean;
       /** Events. Default: one about `happened`, if it is new in the status. */
       readonly because?: readonly Reason[];
@@ -196,10 +196,22 @@ export const deleteVm: Stage = (snapshot, now) => {
   return noted === result ? unlessReported(result, snapshot, "DeleteVm") : noted;
 };
 
+/** A VM that is deleted so soon makes the machine disappear without a write of Terminating before, milliseconds. */
+const QUICK_DELETION_MS = 1_000;
+
+/** The driver is called. */
+function whileDeleting(
+  { kind, since }: { readonly kind: OperationKind; readonly since: number },
+  now: Date,
+): StageResult {
+  const leftMs = Math.min(since + QUICK_DELETION_MS - now.getTime(), QUICK_DELETION_MS);
+  return kind === "delete" && leftMs > 0 ? { next: "stay", isBrief: true, requeueAfterMs: leftMs } : { next: "stay" };
+}
+
 const vmDeletion: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
   if (isWithoutRequest(machine)) return { next: "DeleteNode" };
-  if (operation?.state === "running") return { next: "stay" };
+  if (operation?.state === "running") return whileDeleting(operation, now);
   if (operation?.kind === "delete" && operation.state === "done")
     return { next: "DeleteNode", happened: deletionEvents.vmDeleted() };
   if (operation?.kind === "delete" && operation.state === "failed") {
@@ -225,7 +237,8 @@ const vmDeletion: Stage = (snapshot, now) => {
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
   if (classView.state === "unusable") return withoutClass(machine, classView);
-  return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };
+  const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
+  return { next: "stay", actions, isBrief: true, requeueAfterMs: QUICK_DELETION_MS };
 };
 
 /** Start of the stage DeleteNode, wall clock in milliseconds. */

@@ -28,7 +28,7 @@ describe("operations", () => {
     operations.start("a", first.start);
     operations.start("a", second.start);
     operations.start("b", other.start);
-    expect(operations.get("a")).toEqual({ kind: "create", state: "running" });
+    expect(operations.get("a")).toMatchObject({ kind: "create", state: "running" });
     expect([first.run, second.run, other.run].map((run) => run.mock.calls.length)).toEqual([1, 0, 1]);
     expect(operations.get("c")).toBeUndefined();
   });
@@ -82,7 +82,7 @@ describe("operations", () => {
     call.end.resolve({ ok: true, value: {} });
     await settle();
     operations.start("a", aCall("delete").start);
-    expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
+    expect(operations.get("a")).toMatchObject({ kind: "delete", state: "running" });
   });
 
   it("abort the call of a deleted machine, and do not enqueue it", async () => {
@@ -106,7 +106,7 @@ describe("operations", () => {
     operations.start("a", fresh.start);
     old.end.resolve({ ok: true, value: {} });
     await settle();
-    expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
+    expect(operations.get("a")).toMatchObject({ kind: "delete", state: "running" });
     expect(old.enqueue).not.toHaveBeenCalled();
   });
 
@@ -158,7 +158,7 @@ describe("operations that wait for their turn", () => {
     operations.start("b", { ...second.start, launch });
     const waiting = { kind: "create", state: "waiting", inputs: "v1", since: clock.now().getTime() };
     expect([operations.get("a")?.state, operations.get("b")]).toEqual(["running", waiting]);
-    expect([...operations.unfinished()]).toEqual([{ kind: "create", state: "running" }, waiting]);
+    expect([...operations.unfinished()]).toMatchObject([{ kind: "create", state: "running" }, waiting]);
     operations.acknowledge("b", operations.get("b"));
     operations.start("b", { ...aCall().start, launch });
     first.end.resolve({ ok: true, value: {} });

@@ -109,7 +109,7 @@ const JUMP_MS = 1_000;
 const shifted = (view: OperationView, byMs: number): OperationView => {
   if (view.state === "failed" || view.state === "done") return { ...view, endedAt: view.endedAt + byMs };
   if (view.state === "pending") return { ...view, checkAt: view.checkAt + byMs };
-  return view.state === "waiting" ? { ...view, since: view.since + byMs } : view;
+  return { ...view, since: view.since + byMs };
 };
 
 const credentialKey = ({ driver, secret }: Credential): string => `${driver}/${secret}`;
@@ -225,7 +225,8 @@ export function createOperations(
   };
 
   const begin = (uid: string, entry: Entry, operation: OperationStart): void => {
-    entry.view = { kind: operation.kind, state: "running" };
+    followClock();
+    entry.view = { kind: operation.kind, state: "running", since: clock.now().getTime() };
     const promise = run(uid, entry, operation).finally(() => running.delete(promise));
     running.add(promise);
   };
