@@ -121,7 +121,7 @@ test.each(["status", undefined] as const)(
     api.seed(nodeResource, { metadata: { name: "a", finalizers: ["theirs", "ours"] }, status: {} });
     const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": ["ours"] }, status: { phase: "Terminated" } };
     const options = { kind: "strategic", ...(subresource === undefined ? {} : { subresource }) } as const;
-    const { metadata, status } = await api.patch<KubeObject>(nodeResource, { name: "a" }, patch, options);
+    const { metadata, status } = await api.patch(nodeResource, { name: "a" }, patch, options);
     expect(metadata.finalizers).toEqual(["theirs"]);
     expect(status).toEqual(subresource === "status" ? { phase: "Terminated" } : {});
   },
