@@ -1,3 +1,4 @@
+import { createSecureContext } from "node:tls";
 import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
 import type { Agent, buildConnector, Client } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
@@ -59,10 +60,11 @@ export interface Connections {
 const keepAliveInitialDelayMs = 30_000;
 const connectTimeoutMs = 10_000;
 
-/** The pool, and what it was made with. */
+/** The pool, what it was made with, and how connections are made. */
 interface Pool {
   readonly cert: Credentials["cert"];
   readonly tls: TlsMaterial | undefined;
+  readonly connect: ReturnType<typeof createEgressConnector<buildConnector.Options>>;
   readonly dispatcher: Agent;
 }
 
@@ -77,14 +79,17 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
 
   const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
 
-  /** How connections are made: over TLS with these credentials, and through the proxy if there is one. */
+  /** How connections are made: over TLS with these credentials, which are parsed once, and through the proxy if there is one. */
   function connectorFor(build: typeof buildConnector, credentials: Credentials, tls: TlsMaterial | undefined) {
     const cert = credentials.cert ?? tls?.cert;
     const key = credentials.key ?? tls?.key;
-    const direct = build({
+    const secureContext = createSecureContext({
       ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
       ...(cert === undefined ? {} : { cert: asPem(cert) }),
       ...(key === undefined ? {} : { key: asPem(key) }),
+    });
+    const direct = build({
+      secureContext,
       ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
       ...resolution,
@@ -103,13 +108,14 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     if (closed) throw new Error("the API client is closed");
   }
 
-  async function pool(credentials: Credentials): Promise<Agent> {
+  async function poolFor(credentials: Credentials): Promise<Pool> {
     throwWhenClosed();
     const tls = await currentTls();
-    if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
+    if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
     const { Agent, buildConnector } = loadHttpClients();
+    const connect = connectorFor(buildConnector, credentials, tls);
     const dispatcher = new Agent({
-      connect: connectorFor(buildConnector, credentials, tls),
+      connect,
       connections: limits.maxConnections,
       allowH2: false,
       keepAliveTimeout: 30_000,
@@ -120,15 +126,16 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     });
     // Requests on the connections of the former certificate end in peace.
     void current?.dispatcher.close().catch(() => {});
-    current = { cert: credentials.cert, tls, dispatcher };
-    return dispatcher;
+    current = { cert: credentials.cert, tls, connect, dispatcher };
+    return current;
   }
 
+  const pool = async (credentials: Credentials): Promise<Agent> => (await poolFor(credentials)).dispatcher;
+
   async function single(credentials: Credentials): Promise<Client> {
-    throwWhenClosed();
-    const tls = await currentTls();
-    const { buildConnector, Client } = loadHttpClients();
-    const connect = connectorFor(buildConnector, credentials, tls);
+    // With the connector of the pool, a TLS session is resumed: watches connect again every minute.
+    const { connect } = await poolFor(credentials);
+    const { Client } = loadHttpClients();
     const dispatcher = new Client(origin, {
       connect,
       allowH2: false,

@@ -1,7 +1,7 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Log } from "@millwright/kube";
-import { type ManagerVitals, memoryInUse, startWatchdog, type Watchdog } from "./watchdog.ts";
+import { createMemoryReader, type ManagerVitals, startWatchdog, type Watchdog } from "./watchdog.ts";
 
 const MINUTE = 60_000;
 let watchdog: Watchdog | undefined;
@@ -123,8 +123,20 @@ it("counts a look that comes too late as a stall, and logs what runs", async () 
   expect(await watchdog.metrics()).toContain('millwright_event_loop_stall_seconds_bucket{le="5"} 1');
 });
 
-it("measures the heap of the process", () => {
-  const { heap = 0 } = memoryInUse();
-  expect(heap).toBeGreaterThan(0);
-  expect(heap).toBeLessThan(1);
+it("measures the heap of the process, and its container, whose limit it reads once a minute", async () => {
+  const limit = vi.spyOn(process, "constrainedMemory").mockReturnValue(2 ** 40);
+  const clock = createVirtualClock();
+  const memory = createMemoryReader(clock);
+  for (const _ of Array.from({ length: 3 })) {
+    const { heap = 0, container = 0 } = memory();
+    expect(heap).toBeGreaterThan(0);
+    expect(heap).toBeLessThan(1);
+    expect(container).toBeGreaterThan(0);
+    expect(container).toBeLessThan(0.1);
+  }
+  expect(limit).toHaveBeenCalledTimes(1);
+  await clock.advance(MINUTE);
+  limit.mockReturnValue(0);
+  expect(memory()).not.toHaveProperty("container");
+  limit.mockRestore();
 });

@@ -51,13 +51,20 @@ const STALL_MS = 1_000;
 /** How many operations the log and the health thread get, and how many caches the log. */
 const MOST_SHOWN = 10;
 
-/** The heap of this process, and its container where that has a limit. */
-export function memoryInUse(): Vitals["memory"] {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  const container = process.constrainedMemory();
-  // Without a limit it is 0, or more than any machine has.
-  const isLimited = container > 0 && container < 2 ** 50;
-  return { heap: used / limit, ...(isLimited ? { container: process.memoryUsage.rss() / container } : {}) };
+/** How long the limit of the container is believed, milliseconds: to read it takes several system calls, and it seldom changes. */
+const LIMIT_MS = 60_000;
+
+/** Reads the memory in use: of the heap of this process, and of its container where that has a limit. */
+export function createMemoryReader(clock: Pick<Clock, "monotonicMs">): () => Vitals["memory"] {
+  let container = { limit: 0, until: -Infinity };
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= container.until) container = { limit: process.constrainedMemory(), until: nowMs + LIMIT_MS };
+    const { used_heap_size: used, heap_size_limit: heap } = getHeapStatistics();
+    // Without a limit it is 0, or more than any machine has.
+    const isLimited = container.limit > 0 && container.limit < 2 ** 50;
+    return { heap: used / heap, ...(isLimited ? { container: process.memoryUsage.rss() / container.limit } : {}) };
+  };
 }
 
 function createMetrics(registry: Registry) {
@@ -108,7 +115,7 @@ const describeCaches = (
 
 /** Watches a manager: logs what is wrong with it, shows it as readiness and metrics, and has the process restarted when nothing else is left. */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
-  const { limits, clock, log, memory = memoryInUse } = options;
+  const { limits, clock, log, memory = createMemoryReader(options.clock) } = options;
   const registry = new Registry();
   const metrics = createMetrics(registry);
   let decision: WatchdogDecision | undefined;
