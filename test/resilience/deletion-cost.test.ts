@@ -47,7 +47,7 @@ describe("the cost of a deletion in requests", () => {
   const writes = (): number => fleet.requests().filter(({ verb }) => !["get", "list", "watch"].includes(verb)).length;
   const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
 
-  it("is at most ten requests and two seconds for an idle machine", async () => {
+  it("is at most eight requests and two seconds for an idle machine", async () => {
     fleet.run("--no-leader-elect");
     await fleet.deploy(1);
     let tookMs = Number.POSITIVE_INFINITY;
@@ -74,10 +74,10 @@ describe("the cost of a deletion in requests", () => {
     ).length;
     const text = `${tookMs} ms ${JSON.stringify({ ...Object.fromEntries(own), events })}`;
     expect(tookMs, text).toBeLessThan(2_000);
-    // The set's deletion; condition and cordon of the node; one status update, when its VM is deleted; deletion of the node with its finalizer; the machine's finalizer.
-    expect(sum(own), text).toBeLessThanOrEqual(7);
+    // The set's deletion; cordon of the node, then its condition and finalizer in one; its deletion; the machine's finalizer. No status: the VM is deleted within a second.
+    expect(sum(own), text).toBeLessThanOrEqual(5);
     expect(events, text).toBeGreaterThan(0);
-    expect(sum(own) + events, text).toBeLessThanOrEqual(9);
+    expect(sum(own) + events, text).toBeLessThanOrEqual(7);
     // Nothing was evicted, so that no event of a pod has shown that the cache is newer than the cordon.
     expect(podReads(started), text).toBeLessThanOrEqual(1);
   });

@@ -9,7 +9,7 @@ import { reportOf, sideBySide } from "./report/print-result.ts";
 import { baselineFile, readResults, resultsFolder, saveResult, writeResult } from "./report/results-files.ts";
 import type { Computer, RunResult } from "./report/run-result.ts";
 import { runScenario } from "./run-scenario.ts";
-import { floor } from "./subjects/floor.ts";
+import { floor, sameRequests } from "./subjects/floor.ts";
 import { goMcm } from "./subjects/go-mcm.ts";
 import { type Build, defaultBuild, millwright } from "./subjects/millwright.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
@@ -44,13 +44,17 @@ function commit(): string {
 /** Millwright first, then what is measured beside it. */
 const subjectsOf = ({ flags, withFloor, withGoMcm, goMcmFlags }: BenchPlan, build: Build): readonly Subject[] => [
   millwright(build, flags),
-  ...(withFloor ? [floor()] : []),
+  ...(withFloor ? [floor(), sameRequests()] : []),
   ...(withGoMcm ? [goMcm(goMcmFlags)] : []),
 ];
 
 /** Whether a scenario makes sense for a subject. */
-function canMeasure({ hasFloor = false, isOnlyMillwright = false }: Scenario, { name }: Subject): boolean {
+function canMeasure(
+  { hasFloor = false, hasSameRequests = false, isOnlyMillwright = false }: Scenario,
+  { name }: Subject,
+): boolean {
   if (name === "floor") return hasFloor;
+  if (name === "same-requests") return hasSameRequests;
   return name === "millwright" || !isOnlyMillwright;
 }
 

@@ -32,7 +32,8 @@ Measures millwright run on a real kube-apiserver and etcd: requests, CPU, memory
 --devcluster     on a devcluster instead of kube-apiserver
 --go-mcm         runs Gardener's MCM in the same scenarios, too, and prints ratios
 --go-mcm-flag F  a flag of both of its programs, such as --go-mcm-flag=--kube-api-qps=1000; may be repeated
---floor          runs a program in create and scale-to-zero, too, that makes only the requests that no controller can do without
+--floor          runs a program in create and scale-to-zero, too, that makes only the requests that no controller can do without, and in
+                 scale-to-zero one that makes those of Millwright, without deciding anything
 --build BUILD    built: what npm run build made; source: the sources (default: built, unless it is older than the sources)
 --flag FLAG      a flag of millwright run, such as --flag=--concurrent-syncs=20; may be repeated
 --results DIR    folder for the results (default: test/scale/results)

@@ -203,6 +203,7 @@ export function performanceBlocks(results: readonly RunResult[]): ReadonlyMap<st
     ["performance-cpu", cpuTable(ours)],
     ["performance-mcm", comparisonTable(results, "go-mcm", "MCM")],
     ["performance-floor", comparisonTable(results, "floor", "floor")],
+    ["performance-same-requests", comparisonTable(results, "same-requests", "same requests")],
     ["performance-processes", processesTable(results)],
   ]);
 }

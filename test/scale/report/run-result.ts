@@ -33,7 +33,7 @@ export interface Quantiles {
 /** One measurement: a scenario of one size with one kind of controllers. */
 export interface RunResult {
   readonly scenario: string;
-  readonly subject: "millwright" | "go-mcm" | "floor";
+  readonly subject: "millwright" | "go-mcm" | "floor" | "same-requests";
   readonly build: string;
   /** Commit of the repository, with `+` when sources of packages were changed. */
   readonly commit: string;

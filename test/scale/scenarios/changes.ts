@@ -73,6 +73,7 @@ export const scaleToZeroScenario: Scenario = {
   short: { machines: 100 },
   long: { machines: 1000 },
   hasFloor: true,
+  hasSameRequests: true,
   prepare: createFleet,
   async measure(stage) {
     await scale(stage, "fleet", 0);

@@ -53,6 +53,8 @@ export interface Scenario {
   readonly isOnlyMillwright?: boolean;
   /** Whether it has a floor: the requests that no controller can do without. Default false. */
   readonly hasFloor?: boolean;
+  /** Whether the requests of Millwright can be made in it without a controller. Default false. */
+  readonly hasSameRequests?: boolean;
   /** Not measured. */
   prepare?(stage: Stage): Promise<void>;
   measure(stage: Stage): Promise<void>;

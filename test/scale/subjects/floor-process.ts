@@ -1,7 +1,10 @@
 /**
  * Creates the machines of a MachineDeployment with the least requests: each machine is created, gets the provider ID of its VM, and is Running when its Node has
  * joined, which gets its name. No status before that, no set, no events, no check of anything: a crash loses VMs. When the deployment has no replicas, it
- * deletes them all: each is marked for deletion, its Node cordoned, the VM and the Node deleted, and the finalizer taken off. No drain. Started by floor.ts.
+ * deletes them all: each is marked for deletion, its Node cordoned, the VM and the Node deleted, and the finalizer taken off. No drain.
+ *
+ * With `same-requests` as second argument it deletes with the requests of Millwright, of Machines as large as Millwright's: what is left then is what its
+ * decisions, caches and events cost. Started by floor.ts.
  */
 import {
   finalizers,
@@ -15,11 +18,13 @@ import {
 } from "@millwright/core";
 import {
   type ApiClient,
+  apiTime,
   createApiClient,
   createInformer,
   type KubeObject,
   loadKubeConfig,
   nodeResource,
+  podResource,
   secretResource,
 } from "@millwright/kube";
 import { createCloudClient, type MockCloud, type Vm } from "@millwright/provider-mock";
@@ -27,7 +32,11 @@ import { floorAgent } from "./floor-agent.ts";
 
 type Node = KubeObject & { readonly spec?: { readonly providerID?: string } };
 
+const [, , kubeconfig = "", requests] = process.argv;
+const isSame = requests === "same-requests";
 const namespace = "default";
+/** As many as a Machine has, of its own and of its Node. */
+const CONDITIONS = ["A", "B", "C", "D", "E", "F", "G", "H", "I"];
 /** Machines that are being created, or deleted, at once. */
 const CONCURRENCY = 50;
 
@@ -39,6 +48,11 @@ async function connect(api: ApiClient): Promise<MockCloud> {
   return createCloudClient({ endpoint: Buffer.from(secret.data?.["endpoint"] ?? "", "base64").toString() });
 }
 
+const condition = (type: string, message: string) => {
+  const time = apiTime(new Date());
+  return { type, status: "True", reason: "AsDesired", message, lastHeartbeatTime: time, lastTransitionTime: time };
+};
+
 /** A machine that was created. */
 interface Created {
   readonly name: string;
@@ -48,8 +62,9 @@ interface Created {
 async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<Created> {
   const ref = { namespace, name };
   const spec = { class: { kind: "MachineClass", name: "small" } };
+  const annotations = isSame ? { note: "x".repeat(300) } : {};
   const machine = await api.create<Machine>(machineResource, {
-    metadata: { ...ref, labels: { name: "fleet" }, finalizers: [finalizers.machine] },
+    metadata: { ...ref, labels: { name: "fleet" }, annotations, finalizers: [finalizers.machine] },
     spec,
   });
   const token = machine.metadata.uid ?? "";
@@ -66,14 +81,16 @@ async function create(api: ApiClient, cloud: MockCloud, name: string): Promise<C
 }
 
 async function join(api: ApiClient, name: string, node: string): Promise<void> {
+  const held = isSame ? { finalizers: [finalizers.node] } : {};
   await api.patch(
     nodeResource,
     { name: node },
-    { metadata: { labels: { [labelKeys.machineName]: name } } },
+    { metadata: { labels: { [labelKeys.machineName]: name }, ...held } },
     { kind: "merge" },
   );
-  const lastUpdateTime = new Date().toISOString();
-  const status = { currentStatus: { phase: "Running", lastUpdateTime } };
+  const lastUpdateTime = apiTime(new Date());
+  const conditions = (isSame ? CONDITIONS : []).map((type) => condition(type, "The machine is as it should be"));
+  const status = { currentStatus: { phase: "Running", lastUpdateTime }, conditions };
   await api.patch(machineResource, { namespace, name }, { status }, { kind: "merge", subresource: "status" });
 }
 
@@ -81,12 +98,17 @@ async function remove(api: ApiClient, cloud: MockCloud, { name, vm }: Created, n
   const ref = { namespace, name };
   await api.delete(machineResource, ref);
   await api.patch(nodeResource, { name: node }, { spec: { unschedulable: true } }, { kind: "merge" });
+  if (isSame) {
+    await api.list(podResource, { fieldSelector: `spec.nodeName=${node}` });
+    const metadata = { "$deleteFromPrimitiveList/finalizers": [finalizers.node] };
+    const status = { conditions: [condition("Terminating", `Machine ${name} is being deleted`)] };
+    await api.patch(nodeResource, { name: node }, { metadata, status }, { kind: "strategic", subresource: "status" });
+  }
   await cloud.deleteVm(vm.providerId);
   await api.delete(nodeResource, { name: node });
   await api.patch(machineResource, ref, { metadata: { finalizers: null } }, { kind: "merge" });
 }
 
-const [, , kubeconfig = ""] = process.argv;
 const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: floorAgent });
 const options = { api, clock: systemClock, random: systemRandom };
 const nodes = createInformer<Node>({ ...options, type: nodeResource });

@@ -12,7 +12,7 @@ export interface SubjectProgram {
 
 /** The controllers that are measured. */
 export interface Subject {
-  readonly name: "millwright" | "go-mcm" | "floor";
+  readonly name: "millwright" | "go-mcm" | "floor" | "same-requests";
   /** How they were built, for results. */
   readonly build: string;
   /** User agents of their requests. */

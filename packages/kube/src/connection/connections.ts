@@ -68,41 +68,45 @@ interface Pool {
   readonly dispatcher: Agent;
 }
 
+/** How connections are made: over TLS with these credentials, which are parsed once, and through the proxy if there is one. */
+function connectorFor(
+  build: typeof buildConnector,
+  {
+    tls,
+    proxy,
+    rejectsLinkLocal = false,
+  }: Pick<ClusterConfig, "tls" | "rejectsLinkLocal"> & { readonly proxy: URL | undefined },
+  credentials: Credentials,
+): Pool["connect"] {
+  const ca = tls?.ca === undefined ? undefined : asPem(tls.ca);
+  const cert = credentials.cert ?? tls?.cert;
+  const key = credentials.key ?? tls?.key;
+  const direct = build({
+    secureContext: createSecureContext({
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert: asPem(cert) }),
+      ...(key === undefined ? {} : { key: asPem(key) }),
+    }),
+    ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
+    ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+    ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveInitialDelayMs,
+  });
+  return createEgressConnector(direct, { proxyOf: () => proxy, ca: ca?.toString() });
+}
+
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
   const origin = new URL(config.server).origin;
   const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
-  const resolution = config.rejectsLinkLocal === true ? { lookup: lookupWithoutLinkLocal } : {};
   const singles = new Map<Connection, Client>();
   let current: Pool | undefined;
   let closed = false;
 
   const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
-
-  /** How connections are made: over TLS with these credentials, which are parsed once, and through the proxy if there is one. */
-  function connectorFor(build: typeof buildConnector, credentials: Credentials, tls: TlsMaterial | undefined) {
-    const cert = credentials.cert ?? tls?.cert;
-    const key = credentials.key ?? tls?.key;
-    const secureContext = createSecureContext({
-      ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
-      ...(cert === undefined ? {} : { cert: asPem(cert) }),
-      ...(key === undefined ? {} : { key: asPem(key) }),
-    });
-    const direct = build({
-      secureContext,
-      ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
-      ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
-      ...resolution,
-      allowH2: false,
-      timeout: connectTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: keepAliveInitialDelayMs,
-    });
-    return createEgressConnector(direct, {
-      proxyOf: () => proxy,
-      ca: tls?.ca === undefined ? undefined : asPem(tls.ca).toString(),
-    });
-  }
 
   function throwWhenClosed(): void {
     if (closed) throw new Error("the API client is closed");
@@ -113,7 +117,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     const tls = await currentTls();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
     const { Agent, buildConnector } = loadHttpClients();
-    const connect = connectorFor(buildConnector, credentials, tls);
+    const connect = connectorFor(buildConnector, { ...config, proxy, tls }, credentials);
     const dispatcher = new Agent({
       connect,
       connections: limits.maxConnections,
