@@ -1,9 +1,8 @@
-import { createSecureContext } from "node:tls";
-import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
-import type { Agent, buildConnector, Client } from "undici";
+import { readProxyUrl } from "@millwright/base/egress";
+import type { Agent, Client } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { type Connector, createConnector } from "./connector.ts";
 import { loadHttpClients } from "./http-clients.ts";
-import { lookupWithoutLinkLocal } from "./link-local.ts";
 
 /** Bounds of {@link createConnections}. */
 export interface ConnectionLimits {
@@ -53,49 +52,12 @@ export interface Connections {
   readonly close: () => Promise<void>;
 }
 
-/**
- * A peer that is gone without a word is noticed after this silence plus ten probes a second apart (libuv's setting), about
- * 40 s, of the 60 s within which a half-open connection is detected. Balancers close idle connections after 60 s at the earliest.
- */
-const keepAliveInitialDelayMs = 30_000;
-const connectTimeoutMs = 10_000;
-
 /** The pool, what it was made with, and how connections are made. */
 interface Pool {
   readonly cert: Credentials["cert"];
   readonly tls: TlsMaterial | undefined;
-  readonly connect: ReturnType<typeof createEgressConnector<buildConnector.Options>>;
+  readonly connect: Connector;
   readonly dispatcher: Agent;
-}
-
-/** How connections are made: over TLS with these credentials, which are parsed once, and through the proxy if there is one. */
-function connectorFor(
-  build: typeof buildConnector,
-  {
-    tls,
-    proxy,
-    rejectsLinkLocal = false,
-  }: Pick<ClusterConfig, "tls" | "rejectsLinkLocal"> & { readonly proxy: URL | undefined },
-  credentials: Credentials,
-): Pool["connect"] {
-  const ca = tls?.ca === undefined ? undefined : asPem(tls.ca);
-  const cert = credentials.cert ?? tls?.cert;
-  const key = credentials.key ?? tls?.key;
-  const direct = build({
-    secureContext: createSecureContext({
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert: asPem(cert) }),
-      ...(key === undefined ? {} : { key: asPem(key) }),
-    }),
-    ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
-    ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
-    ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
-    allowH2: false,
-    timeout: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelay: keepAliveInitialDelayMs,
-  });
-  return createEgressConnector(direct, { proxyOf: () => proxy, ca: ca?.toString() });
 }
 
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
@@ -117,7 +79,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     const tls = await currentTls();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
     const { Agent, buildConnector } = loadHttpClients();
-    const connect = connectorFor(buildConnector, { ...config, proxy, tls }, credentials);
+    const connect = createConnector(buildConnector, { ...config, proxy, tls }, credentials);
     const dispatcher = new Agent({
       connect,
       connections: limits.maxConnections,
@@ -169,8 +131,4 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   const untilReturned = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   return { pool, single, release, untilReturned, close };
-}
-
-function asPem(material: string | Uint8Array): string | Buffer {
-  return typeof material === "string" ? material : Buffer.from(material);
 }

@@ -49,7 +49,7 @@ async function serve(own: TestCertificate, clients: readonly TestCertificate[]) 
   return { url: `https://127.0.0.1:${port}`, server, peers, accepted: () => accepted };
 }
 
-async function connect(url: string) {
+async function apiAt(url: string) {
   await write(
     "kubeconfig",
     JSON.stringify({
@@ -61,6 +61,11 @@ async function connect(url: string) {
   );
   const api = createApiClient(await loadKubeConfig({ file: join(folder, "kubeconfig") }));
   closers.push(api.close);
+  return api;
+}
+
+async function connect(url: string) {
+  const api = await apiAt(url);
   return () => api.get(nodeResource, { name: "a" });
 }
 
@@ -81,6 +86,26 @@ test("takes a new client certificate once its key is there too, without an outag
   await ask();
   expect(accepted()).toBeGreaterThan(before);
   expect(peers).toEqual(["old", "old", "old", "old", "fresh"]);
+});
+
+test("resumes the TLS session of the watch before, until there is another client certificate", async () => {
+  const [own, old, fresh] = [makeCertificate("server"), makeCertificate("old"), makeCertificate("fresh")];
+  const { url, server, peers } = await serve(own, [old, fresh]);
+  const resumed: boolean[] = [];
+  server.on("secureConnection", (socket) => resumed.push(socket.isSessionReused()));
+  await Promise.all([write("ca.crt", own.cert), write("me.crt", old.cert), write("me.key", old.key)]);
+  const api = await apiAt(url);
+  // What the server answers is no line.
+  const watch = async () => {
+    const events = api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal);
+    await expect(events[Symbol.asyncIterator]().next()).rejects.toThrow("ended inside a line");
+  };
+  await watch();
+  await watch();
+  await Promise.all([write("me.crt", fresh.cert), write("me.key", fresh.key)]);
+  await watch();
+  expect(resumed).toEqual([false, true, false]);
+  expect(peers).toEqual(["old", "old", "fresh"]);
 });
 
 test("trusts a rotated server certificate once the CA file holds it (API server certificate rotated)", async () => {

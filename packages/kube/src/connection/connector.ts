@@ -1,0 +1,55 @@
+import { createSecureContext, type SecureContext } from "node:tls";
+import { createEgressConnector } from "@millwright/base/egress";
+import type { buildConnector } from "undici";
+import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { lookupWithoutLinkLocal } from "./link-local.ts";
+
+/**
+ * A peer that is gone without a word is noticed after this silence plus ten probes a second apart (libuv's setting), about
+ * 40 s, of the 60 s within which a half-open connection is detected. Balancers close idle connections after 60 s at the earliest.
+ */
+const keepAliveInitialDelayMs = 30_000;
+const connectTimeoutMs = 10_000;
+
+/** Makes connections of undici. */
+export type Connector = ReturnType<typeof createEgressConnector<buildConnector.Options>>;
+
+/** What {@link createConnector} needs of the configuration of a cluster. */
+export interface ConnectorConfig extends Pick<ClusterConfig, "rejectsLinkLocal"> {
+  readonly tls: TlsMaterial | undefined;
+  readonly proxy: URL | undefined;
+}
+
+const asPem = (material: string | Uint8Array): string | Buffer =>
+  typeof material === "string" ? material : Buffer.from(material);
+
+/** Parses the certificates and the key. */
+function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials): SecureContext {
+  const cert = credentials.cert ?? tls?.cert;
+  const key = credentials.key ?? tls?.key;
+  return createSecureContext({
+    ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
+    ...(cert === undefined ? {} : { cert: asPem(cert) }),
+    ...(key === undefined ? {} : { key: asPem(key) }),
+  });
+}
+
+/** Makes what connects over TLS with these credentials, which are parsed once, and through the proxy if there is one. It resumes TLS sessions. */
+export function createConnector(
+  build: typeof buildConnector,
+  { tls, proxy, rejectsLinkLocal = false }: ConnectorConfig,
+  credentials: Credentials,
+): Connector {
+  const direct = build({
+    secureContext: secureContextOf(tls, credentials),
+    ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
+    ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+    ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveInitialDelayMs,
+  });
+  const ca = tls?.ca === undefined ? undefined : asPem(tls.ca).toString();
+  return createEgressConnector(direct, { proxyOf: () => proxy, ca });
+}
