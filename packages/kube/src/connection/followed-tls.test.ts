@@ -88,14 +88,14 @@ test("takes a new client certificate once its key is there too, without an outag
   expect(peers).toEqual(["old", "old", "old", "old", "fresh"]);
 });
 
-test("resumes the TLS session of the watch before, until there is another client certificate", async () => {
+test("resumes the TLS session of the watch before, until the client certificate changes", async () => {
   const [own, old, fresh] = [makeCertificate("server"), makeCertificate("old"), makeCertificate("fresh")];
   const { url, server, peers } = await serve(own, [old, fresh]);
   const resumed: boolean[] = [];
   server.on("secureConnection", (socket) => resumed.push(socket.isSessionReused()));
   await Promise.all([write("ca.crt", own.cert), write("me.crt", old.cert), write("me.key", old.key)]);
   const api = await apiAt(url);
-  // What the server answers is no line.
+  // The answer ends without a line feed.
   const watch = async () => {
     const events = api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal);
     await expect(events[Symbol.asyncIterator]().next()).rejects.toThrow("ended inside a line");
