@@ -73,7 +73,7 @@ export async function startHandOver(
 ): Promise<HandOver> {
   const clusterFaults = createClusterFaults();
   const nodeLife = { clusterFaults, heartbeatMs: 1_000, silenceMs: 15_000 };
-  const fleet = await startRealFleet(nodeLife, { bootDelayMs: 3_000 }, { hasOwnTarget });
+  const fleet = await startRealFleet(nodeLife, { bootDelayMs: 3_000, deleteDelayMs: 3_000 }, { hasOwnTarget });
   const stopKubelet = (node: string): { remove(): void } => clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
   const running: Program[] = [];
   const before = new Map<string, Before>();

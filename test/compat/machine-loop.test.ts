@@ -24,7 +24,7 @@ describe("millwright run on a real kube-apiserver", () => {
   const clusterFaults = createClusterFaults();
 
   beforeAll(async () => {
-    fleet = await startRealFleet({ clusterFaults, heartbeatMs: 400, silenceMs: 1_600 });
+    fleet = await startRealFleet({ clusterFaults, heartbeatMs: 400, silenceMs: 1_600 }, { deleteDelayMs: 2_000 });
     kubectl = await createKubectl(fleet.kubeconfig);
     await fleet.api.create(machineClassResource, machineClass("small"));
     await fleet.api.create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });

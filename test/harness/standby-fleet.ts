@@ -65,11 +65,11 @@ async function createDeployments(fleet: Fleet): Promise<void> {
   await changeDeployment(fleet, "fleet", { strategy });
 }
 
-/** Starts the fleet on a devcluster API server. Creations are slow, so that what is done to the leader finds them in flight. */
+/** Starts the fleet on a devcluster API server. Creations and deletions are slow, so that what is done to the leader finds them in flight. */
 export async function startStandbyFleet(
   options: Partial<SimulatedCloudOptions> = {},
 ): Promise<StandbyFleet<Installation>> {
-  const installation = await startInstallation({ latencyMs: 200, ...options });
+  const installation = await startInstallation({ latencyMs: 200, deleteDelayMs: 2_000, ...options });
   const { url } = installation;
   return createStandbyFleet({ installation, server: { url } });
 }

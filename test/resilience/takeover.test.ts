@@ -40,8 +40,8 @@ describe("millwright run, killed and started again", () => {
     (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
 
   beforeEach(async () => {
-    // Creations are slow, so that a kill finds them in flight.
-    installation = await startInstallation({ latencyMs: 300 });
+    // Creations and deletions are slow, so that a kill finds them in flight.
+    installation = await startInstallation({ latencyMs: 300, deleteDelayMs: 2_000 });
     await installation.api.create(machineClassResource, machineClass("small"));
   });
 
