@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { flowFacts } from "./machine-flow.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
-const metadata = { name: "pool-1", namespace: "shoot", uid: "u1", creationTimestamp: "2026-01-01T00:00:00Z" };
+const metadata: Machine["metadata"] = {
+  name: "pool-1",
+  namespace: "shoot",
+  uid: "u1",
+  creationTimestamp: "2026-01-01T00:00:00Z",
+};
 const leaving = { ...metadata, deletionTimestamp: "2026-01-01T00:08:00Z" };
 
 interface State {
@@ -108,6 +113,21 @@ describe("what happened to a machine", () => {
     ],
     ["it was updated in place and is back", aMachine(updated), aMachine(back), []],
     ["it is gone", aMachine({}, leaving), undefined, [{ fact: "took", step: "delete", ms: 120_000 }]],
+    [
+      "it is gone before its deletion was in its status: its node was empty",
+      aMachine(joinedNow, { ...leaving, labels: { node: "node-1" } }),
+      undefined,
+      [
+        { fact: "took", step: "drain", ms: 0 },
+        { fact: "took", step: "delete", ms: 120_000 },
+      ],
+    ],
+    [
+      "it is gone and had no node",
+      aMachine(joinedNow, leaving),
+      undefined,
+      [{ fact: "took", step: "delete", ms: 120_000 }],
+    ],
     [
       "it is gone, and another has its name",
       aMachine({}, leaving),

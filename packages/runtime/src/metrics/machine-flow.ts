@@ -1,5 +1,5 @@
 import { markedStage } from "@millwright/controllers";
-import { deletionEvents, type DeletionStage, drainResultIn, type Machine, phaseOf } from "@millwright/core";
+import { deletionEvents, type DeletionStage, drainResultIn, labelKeys, type Machine, phaseOf } from "@millwright/core";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";
@@ -24,7 +24,9 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
   if (before === undefined) return [];
   if (after === undefined || after.metadata.uid !== before.metadata.uid) {
     const { deletionTimestamp } = before.metadata;
-    return deletionTimestamp === undefined ? [] : [{ fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
+    if (deletionTimestamp === undefined) return [];
+    const drained: readonly FlowFact[] = isDrainedAtOnce(before) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
+    return [...drained, { fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
   }
   const facts: FlowFact[] = [];
   const age = since(after.metadata.creationTimestamp, now);
@@ -66,6 +68,10 @@ function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
 const isDrainedForPreservation = ({ status }: Machine): boolean =>
   drainResultIn(status?.lastOperation?.description) !== undefined ||
   status?.lastOperation?.description?.startsWith(deletionEvents.forceDrained()) === true;
+
+/** A healthy machine whose Node was empty, and whose VM was deleted within a second, has no stage of its deletion in its status. */
+const isDrainedAtOnce = (machine: Machine): boolean =>
+  phaseOf(machine) === "Running" && (machine.metadata.labels?.[labelKeys.node] ?? "") !== "";
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 
