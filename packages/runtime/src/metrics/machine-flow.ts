@@ -22,12 +22,7 @@ const since = (time: string | undefined, now: Date): number =>
  */
 export function flowFacts(before: Machine | undefined, after: Machine | undefined, now: Date): readonly FlowFact[] {
   if (before === undefined) return [];
-  if (after === undefined || after.metadata.uid !== before.metadata.uid) {
-    const { deletionTimestamp } = before.metadata;
-    if (deletionTimestamp === undefined) return [];
-    const drained: readonly FlowFact[] = isDrainedAtOnce(before) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
-    return [...drained, { fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
-  }
+  if (after === undefined || after.metadata.uid !== before.metadata.uid) return endFacts(before, now);
   const facts: FlowFact[] = [];
   const age = since(after.metadata.creationTimestamp, now);
   if (!before.spec.providerID && after.spec.providerID) facts.push({ fact: "took", step: "create", ms: age });
@@ -37,6 +32,14 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
   if (isAsked(after) && !isAsked(before) && phaseOf(before) === "Failed" && isForHealth(before))
     facts.push({ fact: "stale" });
   return [...facts, ...drainFacts(before, after)];
+}
+
+/** What happened to a machine that is gone. */
+function endFacts(last: Machine, now: Date): readonly FlowFact[] {
+  const { deletionTimestamp } = last.metadata;
+  if (deletionTimestamp === undefined) return [];
+  const drained: readonly FlowFact[] = isDrainedAtOnce(last) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
+  return [...drained, { fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
 }
 
 /** Where the drain of a machine that is deleted stands. */
