@@ -15,7 +15,7 @@ const connectTimeoutMs = 10_000;
 export type Connector = ReturnType<typeof createEgressConnector<buildConnector.Options>>;
 
 /** What {@link createConnector} needs of the configuration of a cluster. */
-export interface ConnectorConfig extends Pick<ClusterConfig, "rejectsLinkLocal"> {
+export interface ConnectorConfig extends Pick<ClusterConfig, "server" | "rejectsLinkLocal"> {
   readonly tls: TlsMaterial | undefined;
   readonly proxy: URL | undefined;
 }
@@ -37,11 +37,12 @@ function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials)
 /** Makes what connects over TLS with these credentials, which are parsed once, and through the proxy if there is one. It resumes TLS sessions. */
 export function createConnector(
   build: typeof buildConnector,
-  { tls, proxy, rejectsLinkLocal = false }: ConnectorConfig,
+  { server, tls, proxy, rejectsLinkLocal = false }: ConnectorConfig,
   credentials: Credentials,
 ): Connector {
   const direct = build({
-    secureContext: secureContextOf(tls, credentials),
+    // Without TLS, the root certificates would be loaded for nothing.
+    ...(server.startsWith("https:") ? { secureContext: secureContextOf(tls, credentials) } : {}),
     ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
     ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
     ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
