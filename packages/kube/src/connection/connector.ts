@@ -42,7 +42,7 @@ export function createConnector(
 ): Connector {
   const direct = build({
     // Without TLS, the root certificates would be loaded for nothing.
-    ...(server.startsWith("https:") ? { secureContext: secureContextOf(tls, credentials) } : {}),
+    ...(new URL(server).protocol === "https:" ? { secureContext: secureContextOf(tls, credentials) } : {}),
     ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
     ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
     ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
