@@ -4,6 +4,7 @@ import { configMap, configMaps, node, nodes, pod, pods } from "./sample-objects.
 const a = `${configMaps}/a`;
 const n = `${nodes}/compat-patch`;
 const p = `${pods}/p`;
+const time = "2026-01-01T00:00:00Z";
 
 /** JSON, merge and strategic merge patches. */
 export const patch = subject("patch", [
@@ -73,6 +74,24 @@ export const patch = subject("patch", [
   }),
   strategicPatch("strategic: cordon", n, { spec: { unschedulable: true } }),
   strategicPatch("strategic: uncordon", n, { spec: { unschedulable: null } }),
+  strategicPatch("strategic: add finalizers", n, { metadata: { finalizers: ["x.io/a", "x.io/b"] } }),
+  ...["a", "b"].map((name) =>
+    strategicPatch(`strategic: a condition, and finalizer ${name} off, in a request for the status`, `${n}/status`, {
+      metadata: { "$deleteFromPrimitiveList/finalizers": [`x.io/${name}`] },
+      status: {
+        conditions: [
+          {
+            type: "Terminating",
+            status: "True",
+            reason: "R",
+            message: "m",
+            lastHeartbeatTime: time,
+            lastTransitionTime: time,
+          },
+        ],
+      },
+    }),
+  ),
   strategicPatch("strategic: a condition in the status", `${n}/status`, {
     status: {
       conditions: [
