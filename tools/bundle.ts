@@ -77,6 +77,9 @@ const { output } = await bundle.write({
   dir: join(folder, "dist"),
   sourcemap: true,
   chunkFileNames: "chunks/[name]-[hash].js",
+  // The engine keeps the text of what it has loaded, and two bytes for each character where one of them is not Latin. Source maps lead to the comments.
+  comments: { legal: true, annotation: true, jsdoc: false },
+  charset: "ascii",
 });
 
 const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
