@@ -54,6 +54,11 @@ export const watches = subject("watches", [
   watch("metadata only", (seen) => from(versionOf(seen("add c by apply"))), partial),
   watch("tables", (seen) => from(versionOf(seen("let held go"))), table),
   watch(
+    "a bookmark before its end",
+    (seen) =>
+      `${configMaps}?watch=true&timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=${versionOf(seen("add c by apply"))}`,
+  ),
+  watch(
     "initial events",
     `${configMaps}?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
   ),

@@ -8,8 +8,12 @@ export interface IncomingBody {
   fail(error: unknown): void;
 }
 
-/** Makes an empty {@link IncomingBody}. */
-export function createIncomingBody(): IncomingBody {
+/**
+ * Makes an empty {@link IncomingBody}.
+ *
+ * @param destroy called when its reader wants no more of it
+ */
+export function createIncomingBody(destroy: () => void): IncomingBody {
   const chunks: Buffer[] = [];
   let isOver = false;
   let failure: { readonly error: unknown } | undefined;
@@ -39,6 +43,7 @@ export function createIncomingBody(): IncomingBody {
         return copy;
       },
       text: async () => (await readAll()).toString("utf8"),
+      destroy,
     },
     add(chunk) {
       chunks.push(chunk);

@@ -71,9 +71,17 @@ interface WayBack {
   fail(error: unknown): void;
 }
 
-function createWayBack(owner: Scope, scheduler: Scheduler, latencyMs: () => number): WayBack {
+interface Wire {
+  readonly owner: Scope;
+  readonly scheduler: Scheduler;
+  readonly latencyMs: () => number;
+  /** Closes it at both ends. */
+  readonly destroy: () => void;
+}
+
+function createWayBack({ owner, scheduler, latencyMs, destroy }: Wire): WayBack {
   const { promise, resolve, reject } = Promise.withResolvers<ConnectionResponse>();
-  const incoming = createIncomingBody();
+  const incoming = createIncomingBody(destroy);
   const inFlight: (() => void)[] = [];
   let lastMs = 0;
   const later = (run: () => void, moreMs = 0): void => {
@@ -142,12 +150,17 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
   const wires = scheduler.scope("network");
   const latencyMs = (): number => 1 + Math.floor(random.next() * slowestMs);
 
-  function send(owner: Scope, request: ConnectionRequest, onOpened: (close: () => void) => void) {
+  /** Sends a request. What destroys its connection is in `open` until then. */
+  function send(owner: Scope, request: ConnectionRequest, open: Set<() => void>) {
     const { path, method, signal } = request;
     const sent: SentRequest = { sender: owner.name, method, path, isWatch: path.includes("watch=true") };
     const fate = faults.fateOf(sent);
     const isAnswered = fate === undefined || fate.kind === "slow";
-    const back = createWayBack(owner, scheduler, latencyMs);
+    const destroy = (): void => {
+      open.delete(destroy);
+      close(socketError("ECONNABORTED"));
+    };
+    const back = createWayBack({ owner, scheduler, latencyMs, destroy });
     let response: { destroy(): unknown } | undefined;
     let isCut = false;
     const cut = (): void => {
@@ -188,7 +201,7 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
       serve(server.request, server.response);
     };
 
-    onOpened(() => close(socketError("ECONNABORTED")));
+    open.add(destroy);
     signal.addEventListener("abort", () => close(signal.reason), { once: true });
     if (signal.aborted) close(signal.reason);
     else if (fate?.kind === "unreachable") back.reset("ECONNREFUSED");
@@ -201,22 +214,14 @@ export function createNetwork({ scheduler, random, faults, serve, onServed }: Ne
 
   return {
     connect(owner) {
-      const singles = new Map<Connection, () => void>();
-      const pool: Connection = { request: (request) => send(owner, request, () => undefined) };
+      const watches = new Set<() => void>();
+      const pool: Connection = { request: (request) => send(owner, request, new Set()) };
+      const streams: Connection = { request: (request) => send(owner, request, watches) };
       return {
         pool: async () => pool,
-        async single() {
-          const connection: Connection = {
-            request: (request) => send(owner, request, (cut) => void singles.set(connection, cut)),
-          };
-          return connection;
-        },
-        release(connection) {
-          singles.get(connection)?.();
-          singles.delete(connection);
-        },
+        streams: async () => streams,
         async close() {
-          for (const cut of singles.values()) cut();
+          for (const destroy of watches) destroy();
         },
       };
     },

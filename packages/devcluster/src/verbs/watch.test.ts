@@ -101,3 +101,10 @@ test("sends bookmarks at the interval of its options", async () => {
   expect(await watch.next()).toMatchObject({ type: "BOOKMARK" });
   watch.close();
 });
+
+test("sends a bookmark two seconds before the end of a watch", async () => {
+  const server = await startServer({ bookmarkEveryMs: 60_000 });
+  const watch = server.watch(`${configMaps}?watch=true&resourceVersion=0&allowWatchBookmarks=true&timeoutSeconds=3`);
+  expect(await watch.next()).toMatchObject({ type: "BOOKMARK" });
+  expect(await watch.next()).toBeUndefined();
+});

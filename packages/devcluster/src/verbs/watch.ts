@@ -17,6 +17,9 @@ const withoutReason = (message: string): StatusError => new StatusError(500, "",
 
 const defaultTimeoutSeconds = 1800;
 
+/** As in kube-apiserver, so that the next watch begins with what is new. */
+const lastBookmarkBeforeEndMs = 2_000;
+
 /** The parameters of a watch. */
 export interface WatchRequest {
   readonly definition: ResourceDefinition;
@@ -93,7 +96,11 @@ export async function serveWatch(
   if (session.isOver) return;
   session.onEnd(store.subscribe(definition.collection, deliver));
   session.onEnd(startTimer(clock, timeoutSeconds * 1000, session.end));
-  if (bookmarks) session.onEnd(startInterval(clock, bookmarkEveryMs, () => bookmark()));
+  if (bookmarks) {
+    session.onEnd(startInterval(clock, bookmarkEveryMs, () => bookmark()));
+    const lastMs = timeoutSeconds * 1000 - lastBookmarkBeforeEndMs;
+    if (lastMs > 0) session.onEnd(startTimer(clock, lastMs, () => bookmark()));
+  }
   return session.ended;
 }
 

@@ -191,8 +191,7 @@ async function keepResyncing(
  * Lists and watches run in one loop, never two at once.
  *
  * A dead connection is detected within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
- * last version, which costs one request and no list. A server sends bookmarks about every minute, so the watch of a type
- * without any changes is replaced once in that time.
+ * last version, which costs one request and no list. A server ends each watch before, with a bookmark, so that a healthy one is not silent for so long.
  */
 export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { api, type, store, clock, random, inactivityMs, metadataOnly = false } = options;

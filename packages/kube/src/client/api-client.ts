@@ -220,12 +220,13 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     },
 
     watch(type, watchOptions, signal) {
-      const query = queryOfWatch(watchOptions, watchOptions.timeoutSeconds ?? watchTimeoutSeconds(random));
+      const { inactivityMs = defaultInactivityMs, sendInitialEvents: isList = false } = watchOptions;
+      const timeoutSeconds = watchOptions.timeoutSeconds ?? watchTimeoutSeconds({ inactivityMs, isList }, random);
       return openWatch({
         transport,
-        path: collectionPath(type, watchOptions.namespace) + queryString(query),
+        path: collectionPath(type, watchOptions.namespace) + queryString(queryOfWatch(watchOptions, timeoutSeconds)),
         clock,
-        inactivityMs: watchOptions.inactivityMs ?? defaultInactivityMs,
+        inactivityMs,
         omitManagedFields: watchOptions.omitManagedFields,
         headers: acceptHeader("PartialObjectMetadata", watchOptions),
         onAnswer: watchOptions.onAnswer,

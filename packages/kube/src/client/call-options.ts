@@ -65,7 +65,7 @@ export interface WatchOptions extends Scope, ReadOptions {
   readonly resourceVersionMatch?: "NotOlderThan" | undefined;
   /** Default true. */
   readonly allowBookmarks?: boolean | undefined;
-  /** When the server is to end the watch. Default: 5 to 10 minutes, at random. */
+  /** When the server is to end the watch. Default: at random 4 to 10 s before `inactivityMs`, or 5 to 10 minutes with `sendInitialEvents`. */
   readonly timeoutSeconds?: number | undefined;
   /** The watch fails after this silence, milliseconds. Default 50 s. */
   readonly inactivityMs?: number | undefined;

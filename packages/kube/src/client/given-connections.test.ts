@@ -8,38 +8,39 @@ const node = { apiVersion: "v1", kind: "Node", metadata: { name: "a", resourceVe
 /** Connections to nowhere, which answer each request with the node. */
 function connections() {
   const requests: ConnectionRequest[] = [];
-  const released: Connection[] = [];
-  const body = (text: string) => ({
+  const destroyed: string[] = [];
+  const body = (path: string, text: string) => ({
     async *[Symbol.asyncIterator]() {
       yield Buffer.from(text);
     },
     arrayBuffer: async () => Uint8Array.from(Buffer.from(text)).buffer,
     text: async () => text,
+    destroy: () => destroyed.push(path),
   });
   const connect = (): Connection => ({
     async request(request) {
       requests.push(request);
       const text = request.path.includes("watch=true") ? `{"type":"ADDED","object":${JSON.stringify(node)}}\n` : node;
-      return { statusCode: 200, headers: {}, body: body(typeof text === "string" ? text : JSON.stringify(text)) };
+      const content = typeof text === "string" ? text : JSON.stringify(text);
+      return { statusCode: 200, headers: {}, body: body(request.path, content) };
     },
   });
   const all: Connections = {
     pool: async () => connect(),
-    single: async () => connect(),
-    release: (connection) => void released.push(connection),
+    streams: async () => connect(),
     close: async () => undefined,
   };
-  return { requests, released, all };
+  return { requests, destroyed, all };
 }
 
-test("sends its requests over connections that it was given, and releases those of watches", async () => {
-  const { requests, released, all } = connections();
+test("sends its requests over connections that it was given, and destroys those of watches", async () => {
+  const { requests, destroyed, all } = connections();
   const api = createApiClient({ server: "http://127.0.0.1" }, { connections: all });
   await expect(api.get(nodeResource, { name: "a" })).resolves.toMatchObject(node);
-  expect(released).toHaveLength(0);
+  expect(destroyed).toHaveLength(0);
   for await (const event of api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal))
     expect(event).toMatchObject({ type: "ADDED", object: node });
   expect(requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
   expect(requests[0]).toMatchObject({ origin: "http://127.0.0.1", path: "/api/v1/nodes/a" });
-  expect(released).toHaveLength(1);
+  expect(destroyed).toEqual([requests[1]?.path]);
 });

@@ -224,23 +224,19 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     credentials: Credentials,
     signal: AbortSignal,
   ): Promise<TransportStream> {
-    const owned = await connections.single(credentials);
-    try {
-      const answer = await send(owned, request, credentials, signal);
-      if (answer.statusCode >= 400) {
-        throw apiErrorFromResponse(
-          `${request.method} ${request.path}`,
-          answer.statusCode,
-          await answer.body.text(),
-          parseRetryAfter(header(answer, "retry-after"), serverTime.now()),
-        );
-      }
-      // From here on the caller ends the stream with close().
-      return { chunks: answer.body, close: () => connections.release(owned) };
-    } catch (error) {
-      connections.release(owned);
-      throw error;
+    // The connection of a watch that has just ended takes the next one.
+    await connections.untilReturned?.();
+    const answer = await send(await connections.streams(credentials), request, credentials, signal);
+    if (answer.statusCode >= 400) {
+      throw apiErrorFromResponse(
+        `${request.method} ${request.path}`,
+        answer.statusCode,
+        await answer.body.text(),
+        parseRetryAfter(header(answer, "retry-after"), serverTime.now()),
+      );
     }
+    // From here on the caller ends the stream with close().
+    return { chunks: answer.body, close: () => void answer.body.destroy() };
   }
 
   async function stream(request: TransportRequest): Promise<TransportStream> {

@@ -76,9 +76,13 @@ test("reads many events of one chunk, and passes over empty lines", async () => 
   expect(events.map(({ type }) => type)).toEqual(["ADDED", "BOOKMARK", "DELETED"]);
 });
 
-test("asks for bookmarks and for an end within five to ten minutes", async () => {
+test.each([
+  { inactivityMs: undefined, sendInitialEvents: false, least: 40, most: 46 },
+  { inactivityMs: 1_000, sendInitialEvents: false, least: 1, most: 1 },
+  { inactivityMs: undefined, sendInitialEvents: true, least: 300, most: 599 },
+])("asks for bookmarks and for an end: %o", async ({ least, most, ...options }) => {
   const { server, api } = await serve((response) => void response.end());
-  await readAll(api.watch(nodeResource, { resourceVersion: "42", namespace: "ignored" }, never));
+  await readAll(api.watch(nodeResource, { resourceVersion: "42", namespace: "ignored", ...options }, never));
   const url = new URL(server.requests[0]?.url ?? "", server.url);
   expect(url.pathname).toBe("/api/v1/nodes");
   expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -86,8 +90,21 @@ test("asks for bookmarks and for an end within five to ten minutes", async () =>
     resourceVersion: "42",
     allowWatchBookmarks: "true",
   });
-  expect(Number(url.searchParams.get("timeoutSeconds"))).toBeGreaterThanOrEqual(300);
-  expect(Number(url.searchParams.get("timeoutSeconds"))).toBeLessThan(600);
+  expect(Number(url.searchParams.get("timeoutSeconds"))).toBeGreaterThanOrEqual(least);
+  expect(Number(url.searchParams.get("timeoutSeconds"))).toBeLessThanOrEqual(most);
+});
+
+test("continues a watch that the server has ended on the same connection", async () => {
+  const { server, api } = await serve((response) => void response.end(event("BOOKMARK", node("2"))));
+  for (let count = 0; count < 3; count++) await readAll(api.watch(nodeResource, from, never));
+  expect(server.requests).toHaveLength(3);
+  expect(server.connections()).toBe(1);
+});
+
+test("closes the connection of a watch that its reader leaves", async () => {
+  const { server, api } = await serve((response) => void response.write(event("ADDED", node("2"))));
+  for await (const _ of api.watch(nodeResource, from, never)) break;
+  await expect.poll(server.open).toBe(0);
 });
 
 test("fails when the last line is cut off, and delivers what came before", async () => {

@@ -25,10 +25,12 @@ export interface WatchEvent {
  * within 60 s, including the time to reconnect. TCP keep-alive detects a dead host sooner (see
  * connection/connections.ts), but not a dead process, nor a load balancer that keeps the connection.
  *
- * A kube-apiserver sends bookmarks about every minute, so a healthy watch without events is replaced
- * as well: silence is not a failure, and continuing from the last version costs one request a minute.
+ * A kube-apiserver sends bookmarks every minute only, but also two seconds before it ends a watch: see {@link watchTimeoutSeconds}.
  */
 export const defaultInactivityMs = 50_000;
+
+/** How long before that a watch without events is to end at the latest, seconds: its last bookmark may be late. */
+const marginSeconds = 4;
 
 /** etcd rejects objects beyond 1.5 MiB; JSON escapes can make six bytes of one. */
 const maxLineBytes = 16 * 1024 * 1024;
@@ -48,9 +50,19 @@ export interface WatchStreamOptions {
   readonly signal: AbortSignal;
 }
 
-/** A duration after which the server is to end a watch: five to ten minutes, so that they do not all end together. */
-export function watchTimeoutSeconds(random: Random): number {
-  return 300 + Math.floor(random.next() * 300);
+/**
+ * A duration after which the server is to end a watch, so chosen that they do not all end together.
+ *
+ * A watch that only continues another one ends before its silence could mean a dead connection. The server then ends it in good order, with
+ * a bookmark, and the next one takes its connection: a tenth of the cost of a new one. One that begins with a list may take five to ten minutes.
+ */
+export function watchTimeoutSeconds(
+  { inactivityMs, isList }: { readonly inactivityMs: number; readonly isList: boolean },
+  random: Random,
+): number {
+  if (isList) return 300 + Math.floor(random.next() * 300);
+  const latest = inactivityMs / 1_000 - marginSeconds;
+  return Math.max(1, Math.floor(latest - random.next() * (latest / 8)));
 }
 
 /**

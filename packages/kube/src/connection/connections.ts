@@ -1,7 +1,7 @@
 import { readProxyUrl } from "@millwright/base/egress";
-import type { Agent, Client } from "undici";
+import type { Agent } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
-import { type Connector, createConnector } from "./connector.ts";
+import { createConnector } from "./connector.ts";
 import { loadHttpClients } from "./http-clients.ts";
 
 /** Bounds of {@link createConnections}. */
@@ -30,7 +30,12 @@ export interface ConnectionResponse {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Read once, in one of these ways. */
-  readonly body: AsyncIterable<Uint8Array> & { arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
+  readonly body: AsyncIterable<Uint8Array> & {
+    arrayBuffer(): Promise<ArrayBuffer>;
+    text(): Promise<string>;
+    /** Ends what was not read to its end, and closes its connection. */
+    destroy(): unknown;
+  };
 }
 
 /** What sends requests: a dispatcher of undici, or a simulated network. */
@@ -43,92 +48,89 @@ export interface Connection {
 export interface Connections {
   /** The shared pool. */
   pool(credentials: Credentials): Promise<Connection>;
-  /** A connection of one's own, for a watch: it must not take a place in the pool for minutes. */
-  single(credentials: Credentials): Promise<Connection>;
-  /** Closes a connection made by {@link Connections.single}, at once. */
-  release(connection: Connection): void;
-  /** Resolves when a connection of the pool whose response was just read takes another request. Absent: it does at once. */
+  /** Connections for watches, as many as there are: these must not take places in the pool for minutes. */
+  streams(credentials: Credentials): Promise<Connection>;
+  /** Resolves when a connection whose response was just read takes another request. Absent: it does at once. */
   readonly untilReturned?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** The pool, what it was made with, and how connections are made. */
-interface Pool {
+/** The connections with the same certificates. */
+interface Pools {
   readonly cert: Credentials["cert"];
   readonly tls: TlsMaterial | undefined;
-  readonly connect: Connector;
-  readonly dispatcher: Agent;
+  readonly requests: Agent;
+  readonly streams: Agent;
 }
+
+/** Connections whose responses may be destroyed before they are read: a stream that fails without a listener would end the process. */
+const createStreams = (agent: Agent): Connection => ({
+  async request(request) {
+    const response = await agent.request(request);
+    response.body.on("error", () => {});
+    return response;
+  },
+});
 
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
-  const origin = new URL(config.server).origin;
   const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
-  const singles = new Map<Connection, Client>();
-  let current: Pool | undefined;
+  /** All that are not closed. */
+  const agents = new Set<Agent>();
+  let current: Pools | undefined;
   let closed = false;
 
   const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
 
-  function throwWhenClosed(): void {
-    if (closed) throw new Error("the API client is closed");
+  function createAgent(options: Agent.Options): Agent {
+    const { Agent } = loadHttpClients();
+    // The deadline of the request bounds the answer; undici's own clock would cut it at five minutes.
+    const agent = new Agent({ ...options, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+    agents.add(agent);
+    return agent;
   }
 
-  async function poolFor(credentials: Credentials): Promise<Pool> {
-    throwWhenClosed();
+  /** Lets what is under way end in peace. */
+  async function retire(agent: Agent): Promise<void> {
+    await agent.close().catch(() => {});
+    agents.delete(agent);
+  }
+
+  async function poolsFor(credentials: Credentials): Promise<Pools> {
+    if (closed) throw new Error("the API client is closed");
     const tls = await currentTls();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
-    const { Agent, buildConnector } = loadHttpClients();
-    const connect = createConnector(buildConnector, { ...config, proxy, tls }, credentials);
-    const dispatcher = new Agent({
-      connect,
-      connections: limits.maxConnections,
-      allowH2: false,
-      keepAliveTimeout: 30_000,
-      maxResponseSize: limits.maxResponseBytes,
-      // The deadline of the request bounds the answer; undici's own clock would cut it at five minutes.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    // Requests on the connections of the former certificate end in peace.
-    void current?.dispatcher.close().catch(() => {});
-    current = { cert: credentials.cert, tls, connect, dispatcher };
+    // Shared, so that a TLS session is resumed.
+    const connect = createConnector(loadHttpClients().buildConnector, { ...config, proxy, tls }, credentials);
+    const former = current;
+    current = {
+      cert: credentials.cert,
+      tls,
+      requests: createAgent({
+        connect,
+        connections: limits.maxConnections,
+        keepAliveTimeout: 30_000,
+        maxResponseSize: limits.maxResponseBytes,
+      }),
+      streams: createAgent({ connect }),
+    };
+    if (former !== undefined) for (const agent of [former.requests, former.streams]) void retire(agent);
     return current;
-  }
-
-  const pool = async (credentials: Credentials): Promise<Agent> => (await poolFor(credentials)).dispatcher;
-
-  async function single(credentials: Credentials): Promise<Client> {
-    // With the connector of the pool, a TLS session is resumed: watches connect again every minute.
-    const { connect } = await poolFor(credentials);
-    const { Client } = loadHttpClients();
-    const dispatcher = new Client(origin, {
-      connect,
-      allowH2: false,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    singles.set(dispatcher, dispatcher);
-    return dispatcher;
-  }
-
-  function release(connection: Connection): void {
-    const dispatcher = singles.get(connection);
-    singles.delete(connection);
-    void dispatcher?.destroy().catch(() => {});
   }
 
   async function close(): Promise<void> {
     closed = true;
-    const all = [...singles.values(), ...(current === undefined ? [] : [current.dispatcher])];
-    singles.clear();
     current = undefined;
-    await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([...agents].map((agent) => agent.destroy()));
   }
 
   // undici returns a connection to the pool in the next turn; a request before that would open another one.
   const untilReturned = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  return { pool, single, release, untilReturned, close };
+  return {
+    pool: async (credentials) => (await poolsFor(credentials)).requests,
+    streams: async (credentials) => createStreams((await poolsFor(credentials)).streams),
+    untilReturned,
+    close,
+  };
 }

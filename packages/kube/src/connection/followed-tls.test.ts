@@ -88,11 +88,12 @@ test("takes a new client certificate once its key is there too, without an outag
   expect(peers).toEqual(["old", "old", "old", "old", "fresh"]);
 });
 
-test("resumes the TLS session of the watch before, until the client certificate changes", async () => {
+test("resumes the TLS session of a watch whose connection was closed, until the client certificate changes", async () => {
   const [own, old, fresh] = [makeCertificate("server"), makeCertificate("old"), makeCertificate("fresh")];
   const { url, server, peers } = await serve(own, [old, fresh]);
   const resumed: boolean[] = [];
   server.on("secureConnection", (socket) => resumed.push(socket.isSessionReused()));
+  server.prependListener("request", (_, response) => response.setHeader("connection", "close"));
   await Promise.all([write("ca.crt", own.cert), write("me.crt", old.cert), write("me.key", old.key)]);
   const api = await apiAt(url);
   // The answer ends without a line feed.

@@ -1,10 +1,9 @@
 import { createRequire } from "node:module";
-import type { Agent, buildConnector, Client } from "undici";
+import type { Agent, buildConnector } from "undici";
 
 /** The part of undici that the API client needs. */
 export interface HttpClients {
   readonly Agent: typeof Agent;
-  readonly Client: typeof Client;
   readonly buildConnector: typeof buildConnector;
 }
 
@@ -19,7 +18,6 @@ export function loadHttpClients(): HttpClients {
   Object.assign(dispatcher.prototype, load("undici/lib/api/index.js"));
   return {
     Agent: load("undici/lib/dispatcher/agent.js"),
-    Client: load("undici/lib/dispatcher/client.js"),
     buildConnector: load("undici/lib/core/connect.js"),
   };
 }
