@@ -166,7 +166,7 @@ export const addRunFlags = (command: Command): Command =>
       "--concurrent-machine-creations-per-class <count>",
       "maximum number of concurrent creations of one class, type and zone",
       readCount,
-      20,
+      50,
     )
     .option("--concurrent-machine-creations <count>", "maximum number of concurrent machine creations", readCount, 100)
     .addOption(

@@ -15,7 +15,7 @@ const seconds = [0, 1, 7, 31, 65, 200, 700, 3_700];
 async function play(seed: number) {
   const cluster = await aWholeCluster(
     seed,
-    { maxConcurrentCreationsPerClass: [1, 2, 20][seed % 3] ?? 1 },
+    { maxConcurrentCreationsPerClass: [1, 2, 50][seed % 3] ?? 1 },
     {
       initializes: seed % 5 === 0,
       ...(seed % 7 === 0 ? { nodeName: ({ metadata }) => `shared-${metadata.name.slice(-1)}` } : {}),

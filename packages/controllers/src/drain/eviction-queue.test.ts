@@ -14,12 +14,14 @@ import { createEvictionQueue, type EvictionOrder } from "./eviction-queue.ts";
 
 function setUp(
   names: readonly string[] = ["web"],
-  options: { readonly perSecond?: number; readonly parallel?: number } = {},
+  options: { readonly perSecond?: number; readonly parallel?: number; readonly timersLateMs?: number } = {},
 ) {
-  const clock = createVirtualClock();
+  const virtual = createVirtualClock();
+  const { timersLateMs = 0, ...limits } = options;
+  const clock = { ...virtual, setTimer: (ms: number, run: () => void) => virtual.setTimer(ms + timersLateMs, run) };
   const api = createFakeApi({ clock });
   for (const name of names) api.seed(podResource, { ...aPod(name) });
-  const queue = createEvictionQueue({ api, clock, random: seededRandom(1), ...options });
+  const queue = createEvictionQueue({ api, clock, random: seededRandom(1), ...limits });
   const enqueue = vi.fn<() => void>();
   const order = (name: string, kind: EvictionOrder["kind"] = "evict"): EvictionOrder => ({
     kind,
@@ -171,6 +173,15 @@ describe("the orders of all drains", () => {
     expect(api.writes()).toHaveLength(30);
     expect(queue.depth).toBe(0);
     expect(enqueue).toHaveBeenCalledTimes(30);
+  });
+
+  it("keep the rate though timers are late", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
+    const { api, queue, enqueue, order, settle } = setUp(names, { perSecond: 50, timersLateMs: 15 });
+    for (const name of names) queue.add(order(name), enqueue);
+    await settle(1_000);
+    expect(api.writes().length).toBeGreaterThanOrEqual(50);
+    expect(api.writes().length).toBeLessThanOrEqual(53);
   });
 
   it("do not outrun the server: only so many are unanswered", async () => {

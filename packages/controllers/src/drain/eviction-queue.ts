@@ -23,7 +23,7 @@ export interface EvictionQueueOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Maximum requests per second, over all drains. Default 50. */
+  /** Maximum requests per second, over all drains. Default 100. */
   readonly perSecond?: number;
   /** Maximum requests in flight. Default 20. */
   readonly parallel?: number;
@@ -46,8 +46,11 @@ export interface EvictionQueue {
   close(): Promise<void>;
 }
 
-const DEFAULT_PER_SECOND = 50;
+const DEFAULT_PER_SECOND = 100;
 const DEFAULT_PARALLEL = 20;
+
+/** A timer that is late by up to this, milliseconds, does not lower the rate: the next requests go out at once. */
+const LATENESS_MS = 50;
 
 const strength: Readonly<Record<EvictionOrder["kind"], number>> = { evict: 0, delete: 1, kill: 2 };
 
@@ -134,7 +137,7 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
       }
       const entry = waiting.shift();
       if (entry === undefined || entries.get(entry.order.uid) !== entry) continue;
-      nextAt = nowMs + intervalMs;
+      nextAt = Math.max(nextAt, nowMs - LATENESS_MS) + intervalMs;
       const promise = handle(entry).finally(() => {
         sent.delete(promise);
         pump();

@@ -31,16 +31,16 @@ describe("creations that are pending", () => {
     const first = await start();
     await clock.advance(1_000);
     await first.stop();
-    for (let index = 0; index < 30; index++) create(named(`a-new-${index}`));
+    for (let index = 0; index < 60; index++) create(named(`a-new-${index}`));
     driver.calls.length = 0;
     const release = driver.hold();
     await start();
     await clock.advance(1_000);
-    expect(driver.calls).toHaveLength(23);
+    expect(driver.calls).toHaveLength(53);
     expect(driver.calls).toEqual(expect.arrayContaining(accepted.map((name) => `ensureVm ${name}`)));
     release();
     await clock.advance(5 * minute);
-    expect(driver.vms.size).toBe(33);
+    expect(driver.vms.size).toBe(63);
   });
 
   it("make the machine Failed when one process has observed it for the creation timeout, and a VM that comes up later is deleted with it", async () => {

@@ -76,7 +76,7 @@ export const defaultMachineSettings: MachineSettings = {
   inPlaceUpdateTimeoutMs: 20 * 60_000,
   preserveTimeoutMs: 96 * 3_600_000,
   resourceExhaustedRetryMs: 10 * 60_000,
-  maxConcurrentCreationsPerClass: 20,
+  maxConcurrentCreationsPerClass: 50,
   maxConcurrentCreations: 100,
   bootstrapTokenExtraGroups: "",
   nodeConditions: defaultNodeConditions,

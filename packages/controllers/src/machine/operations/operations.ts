@@ -17,7 +17,8 @@ import {
   type OperationView,
   type PendingOperation,
 } from "../../model/operation.ts";
-import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../../model/retry.ts";
+import { jitterOf } from "../../model/retry.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
 
 /** A driver call to start. */
 export interface OperationStart {
@@ -60,9 +61,9 @@ export interface Operations {
 
 /** Default limits: concurrent creations per class, and over all classes. */
 export const defaultLaunchLimits: LaunchLimits = {
-  perGroup: 20,
-  inAll: 100,
-  exhaustedRetryMs: DEFAULT_EXHAUSTED_RETRY_MS,
+  perGroup: defaultMachineSettings.maxConcurrentCreationsPerClass,
+  inAll: defaultMachineSettings.maxConcurrentCreations,
+  exhaustedRetryMs: defaultMachineSettings.resourceExhaustedRetryMs,
 };
 
 /** Failures are values, but a bug may throw: the call must end nevertheless. */

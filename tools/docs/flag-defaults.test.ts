@@ -1,0 +1,10 @@
+import { defaultMachineSettings } from "@millwright/controllers";
+import { expect, it } from "vitest";
+import { managerSettings, type RunFlags } from "../../packages/cli/src/commands/run-settings.ts";
+import { createProgram } from "../../packages/cli/src/program.ts";
+
+it("millwright run has the defaults of the controllers", () => {
+  const run = createProgram(() => undefined).commands.find((command) => command.name() === "run");
+  if (run === undefined) throw new Error("there is no command run");
+  expect(defaultMachineSettings).toMatchObject(managerSettings(run.opts<RunFlags>()).settings);
+});
