@@ -3,6 +3,7 @@ import {
   rollScenario,
   scaleToZeroScenario,
   slowCloudScenario,
+  slowCloudToZeroScenario,
   twentyDeploymentsScenario,
 } from "./changes.ts";
 import { drainScenario } from "./drain.ts";
@@ -23,5 +24,6 @@ export const scenarios: readonly Scenario[] = [
   tenProcessesRestartScenario,
   drainScenario,
   slowCloudScenario,
+  slowCloudToZeroScenario,
   flappingZoneScenario,
 ];

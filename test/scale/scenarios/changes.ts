@@ -80,3 +80,14 @@ export const scaleToZeroScenario: Scenario = {
     await stage.until("no machine is left", () => stage.machines.size === 0);
   },
 };
+
+/** The same with a cloud that takes its time. */
+export const slowCloudToZeroScenario: Scenario = {
+  ...scaleToZeroScenario,
+  name: "slow-cloud-to-zero",
+  measures: "as scale-to-zero, with a cloud whose calls take a second each",
+  long: { machines: 500 },
+  hasFloor: false,
+  hasSameRequests: false,
+  world: { cloudLatencyMs: 1_000 },
+};
