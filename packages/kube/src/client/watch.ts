@@ -54,7 +54,7 @@ export interface WatchStreamOptions {
  * A duration after which the server is to end a watch, so chosen that they do not all end together.
  *
  * A watch that only continues another one ends before its silence could mean a dead connection. The server then ends it in good order, with
- * a bookmark, and the next one takes its connection: a tenth of the cost of a new one. One that begins with a list may take five to ten minutes.
+ * a bookmark, and the next one takes its connection, without a TLS handshake. One that begins with a list may take five to ten minutes.
  */
 export function watchTimeoutSeconds(
   { inactivityMs, isList }: { readonly inactivityMs: number; readonly isList: boolean },

@@ -97,8 +97,9 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   }
 
   async function poolsFor(credentials: Credentials): Promise<Pools> {
-    if (closed) throw new Error("the API client is closed");
     const tls = await currentTls();
+    // Here, as it may have been closed meanwhile.
+    if (closed) throw new Error("the API client is closed");
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
     // Shared, so that a TLS session is resumed.
     const connect = createConnector(loadHttpClients().buildConnector, { ...config, proxy, tls }, credentials);
