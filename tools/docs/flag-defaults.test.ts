@@ -5,6 +5,6 @@ import { createProgram } from "../../packages/cli/src/program.ts";
 
 it("millwright run has the defaults of the controllers", () => {
   const run = createProgram(() => undefined).commands.find((command) => command.name() === "run");
-  if (run === undefined) throw new Error("there is no command run");
+  if (run === undefined) throw new Error("the program has no command run");
   expect(defaultMachineSettings).toMatchObject(managerSettings(run.opts<RunFlags>()).settings);
 });
