@@ -16,6 +16,15 @@ function loseIds(api: FakeApi): () => void {
   return () => spy.mockRestore();
 }
 
+/** Someone takes the finalizer of the machine off, and deletes it, just before a patch that contains `text`. */
+function deleteBefore(api: FakeApi, text: string): void {
+  const patch = api.patch.bind(api);
+  vi.spyOn(api, "patch").mockImplementation((type, target, body, options) => {
+    if (JSON.stringify(body).includes(text)) api.remove(machineResource, ref);
+    return patch(type, target, body, options);
+  });
+}
+
 /** A machine that was deleted while its VM is being created, which ends with `release`. */
 async function deletedInCreation() {
   const setup = setUp();
@@ -77,6 +86,19 @@ describe("one VM per machine", () => {
     await clock.advance(1_000);
     expect(driver.calls).toEqual(["ensureVm machine", "deleteVm machine"]);
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
+  });
+
+  it.each([
+    ["is not requested", "creation-intent", []],
+    ["is deleted again", "providerID", ["ensureVm machine", "deleteVm machine"]],
+  ])("%s when the machine turns out to be gone", async (_, text, calls) => {
+    const { api, clock, driver, start, create } = setUp();
+    create();
+    deleteBefore(api, text);
+    await start();
+    await clock.advance(60_000);
+    expect(api.peek(machineResource, ref)).toBeUndefined();
+    expect([driver.calls, [...driver.vms]]).toEqual([calls, []]);
   });
 
   it("is adopted when its answer was lost", async () => {

@@ -293,6 +293,20 @@ describe("a late result", () => {
     expect([call.enqueue.mock.calls.length, operations.get("a")]).toEqual([0, undefined]);
   });
 
+  it("is undone when the machine is deleted before it is stored, and not after", async () => {
+    const operations = createOperations(createVirtualClock());
+    const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
+    for (const isStored of [false, true]) {
+      const call = aCall();
+      operations.start("a", { ...call.start, undo });
+      call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
+      await settle();
+      if (isStored) operations.acknowledge("a", operations.get("a"));
+      operations.forget("a");
+    }
+    expect(undo.mock.calls.map(([result]) => result)).toEqual([{ providerId: "vm-1" }]);
+  });
+
   it("has nothing to undo when it failed", async () => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
@@ -338,6 +352,22 @@ it("count the failures of one kind of call in a row, until it succeeds", async (
   call.end.resolve({ ok: true, value: {} });
   await settle();
   expect(await fail("create")).toEqual([1, true]);
+});
+
+it("remember, while a creation waits, that the attempt before was rejected", async () => {
+  const clock = createVirtualClock();
+  const operations = createOperations(clock, { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+  const launch = { name: "small/", isRepeated: false };
+  const [rejected, other] = [aCall(), aCall()];
+  operations.start("a", { ...rejected.start, launch });
+  rejected.end.resolve({ ok: false, error: new MachineError("ResourceExhausted", "no", { tokenIsSpent: true }) });
+  await settle();
+  await clock.advance(60_000);
+  operations.start("b", { ...other.start, launch });
+  operations.start("a", { ...aCall().start, launch });
+  operations.start("c", { ...aCall().start, launch });
+  expect(operations.get("a")).toMatchObject({ state: "waiting", isUnasked: true });
+  expect(operations.get("c")).not.toHaveProperty("isUnasked");
 });
 
 it("keeps an outcome that is not the one that was stored", async () => {

@@ -8,10 +8,11 @@ import {
   type HeldBack,
   type OpenCircuit,
 } from "./circuit-breaker.ts";
-import { type LaunchRequest } from "../../model/operation.ts";
 import type { DriverOutcome } from "../../model/driver-port.ts";
 import {
   isPending,
+  isRejected,
+  type LaunchRequest,
   type OperationKind,
   type OperationResult,
   type OperationView,
@@ -79,7 +80,7 @@ interface Entry {
   view: OperationView;
   /** The circuit by which the call was held back; it was not made. */
   heldBy?: string;
-  readonly operation: Pick<OperationStart, "kind" | "inputs" | "enqueue">;
+  readonly operation: Pick<OperationStart, "kind" | "inputs" | "enqueue" | "undo">;
   readonly group?: string;
   readonly abort: AbortController;
 }
@@ -225,11 +226,20 @@ export function createOperations(
     else if (outcome.ok) await operation.undo?.(isPending(outcome.value) ? {} : outcome.value, closing.signal);
   };
 
+  const track = (work: Promise<void>): void => {
+    const promise = work.finally(() => running.delete(promise));
+    running.add(promise);
+  };
+
+  /** The machine is deleted, and its new VM could not be stored on it. */
+  const undo = async ({ view, operation }: Entry): Promise<void> => {
+    if (view.state === "done") await operation.undo?.(view.result, closing.signal);
+  };
+
   const begin = (uid: string, entry: Entry, operation: OperationStart): void => {
     followClock();
     entry.view = { kind: operation.kind, state: "running", since: clock.now().getTime() };
-    const promise = run(uid, entry, operation).finally(() => running.delete(promise));
-    running.add(promise);
+    track(run(uid, entry, operation));
   };
 
   return {
@@ -252,7 +262,7 @@ export function createOperations(
       const abort = new AbortController();
       const since = clock.now().getTime();
       const entry: Entry = {
-        view: { kind, state: "waiting", inputs, since },
+        view: { kind, state: "waiting", inputs, since, ...(isRejected(before?.view) ? { isUnasked: true } : {}) },
         operation,
         abort,
         ...(launch === undefined ? {} : { group: launch.name }),
@@ -299,7 +309,9 @@ export function createOperations(
     },
     forget(uid) {
       throttle.cancel(uid);
-      entries.get(uid)?.abort.abort(new Error("the machine is deleted"));
+      const entry = entries.get(uid);
+      entry?.abort.abort(new Error("the machine is deleted"));
+      if (entry !== undefined) track(undo(entry));
       entries.delete(uid);
       failures.delete(uid);
     },

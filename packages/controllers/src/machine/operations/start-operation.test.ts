@@ -19,7 +19,9 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) 
   const operations = createOperations(clock);
   const end = Promise.withResolvers<Awaited<ReturnType<EnsureVm>>>();
   const driver = { ...createFakeDriver(), ensureVm: () => end.promise, deleteVm };
-  const start = createStarter(newContext(), {
+  const context = newContext();
+  context.caches.machines.store.applyWrite(aMachine());
+  const start = createStarter(context, {
     operations,
     driver,
     settings: defaultMachineSettings,
@@ -81,7 +83,9 @@ describe("the deletion of a machine whose VM the driver refuses to delete", () =
     const operations = createOperations(clock);
     const driver = { ...createFakeDriver(), deleteVm: async () => denied, listVms: async () => list };
     const options = { operations, driver, settings: defaultMachineSettings, tokens: undefined };
-    const start = createStarter(newContext(), { ...options, enqueue: () => undefined });
+    const context = newContext();
+    context.caches.machines.store.applyWrite(machine);
+    const start = createStarter(context, { ...options, enqueue: () => undefined });
     const view = { state: "usable", machineClass: aMachineClass() } as const;
     start(machine, { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "delete" });
     await clock.advance(0);

@@ -63,11 +63,10 @@ export function createStarter(
   { caches, clock, log }: ControllerContext,
   { operations, driver, settings, tokens, enqueue }: StarterOptions,
 ): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
-  /** A patch of the same decision may have stored the id of the VM. */
-  const latest = (machine: Machine): Machine => {
-    const { namespace, name, uid } = machine.metadata;
+  /** A patch of the same decision may have stored the id of the VM, or found that the machine is gone. */
+  const latest = ({ metadata: { namespace, name, uid } }: Machine): Machine | undefined => {
     const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
-    return stored?.metadata.uid === uid && stored !== undefined ? stored : machine;
+    return stored?.metadata.uid === uid ? stored : undefined;
   };
 
   const calls: Calls = {
@@ -121,6 +120,8 @@ export function createStarter(
     // Decided on the same snapshot, so the class is usable.
     if (view.state !== "usable") return;
     const machine = latest(decidedOn);
+    // A VM that is created now would have no machine.
+    if (machine === undefined) return;
     const uid = machine.metadata.uid ?? "";
     const call: VmCall = { machine, machineClass: view.machineClass, secret };
     const common = { inputs, enqueue: () => enqueue(machine), credential: credentialOf(view.machineClass) };
