@@ -8,6 +8,7 @@ export { createCrdGuard } from "./crd-guard/crd-guard.ts";
 export type { CrdGuard } from "./model/crd-guard.ts";
 export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
 export type { CrdState } from "./model/crd-state.ts";
+export { isKnownRejected } from "./model/creation-intent.ts";
 export { attemptsIn, withoutAttempts } from "./model/failed-attempts.ts";
 export { approverOf, isDeletionHeld } from "./model/held-deletion.ts";
 export { createDeletionBudget } from "./deletion-budget/deletion-budget.ts";

@@ -15,6 +15,8 @@ export interface CreationIntent {
   readonly zone?: string;
   readonly secretRef?: string;
   readonly credentialsSecretRef?: string;
+  /** Every attempt was rejected, and there will be no other one: the machine is being deleted, or Failed. */
+  readonly isRejected?: true;
   /** Whether the user data contains the placeholder of a bootstrap token: one may exist in the target cluster. */
   readonly bootstrapToken?: true;
   /** Whether the VM had to be initialized when its id was stored. */
@@ -66,6 +68,7 @@ export function readIntent(machine: Pick<Machine, "metadata">): CreationIntent |
     ...optional("zone"),
     ...optional("secretRef"),
     ...optional("credentialsSecretRef"),
+    ...(value["isRejected"] === true ? { isRejected: true } : {}),
     ...(value["bootstrapToken"] === true ? { bootstrapToken: true } : {}),
     ...(value["needsInitialization"] === true ? { needsInitialization: true } : {}),
     ...optional("foreignVm"),
@@ -123,6 +126,10 @@ export const noRequestAnnotation: Readonly<Record<string, string>> = { [annotati
 /** Whether it is recorded that no VM was requested for the machine. A machine without any record may have one: MCM records nothing. */
 export const isWithoutRequest = ({ metadata, spec }: Machine): boolean =>
   (spec.providerID ?? "") === "" && metadata.annotations?.[annotationKeys.creationIntent] === noRequestText;
+
+/** Whether it is recorded that every request for a VM was rejected. */
+export const isKnownRejected = (machine: Machine): boolean =>
+  (machine.spec.providerID ?? "") === "" && readIntent(machine)?.isRejected === true;
 
 /** Whether the machine has this intent already. */
 export const isStored = (machine: Machine, intent: CreationIntent): boolean =>

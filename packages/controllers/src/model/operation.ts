@@ -47,6 +47,8 @@ export type OperationView =
       /** Wall clock, milliseconds. */
       readonly since: number;
       readonly classBackoff?: ClassBackoff;
+      /** The attempt before was rejected, and no request was made with the token of this one. */
+      readonly isUnasked?: true;
     }
   | {
       readonly kind: OperationKind;
@@ -99,6 +101,11 @@ export type PendingView = Extract<OperationView, { readonly state: "pending" }>;
 
 /** A failed call. */
 export type FailedOperation = Extract<OperationView, { readonly state: "failed" }>;
+
+/** Whether no VM exists or will exist from any request: each was rejected. False where that is not known, as after a restart. */
+export const isRejected = (view: OperationView | undefined): boolean =>
+  view?.kind === "create" &&
+  ((view.state === "failed" && view.isTokenSpent === true) || (view.state === "waiting" && view.isUnasked === true));
 
 /** The launch group of a creation, and what is known of earlier attempts. */
 export interface LaunchRequest {

@@ -92,6 +92,21 @@ describe("the time until which a VM may be hidden", () => {
       2 * minute,
     ],
     [
+      "is the same after a rejection, which may be that of an earlier attempt, a look-up, or another machine",
+      aMachine(minute, { id: "", status: created("ResourceExhausted", 0) }),
+      2 * minute,
+    ],
+    [
+      "is the same where the last operation failed",
+      aMachine(minute, {
+        id: "",
+        status: {
+          lastOperation: { type: "Create", state: "Failed", errorCode: "InvalidArgument", lastUpdateTime: at(0) },
+        },
+      }),
+      2 * minute,
+    ],
+    [
       "is the same while it is being created",
       aMachine(minute, { status: { lastOperation: { type: "Create", state: "Processing", lastUpdateTime: at(0) } } }),
       2 * minute,
@@ -107,10 +122,11 @@ describe("the time until which a VM may be hidden", () => {
     expect(mayBeHiddenUntil(machine) - start).toBe(ms);
   });
 
-  it("is over for a rejected creation, an old VM, and an object without times", () => {
-    expect(mayBeHiddenUntil(aMachine(minute, { id: "", status: created("ResourceExhausted", 0) }))).toBe(0);
-    const failed = { lastOperation: { type: "Create", state: "Failed", errorCode: "InvalidArgument" } } as const;
-    expect(mayBeHiddenUntil(aMachine(minute, { id: "", status: failed }))).toBe(0);
+  it("is over where every request was rejected, for an old VM, and an object without times", () => {
+    const machine = aMachine(minute, { id: "", status: created("ResourceExhausted", 0) });
+    const intent = JSON.stringify({ attempt: 2, class: "small", isRejected: true });
+    const annotations = { "machine.millwright.dev/creation-intent": intent };
+    expect(mayBeHiddenUntil({ ...machine, metadata: { ...machine.metadata, annotations } })).toBe(0);
     expect(mayBeHiddenUntil(aMachine(hour))).toBe(0);
     expect(mayBeHiddenUntil({ metadata: { name: "m" }, spec: {} })).toBe(0);
   });

@@ -1,5 +1,5 @@
-import type { OperationResult, PendingOperation } from "@millwright/controllers";
-import { type Clock, isMachineError, type Machine, MachineError, rejectionCodes } from "@millwright/core";
+import { isKnownRejected, type OperationResult, type PendingOperation } from "@millwright/controllers";
+import { type Clock, isMachineError, type Machine, MachineError } from "@millwright/core";
 import type { DeletionReply } from "./check-reply.ts";
 
 /**
@@ -16,27 +16,24 @@ const SETTLED_MS = 1_800_000;
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
-/** The last recorded outcome of a creation: its code or state, and its time. */
-function lastCreation({ status }: Machine): { readonly outcome: string; readonly time: number } | undefined {
+/** When the last creation succeeded, wall clock in milliseconds, where nothing was recorded about a creation since. */
+function createdAt({ status }: Machine): number | undefined {
   const last = status?.lastOperation;
-  if (last?.type === "Create" && last.state !== "Processing") {
-    const code = last.errorCode ?? "";
-    return { outcome: code === "" ? (last.state ?? "") : code, time: timeOf(last.lastUpdateTime) };
-  }
+  if (last?.type === "Create" && last.state !== "Processing")
+    return last.state === "Successful" ? timeOf(last.lastUpdateTime) : undefined;
   const entry = status?.history?.findLast(({ operation }) => operation === "Create");
-  return entry === undefined ? undefined : { outcome: entry.outcome ?? "", time: timeOf(entry.time) };
+  return entry?.outcome === "Successful" ? timeOf(entry.time) : undefined;
 }
 
 /**
  * Until when reads may not show a VM that was requested for the machine, wall clock in milliseconds; 0 for no such VM. From times in the object alone, so that a restart
- * changes nothing: the last creation, or else the deletion, since creations may have been repeated until then.
+ * changes nothing: the creation that succeeded, or else the deletion, since creations may have been repeated until then.
  */
 export function mayBeHiddenUntil(machine: Machine): number {
   const { metadata, spec } = machine;
-  const last = lastCreation(machine);
-  const isRefused = [...rejectionCodes].some((code) => code === last?.outcome);
-  if (isRefused) return 0;
-  if (last?.outcome === "Successful") return last.time + VISIBLE_MS;
+  if (isKnownRejected(machine)) return 0;
+  const succeededAt = createdAt(machine);
+  if (succeededAt !== undefined) return succeededAt + VISIBLE_MS;
   const created = timeOf(metadata.creationTimestamp);
   const deleted = timeOf(metadata.deletionTimestamp) || created;
   const isSettled = (spec.providerID ?? "") !== "" && deleted - created > SETTLED_MS;

@@ -4,6 +4,7 @@ import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
+import { recordRejection } from "./record-rejection.ts";
 import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 
 /** A creation that is delayed by the launch throttle. */
@@ -35,7 +36,8 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
   const description = isReported ? before : waitingForClass(className, error);
   const status = withFailure(snapshot, { description, errorCode: classBackoff.code }, now);
   const phase = failingPhase(snapshot, now);
-  if (phase === "Failed") return { actions: [{ kind: "CancelOperation" }], status, because: [] };
+  if (phase === "Failed")
+    return { actions: [...recordRejection(snapshot), { kind: "CancelOperation" }], status, because: [] };
   return {
     ...nothing,
     status,

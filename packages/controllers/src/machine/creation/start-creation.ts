@@ -2,6 +2,7 @@ import { isProvisioningVm, type Machine, type MachineClass } from "@millwright/c
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../../model/creation-intent.ts";
+import { isRejected } from "../../model/operation.ts";
 
 /**
  * The launch group of a machine: machines that share quota and capacity, by class, instance type, zone, and the node annotations by which MCM's AWS driver
@@ -24,7 +25,7 @@ export function plannedIntent({
   operation,
 }: MachineSnapshot): CreationIntent | undefined {
   if (classView.state === "unusable") return undefined;
-  const isSpent = operation?.kind === "create" && operation.state === "failed" && operation.isTokenSpent === true;
+  const isSpent = operation?.state === "failed" && isRejected(operation);
   return intentFor(machine, classView.machineClass, { wantsToken, isSpent });
 }
 

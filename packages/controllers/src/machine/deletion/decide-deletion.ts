@@ -13,6 +13,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
+import { recordRejection } from "../creation/record-rejection.ts";
 import { statusAt } from "./deletion-status.ts";
 import { withoutAttempts } from "../../model/failed-attempts.ts";
 import { markedStage } from "../../model/marked-stage.ts";
@@ -79,6 +80,8 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
 
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
     return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
+  const rejection = recordRejection(snapshot);
+  if (rejection.length > 0) return { actions: rejection, because: [] };
   return runStages(snapshot, now);
 }
 
