@@ -13,6 +13,8 @@ export interface OperationResult {
   readonly isAdopted?: boolean;
   /** The VM must be initialized before its creation is complete. */
   readonly needsInitialization?: boolean;
+  /** The VM to delete was not found. */
+  readonly isMissing?: boolean;
   /** Why the answer of a driver to a look-up cannot be read; there is nothing else then. */
   readonly unreadable?: string;
 }

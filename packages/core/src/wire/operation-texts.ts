@@ -271,6 +271,10 @@ export const deletionEvents = {
   vmNeverRequested: () => "No VM was requested for the machine, skipping node drain and VM deletion",
   vmDeleted: () => "VM deletion was successful",
   vmNotFound: () => "VM not found. Continuing deletion flow",
+  vmNotFoundOfReadyNode: (vm: string, nodeName: string) =>
+    `VM ${vm} was not found, but its Node ${nodeName} is Ready: the MachineClass or its credentials may name another place. If there is no VM, delete the Node`,
+  vmNotFoundByFallback: (vm: string, className: string, fallback: string) =>
+    `VM ${vm} was not found with MachineClass ${fallback}, which is used as MachineClass ${className} does not exist and may name another place. Restore ${className}`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
   vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,

@@ -90,5 +90,5 @@ export async function confirmDeletion(
     return { pending: { message, checkAfterMs: Math.min(LOOK_AGAIN_MS, leftMs) } };
   }
   if (missing !== undefined) throw missing;
-  return result;
+  return vm === "missing" ? { ...result, isMissing: true } : result;
 }

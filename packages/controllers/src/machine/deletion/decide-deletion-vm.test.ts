@@ -101,9 +101,9 @@ describe("deleting the VM", () => {
   });
 
   it("ends when the driver reports that there is no VM", () => {
-    const decision = decide({ machine, node: itsNode(), operation: failed("delete", "NotFound") });
-    expect(kindsOf(decision)).toEqual(["DeleteNode", "PatchMachine"]);
-    expect(decision.because[0]?.message).toMatch(/^VM not found\. Continuing deletion flow\. /);
+    const decision = decide({ machine, operation: failed("delete", "NotFound") });
+    expect(kindsOf(decision)).toEqual(["PatchMachine"]);
+    expect(decision.because[0]?.message).toMatch(/^VM not found\. Continuing deletion flow; /);
   });
 
   const others = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter((code) => code !== "NotFound");
@@ -279,7 +279,6 @@ describe("deleting the node", () => {
 
     test.each([
       ["the driver reports it", { machine: at(marker.vm), operation: succeeded("delete") }],
-      ["the driver finds none", { machine: at(marker.vm), operation: failed("delete", "NotFound") }],
       ["the status contains it", { machine: at(vmDeleted, justNow) }],
       [
         "the status contains that there was none",
@@ -288,6 +287,12 @@ describe("deleting the node", () => {
     ])("when %s", (_, change) => {
       expect(kindsOf(decide({ ...change, node: itsNode(), attachments }))).toEqual(["PatchNode"]);
       expect(kindsOf(decide({ ...change, node: itsNode(), pods: [aPod("left")] }))).toEqual(["PatchNode"]);
+    });
+
+    it("when the driver finds none, and the kubelet is silent", () => {
+      const change = { machine: at(marker.vm), operation: failed("delete", "NotFound"), attachments };
+      const node = itsNode({ status: { conditions: [{ type: "Ready", status: "Unknown" }] } });
+      expect(kindsOf(decide({ ...change, node }))).toEqual(["PatchNode"]);
     });
 
     it("never while a VM may be there, whose pods would run on", () => {

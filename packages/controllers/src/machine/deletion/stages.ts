@@ -18,6 +18,7 @@ import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import { deletionWithoutVm, doubtAboutMissingVm } from "./missing-vm.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
 import { drainRulesOf } from "../drain/drain-rules.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
@@ -208,14 +209,25 @@ function whileDeleting(
   return kind === "delete" && leftMs > 0 ? { next: "stay", isBrief: true, requeueAfterMs: leftMs } : { next: "stay" };
 }
 
+/** Time between two looks for a VM that may be in another place, milliseconds. */
+const LOOK_AGAIN_MS = 10_000;
+
 const vmDeletion: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
   if (isWithoutRequest(machine)) return { next: "DeleteNode" };
   if (operation?.state === "running") return whileDeleting(operation, now);
+  const withoutVm = deletionWithoutVm(operation);
+  if (withoutVm !== undefined) {
+    const happened = doubtAboutMissingVm(snapshot);
+    if (happened === undefined) return { next: "DeleteNode", happened: deletionEvents.vmNotFound() };
+    const requeueAfterMs = withoutVm.endedAt + LOOK_AGAIN_MS - now.getTime();
+    const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
+    const next = { next: "stay", happened, state: "Failed" } as const;
+    return requeueAfterMs > 0 ? { ...next, requeueAfterMs } : { ...next, actions };
+  }
   if (operation?.kind === "delete" && operation.state === "done")
     return { next: "DeleteNode", happened: deletionEvents.vmDeleted() };
   if (operation?.kind === "delete" && operation.state === "failed") {
-    if (operation.code === "NotFound") return { next: "DeleteNode", happened: deletionEvents.vmNotFound() };
     const error = encodeMachineError(operation);
     if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
       return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
