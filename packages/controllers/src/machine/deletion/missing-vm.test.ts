@@ -23,7 +23,7 @@ describe.each(ends)("a VM that is not found, as %s", (_, operation) => {
     expect(again.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
   });
 
-  it("is gone when its Node is not Ready, does not exist, or a user says so", () => {
+  it("is gone when its Node is not Ready, does not exist, or the deletion is forced", () => {
     expect(kindsOf(decide({ machine, node: silent, operation }))).toEqual(["DeleteNode", "PatchMachine"]);
     expect(kindsOf(decide({ machine, operation }))).toEqual(["PatchMachine"]);
     const forced = at(marker.vm, labelled({ "force-deletion": "True" }));
