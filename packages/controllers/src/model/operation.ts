@@ -15,6 +15,8 @@ export interface OperationResult {
   readonly needsInitialization?: boolean;
   /** The VM to delete was not found. */
   readonly isMissing?: boolean;
+  /** The VM to delete is that of another machine: it is kept, and this machine has none. */
+  readonly isKept?: boolean;
   /** Why the answer of a driver to a look-up cannot be read; there is nothing else then. */
   readonly unreadable?: string;
 }

@@ -40,9 +40,11 @@ describe.each(ends)("a VM that is not found, as %s", (_, operation) => {
   });
 });
 
-test("a VM that was found and deleted is gone, whatever its Node reports", () => {
-  expect(kindsOf(decide({ machine, node: itsNode(), operation: succeeded("delete") }))).toEqual([
-    "DeleteNode",
-    "PatchMachine",
-  ]);
+test.each([
+  ["was found and deleted", {}, "VM deletion was successful"],
+  ["is kept, as it is that of another machine", { isKept: true }, "VM not found. Continuing deletion flow"],
+])("a VM that %s ends the deletion, whatever its Node reports", (_, result, text) => {
+  const decision = decide({ machine, node: itsNode(), operation: succeeded("delete", result) });
+  expect(kindsOf(decision)).toEqual(["DeleteNode", "PatchMachine"]);
+  expect(decision.because[0]?.message).toContain(text);
 });

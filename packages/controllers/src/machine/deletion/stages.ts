@@ -226,7 +226,10 @@ const vmDeletion: Stage = (snapshot, now) => {
     return requeueAfterMs > 0 ? { ...next, requeueAfterMs } : { ...next, actions };
   }
   if (operation?.kind === "delete" && operation.state === "done")
-    return { next: "DeleteNode", happened: deletionEvents.vmDeleted() };
+    return {
+      next: "DeleteNode",
+      happened: operation.result.isKept === true ? deletionEvents.vmNotFound() : deletionEvents.vmDeleted(),
+    };
   if (operation?.kind === "delete" && operation.state === "failed") {
     const error = encodeMachineError(operation);
     if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))

@@ -90,12 +90,12 @@ describe("the deletion of a machine whose VM the driver refuses to delete", () =
     start(machine, { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "delete" });
     await clock.advance(0);
     const ended = operations.get("uid-machine");
-    return { code: ended?.state === "failed" ? ended.code : ended?.state, log };
+    return { end: ended?.state === "failed" ? ended.code : ended?.state === "done" ? ended.result : ended?.state, log };
   }
 
   it("ends as if there was none, with a warning, when the VM was created for another machine", async () => {
-    const { code, log } = await deletionEnds({ ok: true, value: [vmOf("original")] });
-    expect(code).toBe("NotFound");
+    const { end, log } = await deletionEnds({ ok: true, value: [vmOf("original")] });
+    expect(end).toEqual({ isKept: true });
     const why = expect.objectContaining({ because: "VM sim:///vm-1 was created for Machine original" });
     expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("not its own"), why);
   });
@@ -105,8 +105,8 @@ describe("the deletion of a machine whose VM the driver refuses to delete", () =
     ["is not in the list, as with a wrong cluster name", { ok: true, value: [] }],
     ["cannot be listed", { ok: false, error: new MachineError("Unimplemented", "no list") }],
   ] as const)("fails when the VM %s", async (_, list) => {
-    const { code, log } = await deletionEnds(list);
-    expect(code).toBe("PermissionDenied");
+    const { end, log } = await deletionEnds(list);
+    expect(end).toBe("PermissionDenied");
     expect(log).not.toHaveBeenCalled();
   });
 });

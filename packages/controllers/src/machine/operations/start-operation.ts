@@ -49,13 +49,13 @@ async function findOtherOwner(
   driver: MachineDriver,
   { machine, ...classCall }: VmCall,
   signal: AbortSignal,
-): Promise<MachineError | undefined> {
+): Promise<string | undefined> {
   const id = providerIdKey(machine.spec.providerID);
   const listed = id === undefined ? undefined : await driver.listVms(classCall, signal);
   if (listed?.ok !== true) return undefined;
   const vm = listed.value.find(({ providerId }) => providerIdKey(providerId) === id);
   if (vm === undefined || vm.machineName === machine.metadata.name) return undefined;
-  return new MachineError("NotFound", `VM ${vm.providerId} was created for Machine ${vm.machineName}`);
+  return `VM ${vm.providerId} was created for Machine ${vm.machineName}`;
 }
 
 /** Makes the function that starts the driver call of a decision, outside of the queue. */
@@ -75,13 +75,13 @@ export function createStarter(
     async deleteVm(call, signal) {
       const outcome = await driver.deleteVm(call, signal);
       if (outcome.ok || outcome.error.code !== "PermissionDenied") return outcome;
-      const error = await findOtherOwner(driver, call, signal);
-      if (error === undefined) return outcome;
+      const because = await findOtherOwner(driver, call, signal);
+      if (because === undefined) return outcome;
       log("warn", "A machine that is being deleted names a VM that is not its own: the VM is kept", {
         ...objectFields(call.machine),
-        because: error.message,
+        because,
       });
-      return { ok: false, error };
+      return { ok: true, value: { isKept: true } };
     },
   };
 
