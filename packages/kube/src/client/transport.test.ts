@@ -89,6 +89,25 @@ test("survives a pooled connection that the server closed", async () => {
   await expect(api.get(nodeResource, { name: "a" })).resolves.toMatchObject(node);
 });
 
+test("survives that the server closes the kept connection of a watch as the next one takes it, but not twice in a row", async () => {
+  let broken: number[] = [1];
+  let count = 0;
+  const { server, api } = await serve((_, response) => {
+    if (broken.includes(count++)) response.socket?.destroy();
+    else answer(response, 200, `${JSON.stringify({ type: "ADDED", object: node })}\n`);
+  });
+  const watch = async () => {
+    for await (const event of api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal))
+      expect(event.object).toMatchObject(node);
+  };
+  await watch();
+  await expect(watch()).resolves.toBeUndefined();
+  expect(server.requests).toHaveLength(3);
+  broken = [3, 4];
+  await expect(watch()).rejects.toMatchObject({ reason: "Unreachable" });
+  expect(server.requests).toHaveLength(5);
+});
+
 test("fails with a timeout when there is no response within the deadline", async () => {
   const { api } = await serve(() => {}, { timeoutMs: 50 });
   const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);

@@ -69,7 +69,10 @@ export interface TransportOptions {
 /** HTTP to one API server: pooled connections, deadlines, bounded retries, errors as {@link ApiError}. */
 export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
-  /** Opens a stream. The deadline limits the time until the headers arrive; the rest is limited only by `signal`. */
+  /**
+   * Opens a stream. The deadline limits the time until the headers arrive; the rest is limited only by `signal`. A connection that
+   * breaks before the headers is replaced once.
+   */
   stream(request: TransportRequest): Promise<TransportStream>;
   /** Whether the server is reachable: any response to any request or stream counts, also an error; only a failed connection means that it is not. */
   readonly connectivity: Connectivity;
@@ -226,7 +229,14 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   ): Promise<TransportStream> {
     // The connection of a watch that has just ended takes the next one.
     await connections.untilReturned?.();
-    const answer = await send(await connections.streams(credentials), request, credentials, signal);
+    const open = async (): Promise<ConnectionResponse> =>
+      send(await connections.streams(credentials), request, credentials, signal);
+    const answer = await open().catch((error: unknown) => {
+      // A server closes kept connections when it shuts down. The caller would take this for an outage.
+      if (request.method !== "GET" || signal.aborted || !isStaleConnection(error)) throw error;
+      observers.retried(requestKindOf(request.method, request.path), undefined);
+      return open();
+    });
     if (answer.statusCode >= 400) {
       throw apiErrorFromResponse(
         `${request.method} ${request.path}`,
