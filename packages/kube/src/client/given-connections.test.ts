@@ -44,3 +44,30 @@ test("sends its requests over connections that it was given, and destroys those 
   expect(requests[0]).toMatchObject({ origin: "http://127.0.0.1", path: "/api/v1/nodes/a" });
   expect(destroyed).toEqual([requests[1]?.path]);
 });
+
+test("sends a request or a watch again that a pool did not take because it was just closed", async () => {
+  const { requests, all } = connections();
+  let refusals = 0;
+  /** Refuses every other request. */
+  const closing = async (connection: Promise<Connection>): Promise<Connection> => ({
+    async request(request) {
+      if (refusals++ % 2 === 0) throw Object.assign(new Error("The client is closed"), { code: "UND_ERR_CLOSED" });
+      return (await connection).request(request);
+    },
+  });
+  const api = createApiClient(
+    { server: "http://127.0.0.1" },
+    {
+      connections: {
+        ...all,
+        pool: (credentials) => closing(all.pool(credentials)),
+        streams: (credentials) => closing(all.streams(credentials)),
+      },
+    },
+  );
+  await expect(api.create(nodeResource, node)).resolves.toMatchObject(node);
+  for await (const event of api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal))
+    expect(event).toMatchObject({ type: "ADDED", object: node });
+  expect(requests.map(({ method }) => method)).toEqual(["POST", "GET"]);
+  expect(refusals).toBe(4);
+});

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
@@ -105,6 +106,28 @@ test("survives that the server closes the kept connection of a watch as the next
   expect(server.requests).toHaveLength(3);
   broken = [3, 4];
   await expect(watch()).rejects.toMatchObject({ reason: "Unreachable" });
+  expect(server.requests).toHaveLength(5);
+});
+
+test("sends what waits for a connection although the certificate is replaced meanwhile", async () => {
+  let tls = {};
+  const responses: ServerResponse[] = [];
+  const { server, api } = await serve(
+    (_, response) => void responses.push(response),
+    { maxConnections: 2 },
+    (url) => ({ server: url, currentTls: async () => tls }),
+  );
+  const write = () => api.create(nodeResource, { metadata: { name: "a" } });
+  const pending = Array.from({ length: 4 }, write);
+  await expect.poll(() => responses.length).toBe(2);
+  tls = {};
+  pending.push(write());
+  for (let count = 0; count < 5; count++) {
+    await expect.poll(() => responses.length).toBeGreaterThan(0);
+    const response = responses.shift();
+    if (response !== undefined) answer(response, 201, node);
+  }
+  await expect(Promise.all(pending)).resolves.toHaveLength(5);
   expect(server.requests).toHaveLength(5);
 });
 

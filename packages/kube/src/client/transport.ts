@@ -164,12 +164,13 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     deadline: Deadline,
   ): Promise<TransportResponse> {
     const { signal } = deadline;
-    const dispatcher = await connections.pool(credentials);
     const waitedMs = clock.monotonicMs();
     const place = await limit.enter(signal);
     observers.waited(requestKindOf(request.method, request.path), clock.monotonicMs() - waitedMs);
     let outcome: RequestOutcome = { kind: "unknown" };
     try {
+      // After the wait, in which a certificate may have been replaced: the pool of the old one is closed.
+      const dispatcher = await connections.pool(credentials);
       const sentMs = clock.monotonicMs();
       const answer = await send(dispatcher, request, credentials, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
@@ -300,6 +301,7 @@ function retryWait(error: unknown, request: TransportRequest): number | undefine
   // An eviction that a budget does not allow is not overload.
   const { status, retryAfterMs, reason, cause } = error;
   if (status === 429) return rejectedByBudget ? undefined : retryAfterMs;
+  if (reason === "Unreachable" && isClosedPool(cause)) return 0;
   if (request.method !== "GET") return undefined;
   if (status === 503) return retryAfterMs;
   // The server closed a pooled connection at the moment it was used: retry with a new one.
@@ -317,8 +319,17 @@ function isSame(a: Credentials, b: Credentials): boolean {
 }
 
 function isStaleConnection(cause: unknown): boolean {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+  const code = codeOf(cause);
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE" || isClosedPool(cause);
+}
+
+/** The pool was closed before it took the request, because a certificate was replaced at that moment. Nothing was sent. */
+function isClosedPool(cause: unknown): boolean {
+  return codeOf(cause) === "UND_ERR_CLOSED";
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 function header(answer: ConnectionResponse, name: string): string | undefined {
