@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import { type Clock, ConfigError, isRecord, orAborted, systemClock } from "@millwright/base";
-import { startDeadline } from "../deadline.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { firstLine, messageOf } from "../log.ts";
 import type { Credentials } from "./cluster-config.ts";
 import type { RequestHeaders } from "./impersonation.ts";
+import { readProgramOutput } from "./program-output.ts";
 
 /** An `exec` entry of a kubeconfig. Source: client.authentication.k8s.io/v1, `ExecConfig`. */
 export interface ExecPlugin {
@@ -43,8 +42,6 @@ interface Answer {
 const longestEarlinessMs = 5 * 60_000;
 /** Delay after a failed renewal. */
 const retryMs = 10_000;
-/** No credential is longer. */
-const maxOutputBytes = 1024 * 1024;
 
 /**
  * Credentials from a program (kubeconfig `exec`), by the protocol of client-go.
@@ -96,42 +93,15 @@ async function runPlugin(options: ExecCredentialsOptions, clock: Clock): Promise
   }
 }
 
-function run(options: ExecCredentialsOptions, clock: Clock): Promise<string> {
-  const { plugin, timeoutMs = 60_000 } = options;
+function run({ plugin, env, timeoutMs = 60_000 }: ExecCredentialsOptions, clock: Clock): Promise<string> {
+  const { command, args, cluster } = plugin;
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
-    spec: { interactive: false, ...(plugin.cluster === undefined ? {} : { cluster: plugin.cluster }) },
+    spec: { interactive: false, ...(cluster === undefined ? {} : { cluster }) },
   };
-  const env = { ...options.env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
-  const deadline = startDeadline(clock, timeoutMs);
-  return new Promise<string>((resolve, reject) => {
-    const child = spawn(plugin.command, plugin.args, {
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      signal: deadline.signal,
-    });
-    const out: Buffer[] = [];
-    const errors: Buffer[] = [];
-    const collect = (into: Buffer[]) => {
-      let size = 0;
-      return (chunk: Buffer) => {
-        size += chunk.length;
-        if (size <= maxOutputBytes) into.push(chunk);
-        else child.kill();
-      };
-    };
-    child.stdout.on("data", collect(out));
-    child.stderr.on("data", collect(errors));
-    child.on("error", (error) =>
-      reject(deadline.expired() ? new Error(`${plugin.command} did not exit within ${timeoutMs} ms`) : error),
-    );
-    child.on("close", (code, signal) => {
-      if (code === 0) return resolve(Buffer.concat(out).toString("utf8"));
-      const text = firstLine(Buffer.concat(errors).toString("utf8").trim());
-      reject(new Error(`${plugin.command} exited with ${signal ?? `status ${code}`}${text === "" ? "" : `: ${text}`}`));
-    });
-  }).finally(deadline.clear);
+  const variables = { ...env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
+  return readProgramOutput({ command, args, env: variables, timeoutMs }, clock);
 }
 
 function parseAnswer(text: string): unknown {
