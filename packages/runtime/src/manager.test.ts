@@ -1,4 +1,5 @@
 import {
+  type Machine,
   machineApiVersion,
   machineClassResource,
   MachineError,
@@ -271,6 +272,37 @@ describe("a manager", () => {
     await clock.advance(5_000);
     expect(phases()).toEqual(["Pending"]);
     expect(await manager.metrics()).toContain("mcm_machine_set_items_total 1");
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("keeps no keys in its queues before it leads, and reconciles every object when it does", async () => {
+    const { leadership, give } = aLeadership();
+    const { api, clock, manager, stop } = aManager(aCloud().driver, { leadership });
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    const machine = (name: string) => ({
+      metadata: { namespace, name, labels: { name: "pool" } },
+      spec: { class: { kind: "MachineClass", name: "small" } },
+    });
+    api.seed(machineResource, machine("deleted"));
+    api.seed(machineResource, machine("kept"));
+    api.seed(nodeResource, { metadata: { name: "deleted" } });
+    await clock.advance(1_000);
+    api.remove(machineResource, { namespace, name: "deleted" });
+    api.remove(nodeResource, { name: "deleted" });
+    await clock.advance(1_000);
+    const valuesOf = async (metric: string) =>
+      (await manager.metrics()).split("\n").filter((line) => line.startsWith(`${metric}{`) && !line.endsWith(" 0"));
+    expect(await valuesOf("workqueue_depth")).toEqual([]);
+    expect(await valuesOf("workqueue_adds_total")).toEqual([]);
+    give();
+    await clock.advance(5_000);
+    expect((await valuesOf("workqueue_adds_total")).length).toBeGreaterThan(0);
+    expect(api.peek<Machine>(machineResource, { namespace, name: "kept" })?.status?.currentStatus?.phase).toBe(
+      "Pending",
+    );
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;

@@ -105,6 +105,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     name: "machine-class-capacity",
     workers: 1,
     waitFor: [caches.classes, caches.secrets],
+    allKeys: () => store.list(namespace).map(({ metadata }) => keyOf(metadata.name)),
     clock,
     random: context.random,
     log,

@@ -6,7 +6,7 @@ import {
   machineClassResource,
   validateMachineClass,
 } from "@millwright/core";
-import { type Controller, createController, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import { isClassChange } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -50,6 +50,7 @@ export function createClassRejectionController(
     name: "machine-class-rejection",
     workers: 1,
     waitFor: [caches.classes, caches.sets, caches.deployments],
+    allKeys: () => store.list(namespace).map(keyOf),
     clock,
     random,
     log,

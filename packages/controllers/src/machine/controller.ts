@@ -184,6 +184,7 @@ export function createMachineController(
       ...(context.crdGuard === undefined ? [] : [context.crdGuard]),
       ...(target === undefined ? [] : Object.values(target.caches)),
     ],
+    allKeys: () => caches.machines.store.list(namespace).map(keyOf),
     clock,
     random: context.random,
     log: context.log,

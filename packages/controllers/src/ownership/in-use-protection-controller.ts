@@ -1,4 +1,4 @@
-import { type Controller, createController, type ReadonlyStore, type ApiObject } from "@millwright/kube";
+import { type Controller, createController, keyOf, type ReadonlyStore, type ApiObject } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
@@ -18,6 +18,8 @@ export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
   readonly store: ReadonlyStore<T>;
   readonly writer: Writer<T>;
   readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
+  /** Whether an object is reconciled when the controller starts. Default: all are. */
+  readonly isOurs?: (object: T) => boolean;
   /** Whether the CRD of the kind is terminating or deleted, without an annotation that allows it. */
   readonly isPausedByCrd?: () => boolean;
   /** Names of the objects that refer to one of that name. */
@@ -35,7 +37,7 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
   { namespace, clock, random, log, events }: ControllerContext,
   options: InUseProtectionOptions<T>,
 ): Controller {
-  const { name: title, kind, referrerKind, finalizer, workers, store, writer } = options;
+  const { name: title, kind, referrerKind, finalizer, workers, store, writer, isOurs = () => true } = options;
   /** Keys of objects whose blocked deletion was reported. */
   const reported = new Set<string>();
   /** Of whether the object has the finalizer: a second process may believe a list that lacks the referrers. */
@@ -49,6 +51,7 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
     name: title,
     workers,
     waitFor: options.waitFor,
+    allKeys: () => store.list(namespace).filter(isOurs).map(keyOf),
     clock,
     random,
     log,

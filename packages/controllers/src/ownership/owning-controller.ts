@@ -43,6 +43,7 @@ export function createOwningController<T extends ApiObject>(
   { name, workers, store, keysOfClass, keysOfMachine, machinesOf, reconcile }: OwningControllerOptions<T>,
 ): Controller {
   const { caches, namespace, target, crdGuard, clock, random, log } = context;
+  const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
   const controller = createController({
     name,
     workers,
@@ -54,6 +55,7 @@ export function createOwningController<T extends ApiObject>(
       ...(crdGuard === undefined ? [] : [crdGuard]),
       ...(target === undefined ? [] : [target.caches.nodes]),
     ],
+    allKeys,
     clock,
     random,
     log,
@@ -66,7 +68,6 @@ export function createOwningController<T extends ApiObject>(
       },
     },
   });
-  const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
   watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });
   crdGuard?.onChange(() => {
     for (const key of allKeys()) controller.enqueue(key);

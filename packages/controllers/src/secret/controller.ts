@@ -42,6 +42,7 @@ export function createSecretController(context: ControllerContext, workers: numb
       refused: createRefusedWrites(clock),
     }),
     waitFor: [caches.secrets, caches.classes],
+    isOurs,
     referrers: (name) => caches.classes.store.byIndex("secret", name).map(({ metadata }) => metadata.name),
     countReferrers: () => caches.classes.store.size,
     readReferrers: () => readAllInto(caches.classes.store, control, machineClassResource, { namespace }),

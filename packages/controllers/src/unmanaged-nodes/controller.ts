@@ -1,5 +1,5 @@
 import { annotationKeys, finalizers, labelKeys, type Machine, providerIdKey } from "@millwright/core";
-import { type Controller, createController, nodeResource, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, keyOf, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import { machinesMatching } from "../cluster/node-candidates.ts";
 import { createWriter } from "../cluster/writer.ts";
@@ -41,6 +41,7 @@ export function createUnmanagedNodeController(
     name: "unmanaged-node",
     workers: 1,
     waitFor: [caches.machines, caches.sets, target.caches.nodes],
+    allKeys: () => store.list().map(keyOf),
     clock,
     random,
     log,

@@ -137,8 +137,7 @@ export function createVmLists(
     if (code === "Unimplemented") return;
     onFailed(name, code);
     const text = `Failed to list the VMs of the class: ${code}: ${message}`;
-    const fields = { ...objectFields(machineClass), code, error: message };
-    log("warn", "Failed to list the VMs of a MachineClass", fields);
+    log("warn", "Failed to list the VMs of a MachineClass", { ...objectFields(machineClass), code, error: message });
     if (reported.get(uid) === text) return;
     reported.set(uid, text);
     events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message: text });
@@ -149,6 +148,7 @@ export function createVmLists(
     workers: WORKERS,
     timeoutMs: TIMEOUT_MS,
     waitFor: [caches.machines, caches.classes, caches.secrets],
+    allKeys: () => store.list(namespace).map(keyOf),
     clock,
     random,
     log,

@@ -249,6 +249,31 @@ const pod = (version: string, owner: string): KubeObject => ({
   owner,
 });
 
+test("starts with the keys of all objects, and keeps none of those that were enqueued before", async () => {
+  const reconciled: string[] = [];
+  const clock = createVirtualClock();
+  const stop = new AbortController();
+  const all = new Set(["a", "b"]);
+  const controller = createController({
+    name: "test",
+    allKeys: () => all,
+    reconcile: async (key) => {
+      reconciled.push(key);
+      return done;
+    },
+    clock,
+    random: seededRandom(1),
+  });
+  for (const key of ["deleted", "a"]) controller.enqueue(key);
+  expect(controller.queue.counts()).toMatchObject({ ready: 0, adds: 0 });
+  const running = controller.start(stop.signal);
+  controller.enqueue("c");
+  await clock.advance(0);
+  expect(reconciled).toEqual(["a", "b", "c"]);
+  stop.abort(new Error("done"));
+  await running;
+});
+
 test("enqueues both owners when an object moves from one to the other", async () => {
   const keys: string[] = [];
   const run = setUp(async (key) => {

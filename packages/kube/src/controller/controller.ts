@@ -47,6 +47,11 @@ export interface ControllerOptions {
   readonly workers?: number | undefined;
   /** Reconciles start when these have synced. */
   readonly waitFor?: readonly SyncedCache[] | undefined;
+  /**
+   * The keys of all objects that exist. They are enqueued at the start, and what is enqueued before is ignored: a standby would keep the keys of all
+   * objects that are deleted while it waits, for weeks, and reconcile them first. Default: none, and what is enqueued before the start is kept.
+   */
+  readonly allKeys?: (() => Iterable<string>) | undefined;
   /** Default 500 ms up to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
   /** Deadline of one reconcile, milliseconds. Default 2 min. A reconcile should never wait for slow operations. */
@@ -95,7 +100,7 @@ export interface Controller {
   readonly timeoutMs: number;
   /** Maximum number of concurrent reconciles. */
   readonly workers: number;
-  /** Enqueues a key. Default priority: `change`. */
+  /** Enqueues a key. Default priority: `change`. Does nothing before the start of a controller with `allKeys`. */
   enqueue(key: string, priority?: Priority): void;
   /**
    * Runs until the signal aborts; resolves when all running reconciles have ended. Rejects only if one of `waitFor` fails.
@@ -111,7 +116,8 @@ export interface Controller {
  * Creates a controller.
  *
  * @example
- * const controller = createController({ name: "machine", reconcile, workers: 10, waitFor: [machines], clock, random, log });
+ * const allKeys = () => machines.store.list().map(keyOf);
+ * const controller = createController({ name: "machine", reconcile, allKeys, workers: 10, waitFor: [machines], clock, random, log });
  * watchTriggers({ store: machines.store, controller, keys: (machine) => [keyOf(machine)] });
  * await controller.start(signal);
  */
@@ -237,6 +243,7 @@ export function createController(options: ControllerOptions): Controller {
   async function start(signal: AbortSignal): Promise<void> {
     if (started) throw new Error(`the controller ${name} was already started`);
     started = true;
+    for (const key of options.allKeys?.() ?? []) queue.add(key);
     try {
       await Promise.all(caches.map((cache) => cache.synced(signal)));
     } catch (error) {
@@ -253,7 +260,9 @@ export function createController(options: ControllerOptions): Controller {
     queue,
     timeoutMs,
     workers,
-    enqueue: queue.add,
+    enqueue(key, priority) {
+      if (started || options.allKeys === undefined) queue.add(key, priority);
+    },
     start,
     counts: () => ({ ...counts }),
     observe: (next) => void (observer = next),
