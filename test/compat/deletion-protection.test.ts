@@ -46,7 +46,7 @@ describe("deletion protection on a real kube-apiserver", () => {
 
   afterAll(() => fleet.close(), 60_000);
 
-  const protect = async (type: ResourceType, name: string, value: "true" | null): Promise<void> => {
+  const protect = async (type: ResourceType, name: string, value: "true" | "True" | null): Promise<void> => {
     const patch = { metadata: { annotations: { [key]: value } } };
     await fleet.api.patch(type, { namespace, name }, patch, { kind: "merge" });
   };
@@ -63,7 +63,7 @@ describe("deletion protection on a real kube-apiserver", () => {
       for (const object of deletionProtectionPolicy()) await fleet.api.create(resources[object.kind], { ...object });
       const [name = ""] = (await fleet.machines()).map(({ metadata }) => metadata.name);
       await protect(machineResource, name, "true");
-      await protect(machineDeploymentResource, "fleet", "true");
+      await protect(machineDeploymentResource, "fleet", "True");
       for (const [type, ref] of [
         [machineResource, { namespace, name }],
         [machineDeploymentResource, { namespace, name: "fleet" }],

@@ -192,6 +192,7 @@ export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion
 export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
+export { isGoTrue } from "./wire/go-boolean.ts";
 export { trueLabel, labelKeys, updateResults } from "./wire/labels.ts";
 export {
   cacheMetricNames,

@@ -46,6 +46,10 @@ describe("protectorOf", () => {
     expect(protector({ deployment: beingDeleted("2026-01-01T12:01:01Z") })).toBeUndefined();
   });
 
+  it.each(["true", "True", "TRUE", "t", "T", "1"])("is the machine where the annotation is %j", (text) => {
+    expect(isProtected(aMachine(annotated({ [annotationKeys.deletionProtection]: text })))).toBe(true);
+  });
+
   it("is nothing without the annotation, and with other values of it", () => {
     const off = annotated({ [annotationKeys.deletionProtection]: "false" });
     expect(isProtected(aMachine(off))).toBe(false);

@@ -1,13 +1,13 @@
-import { annotationKeys, type ObjectMeta } from "@millwright/core";
+import { annotationKeys, isGoTrue, type ObjectMeta } from "@millwright/core";
 
 /** What protection depends on: the metadata of an object. */
 interface Protectable {
   readonly metadata: Pick<ObjectMeta, "name" | "annotations" | "deletionTimestamp">;
 }
 
-/** Whether the annotation of the object itself protects it from deletion. */
+/** Whether the annotation of the object itself protects it from deletion. Other switches of MCM are spelled `True`: here it must not mean "unprotected". */
 export const isProtected = ({ metadata }: Protectable): boolean =>
-  metadata.annotations?.[annotationKeys.deletionProtection] === "true";
+  isGoTrue(metadata.annotations?.[annotationKeys.deletionProtection]);
 
 /** The object whose annotation keeps another one, or itself. */
 export interface Protector {

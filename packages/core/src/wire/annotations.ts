@@ -106,7 +106,7 @@ export const annotationKeys = {
    */
   allowCrdDeletion: "machine.millwright.dev/allow-crd-deletion",
   /**
-   * Ours, Machine and MachineDeployment: `true`: its deletion is paused: no node is drained, no VM and no owned object is deleted until the annotation is removed. MachineSets select no such machine
+   * Ours, Machine and MachineDeployment: `true`, in any spelling of Go's booleans: its deletion is paused: no node is drained, no VM and no owned object is deleted until the annotation is removed. MachineSets select no such machine
    * for deletion. Written by users, read by the controllers of machines, sets and deployments, and by the ValidatingAdmissionPolicy of `deletionProtectionPolicy`.
    */
   deletionProtection: "machine.millwright.dev/deletion-protection",

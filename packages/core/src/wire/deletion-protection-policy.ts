@@ -1,4 +1,5 @@
 import { annotationKeys } from "./annotations.ts";
+import { goTrueTexts } from "./go-boolean.ts";
 
 /** A ValidatingAdmissionPolicy of `admissionregistration.k8s.io/v1`, or its binding; plain JSON. */
 export interface AdmissionObject {
@@ -36,7 +37,7 @@ export const deletionProtectionPolicy = (): readonly AdmissionObject[] => [
       },
       validations: [
         {
-          expression: `!has(oldObject.metadata.annotations) || !("${key}" in oldObject.metadata.annotations) || oldObject.metadata.annotations["${key}"] != "true"`,
+          expression: `!has(oldObject.metadata.annotations) || !("${key}" in oldObject.metadata.annotations) || !(oldObject.metadata.annotations["${key}"] in ${JSON.stringify(goTrueTexts)})`,
           messageExpression: `oldObject.kind + " " + oldObject.metadata.name + " is protected from deletion. To delete it, first remove its annotation ${key}"`,
           reason: "Forbidden",
         },

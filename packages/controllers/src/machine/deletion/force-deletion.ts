@@ -1,11 +1,7 @@
-import { labelKeys, type Machine, type MachineErrorCode } from "@millwright/core";
-
-/** Go's boolean texts, which the label `force-deletion` accepts. */
-const goTrue: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+import { isGoTrue, labelKeys, type Machine, type MachineErrorCode } from "@millwright/core";
 
 /** Whether the label `force-deletion` requests the deletion in spite of failures. */
-export const isForceDeletion = ({ metadata }: Machine): boolean =>
-  goTrue.has(metadata.labels?.[labelKeys.forceDeletion] ?? "");
+export const isForceDeletion = ({ metadata }: Machine): boolean => isGoTrue(metadata.labels?.[labelKeys.forceDeletion]);
 
 /**
  * Whether a driver that rejects the class cannot delete the machine at all: no id of a VM is known to it. A user has to fix the class or its
