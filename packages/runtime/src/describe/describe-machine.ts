@@ -5,7 +5,6 @@ import {
   matchByProviderId,
   type Node,
   pickNode,
-  type CrdState,
   findPausingCrd,
 } from "@millwright/controllers/reports";
 import {
@@ -32,34 +31,12 @@ import {
   isNotFound,
   isTransient,
   nodeResource,
-  customResourceDefinitionResource,
-  isForbidden,
-  type KubeObject,
 } from "@millwright/kube";
 import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
 import { factsOfMachine } from "../explain/explain-machine.ts";
 import { clockSkews } from "./clock-skews.ts";
 import { explainFailure } from "./explain-failure.ts";
-
-/**
- * The CRD that pauses the deletion of a machine. Without the permission to read CRDs none is found; the machine's last operation names it all the same.
- *
- * @throws ApiError when the API server does not respond
- */
-async function pausingCrd(
-  machine: Machine,
-  { control, signal }: { readonly control: Pick<ApiClient, "get">; readonly signal?: AbortSignal },
-): Promise<CrdState | undefined> {
-  const read = async (name: string): Promise<KubeObject | undefined> => {
-    try {
-      return await control.get(customResourceDefinitionResource, { name }, { metadataOnly: true, signal });
-    } catch (error) {
-      if (isForbidden(error) || isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
-  return findPausingCrd(machine, read);
-}
+import { readCrd } from "./read-crd.ts";
 
 /** Which machine, and where to read about it. */
 export interface DescribeMachineOptions {
@@ -178,7 +155,8 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     settings: defaultMachineSettings,
   } as const;
   const now = (control.serverTime ?? clock).now();
-  const report = machineReport(facts, validateMachine(machine), now, await pausingCrd(machine, options));
+  const pausedBy = await findPausingCrd(machine, (crd) => readCrd(crd, options));
+  const report = machineReport(facts, validateMachine(machine), now, pausedBy);
   const skews = await clockSkews(options, now);
   return skews.length === 0 ? report : { ...report, clockSkews: skews };
 }

@@ -15,6 +15,7 @@ import {
 import { type ApiClient, type ApiObject, isForbidden, isTransient, listAll, nodeResource } from "@millwright/kube";
 import type { ClusterObjects } from "../explain/cluster-objects.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { readCrd } from "./read-crd.ts";
 import { readDrainSources } from "./read-drain-sources.ts";
 
 /** Where objects are read. */
@@ -72,6 +73,7 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
       list(machineClassResource, readMachineClass),
       readNodes(options, notes),
     ]);
+    const crds = new Map<string, ReturnType<typeof readCrd>>();
     return {
       namespace,
       deployments,
@@ -80,6 +82,16 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
       classes,
       ...(nodes === undefined ? {} : { nodes }),
       notes,
+      // All terminating machines of the namespace depend on the same CRDs.
+      readCrd: async (name) => {
+        try {
+          const found = crds.get(name) ?? readCrd(name, options);
+          crds.set(name, found);
+          return await found;
+        } catch (error) {
+          throw explainFailure(error, needs);
+        }
+      },
       drainSources: async (nodeName) => {
         try {
           return await readDrainSources(target ?? control, nodeName, signal);

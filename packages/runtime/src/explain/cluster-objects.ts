@@ -7,6 +7,7 @@ import {
   type MachineDeployment,
   type MachineSet,
 } from "@millwright/core";
+import type { ApiObject } from "@millwright/kube";
 
 /** The objects of a namespace that explanations are computed from: of a live cluster, or of a file. */
 export interface ClusterObjects {
@@ -19,6 +20,8 @@ export interface ClusterObjects {
   readonly nodes?: readonly Node[] | "unreachable" | "unread";
   /** Reads what a drain of a node depends on. */
   readonly drainSources: (nodeName: string) => Promise<DrainSources>;
+  /** Reads the metadata of a CRD; `undefined` where it cannot be read. Absent in a file, which has none. */
+  readonly readCrd?: (name: string) => Promise<ApiObject | undefined>;
   /** What could not be read, a sentence each. */
   readonly notes: readonly string[];
 }

@@ -3,6 +3,7 @@ import {
   attemptsIn,
   defaultMachineSettings,
   drainRulesOf,
+  findPausingCrd,
   isDeletionHeld,
   type MachineFacts,
   machineReport,
@@ -117,9 +118,14 @@ function evidenceOf(
 }
 
 /** The report about a machine; a terminating one is Terminating, whatever phase it has. */
-function reportOf(facts: MachineFacts, now: Date): MachineReport {
+async function reportOf(
+  facts: MachineFacts,
+  { readCrd = async () => undefined }: ClusterObjects,
+  now: Date,
+): Promise<MachineReport> {
   const { machine } = facts;
-  const report = machineReport(facts, validateMachine(machine), now);
+  const pausedBy = await findPausingCrd(machine, readCrd);
+  const report = machineReport(facts, validateMachine(machine), now, pausedBy);
   return machine.metadata.deletionTimestamp == null ? report : { ...report, phase: "Terminating" };
 }
 
@@ -127,7 +133,7 @@ function reportOf(facts: MachineFacts, now: Date): MachineReport {
 export async function explainMachine(machine: Machine, objects: ClusterObjects, now: Date): Promise<Explanation> {
   const facts = factsOfMachine(machine, objects);
   const machineClass = objects.classes.find(({ metadata }) => metadata.name === machine.spec.class?.name);
-  const report = reportOf(facts, now);
+  const report = await reportOf(facts, objects, now);
   const blocked = await blockedDrain(facts, machineClass, objects, now);
   const state = stateOf(report, blocked);
   const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);

@@ -248,6 +248,7 @@ describe("why", () => {
   it.each([
     ["Frozen", "True", "kubectl annotate machinedeployment pool safety.machine.sapcloud.io/unfreeze=True -n default"],
     ["DeletionsHeld", "True", "millwright approve deployment pool -n default"],
+    ["CRDsEstablished", "False", "millwright crds diff"],
     ["SpecValid", "False", "kubectl edit machinedeployment pool -n default"],
   ])("names what helps when a set is %s", async (type, status, command) => {
     const sets = [aSet([condition(type, status, "because of something")], 1)];
@@ -355,6 +356,16 @@ describe("why", () => {
       "kubectl get poddisruptionbudgets,pods -n shop",
       "kubectl label machine a force-deletion=True -n default",
     ]);
+  });
+
+  it("names a CRD that is being deleted, and recommends nothing that would lose the VM", async () => {
+    const machine = aMachine("a", "Running", {}, { deletionTimestamp: since, finalizers: ["x"] });
+    const readCrd = async (name: string) => ({ metadata: { name, deletionTimestamp: since } });
+    const subject = { kind: "Machine", name: "a" } as const;
+    const { explanation, remedies } = await why(subject, objectsOf({ machines: [machine], readCrd }), now);
+    expect(explanation).toMatchObject({ state: "stuck", causes: [{ reason: "DeletionPaused" }] });
+    expect(explanation.causes[0]?.message).toContain("machines.machine.sapcloud.io is being deleted");
+    expect(remedies).toEqual([{ text: expect.stringContaining("To restore, save the objects"), commands: [] }]);
   });
 
   it("names a deletion that is held, and who approves it", async () => {

@@ -103,6 +103,11 @@ export function groupRemedy(conditions: readonly Condition[], identity: GroupIde
   const isSet = (type: string, status: string): boolean =>
     conditions.some((each) => each.type === type && each.status === status);
   const owner = deployment === undefined ? `${kind.toLowerCase()} ${name}` : `machinedeployment ${deployment}`;
+  if (isSet(crdsEstablishedConditionType, "False"))
+    return {
+      text: "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
+      commands: ["millwright crds diff"],
+    };
   if (isSet(specValidConditionType, "False"))
     return {
       text: "Correct the fields that the condition names.",
