@@ -3,6 +3,7 @@ import { createApiServer } from "@millwright/devcluster";
 import { type ApiClient, createApiClient, customResourceDefinitionResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyCrds } from "@millwright/runtime";
+import { statusOf } from "./change-crds.ts";
 
 const name = "machines.machine.sapcloud.io";
 
@@ -37,4 +38,29 @@ describe("applyCrds", () => {
     }
     expect(await states(true)).toEqual(crds().map(() => "same"));
   });
+
+  it("reports one that is being deleted, although its fields are the same", async () => {
+    await states(false);
+    await api.patch(
+      customResourceDefinitionResource,
+      { name },
+      { metadata: { finalizers: ["example.com/keep"] } },
+      { kind: "merge" },
+    );
+    await api.delete(customResourceDefinitionResource, { name });
+    for (const isDryRun of [true, false]) {
+      const reports = await applyCrds(api, { isDryRun });
+      expect(reports.filter(({ state }) => state !== "same")).toEqual([{ name, state: "terminating", paths: [] }]);
+    }
+  });
+});
+
+it.each([
+  ["diff", "same", 0],
+  ["diff", "different", 3],
+  ["diff", "terminating", 3],
+  ["apply", "different", 0],
+  ["apply", "terminating", 1],
+] as const)("ends %s of a CRD that is %s with status %i", (action, state, status) => {
+  expect(statusOf(action, [{ name, state, paths: [] }])).toBe(status);
 });

@@ -1,4 +1,5 @@
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { CrdReport } from "@millwright/runtime";
 import { renderCrds } from "../crds/render-crds.ts";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { controlKubeConfig, type ControlFlags } from "../target/cluster-flags.ts";
@@ -6,6 +7,13 @@ import { controlKubeConfig, type ControlFlags } from "../target/cluster-flags.ts
 /** Flags of `millwright crds diff` and `millwright crds apply`. */
 export interface CrdFlags extends ControlFlags {
   readonly output: "text" | "json";
+}
+
+/** What is applied to a CRD that is being deleted does not stay. */
+export function statusOf(action: "diff" | "apply", reports: readonly CrdReport[]): number {
+  if (action === "apply")
+    return reports.some(({ state }) => state === "terminating") ? exitStatus.failed : exitStatus.done;
+  return reports.every(({ state }) => state === "same") ? exitStatus.done : exitStatus.differs;
 }
 
 /** Compares the CustomResourceDefinitions of a cluster with those of this version, or applies these; resolves with the exit status. */
@@ -17,8 +25,7 @@ export async function changeCrds(action: "diff" | "apply", flags: CrdFlags): Pro
     process.stdout.write(
       flags.output === "json" ? `${JSON.stringify(reports, undefined, 2)}\n` : renderCrds(action, reports),
     );
-    const isSame = reports.every(({ state }) => state === "same");
-    return action === "apply" || isSame ? exitStatus.done : exitStatus.differs;
+    return statusOf(action, reports);
   } finally {
     await api.close();
   }

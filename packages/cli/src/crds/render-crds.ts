@@ -2,8 +2,8 @@ import type { CrdReport } from "@millwright/runtime";
 import { plain } from "../terminal/text.ts";
 
 const verbs = {
-  diff: { same: "same", missing: "missing", different: "different" },
-  apply: { same: "unchanged", missing: "created", different: "updated" },
+  diff: { same: "same", missing: "missing", different: "different", terminating: "is being deleted" },
+  apply: { same: "unchanged", missing: "created", different: "updated", terminating: "is being deleted" },
 } as const;
 
 /** Paths that are shown of one CustomResourceDefinition. */

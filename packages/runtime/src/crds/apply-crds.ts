@@ -13,7 +13,8 @@ const fieldManager = "millwright-crds";
 /** How one CustomResourceDefinition of a cluster compares with that of this version. */
 export interface CrdReport {
   readonly name: string;
-  readonly state: "same" | "missing" | "different";
+  /** `terminating`: it is being deleted, and with it whatever is applied. */
+  readonly state: "same" | "missing" | "different" | "terminating";
   /** Paths of fields that applying it changes, such as `spec.versions[0].schema`; empty for one that is missing. */
   readonly paths: readonly string[];
 }
@@ -35,9 +36,15 @@ export async function applyCrds(
     const options = { kind: "apply", fieldManager, force: true, dryRun: isDryRun } as const;
     const after = await api.patch(resource, { name }, crd, options);
     const paths = before === undefined ? [] : differingPaths(before["spec"], after["spec"], "spec");
-    reports.push({ name, state: before === undefined ? "missing" : paths.length > 0 ? "different" : "same", paths });
+    reports.push({ name, state: stateOf(before, paths), paths });
   }
   return reports;
+}
+
+function stateOf(before: KubeObject | undefined, paths: readonly string[]): CrdReport["state"] {
+  if (before === undefined) return "missing";
+  if (before.metadata.deletionTimestamp != null) return "terminating";
+  return paths.length > 0 ? "different" : "same";
 }
 
 async function find(api: Pick<ApiClient, "get">, name: string): Promise<KubeObject | undefined> {
