@@ -1,7 +1,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineClassResource, requiredRoles, type PermissionsRole, systemClock } from "@millwright/core";
+import {
+  crds,
+  machineClassResource,
+  machineDeploymentResource,
+  machineSetResource,
+  requiredRoles,
+  type PermissionsRole,
+  systemClock,
+} from "@millwright/core";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,
@@ -269,6 +277,39 @@ describe("millwright doctor", () => {
       expect.stringMatching(/^MachineClass old: failed Credentials: /),
     ]);
     expect(lines).toContain(quota);
+  });
+
+  it("fails for classes that do not exist and that a deployment, or a set without one, needs", async () => {
+    const pool = (name: string, className: string, metadata: object = {}) => ({
+      apiVersion: "machine.sapcloud.io/v1alpha1",
+      metadata: { name, namespace, ...metadata },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: { name } },
+        template: {
+          metadata: { labels: { name } },
+          spec: { class: { kind: "MachineClass", name: className } },
+        },
+      },
+    });
+    await api.create(machineDeploymentResource, pool("fine", "small"));
+    expect((await findings()).status).toBe(0);
+    const { metadata } = await api.get(machineDeploymentResource, { namespace, name: "fine" });
+    const { group, version, kind } = machineDeploymentResource;
+    const apiVersion = `${group}/${version}`;
+    const ownerReferences = [{ apiVersion, kind, name: "fine", uid: metadata.uid, controller: true }];
+    await api.create(machineSetResource, pool("old", "former", { ownerReferences }));
+    await api.create(machineSetResource, pool("alone", "alien"));
+    await api.create(machineDeploymentResource, pool("a", "typo"));
+    await api.create(machineDeploymentResource, pool("b", "typo"));
+    expect(await findings()).toEqual({
+      status: 1,
+      lines: [
+        quota,
+        "MachineClass typo: failed MachineClass: It does not exist in namespace shop, and MachineDeployment a and 1 more need it.",
+        "MachineClass alien: failed MachineClass: It does not exist in namespace shop, and MachineSet alone needs it.",
+      ],
+    });
   });
 
   it("reports a class that does not exist, and classes that may not be read", async () => {

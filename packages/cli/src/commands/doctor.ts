@@ -1,4 +1,10 @@
-import { isConfigError, machineClassResource, systemClock } from "@millwright/core";
+import {
+  isConfigError,
+  machineClassResource,
+  machineDeploymentResource,
+  machineSetResource,
+  systemClock,
+} from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { Diagnosis } from "@millwright/runtime";
 import { exitStatus } from "../terminal/exit-status.ts";
@@ -50,7 +56,8 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
   const configured = "config" in control ? control.config.namespace : undefined;
   try {
     const signal = untilStopSignal();
-    const selected = { flags, configured, types: [machineClassResource], command: "doctor" };
+    const types = [machineClassResource, machineDeploymentResource, machineSetResource];
+    const selected = { flags, configured, types, command: "doctor" };
     const namespaces =
       "api" in control
         ? await namespacesOf(control.api, selected, signal)

@@ -1,12 +1,13 @@
-import { type CheckOutcome, type Clock, type Driver, isConfigError, machineClassResource } from "@millwright/core";
+import { type CheckOutcome, type Clock, type Driver, isConfigError } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
-import { listAll, type Log, messageOf } from "@millwright/kube";
+import { type Log, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { type CheckedApi, checkApi } from "./check-api.ts";
 import { checkClass } from "./check-class.ts";
 import { checkKinds } from "./check-kinds.ts";
 import { checkPermissions } from "./check-permissions.ts";
+import { type ClassesToCheck, listClasses } from "./classes-to-check.ts";
 
 /** A cluster, or why its kubeconfig gives no access to one. */
 export type ClusterAccess = { readonly api: CheckedApi } | { readonly problem: string };
@@ -24,7 +25,7 @@ export interface Diagnosis {
   readonly namespace: string;
   /** `failed` when any check failed. */
   readonly outcome: "ok" | "failed";
-  /** Clusters first, then classes by name. */
+  /** Clusters first, then classes by name, then those that do not exist. */
   readonly subjects: readonly DiagnosedSubject[];
 }
 
@@ -35,7 +36,7 @@ export interface DiagnoseOptions {
   readonly target?: ClusterAccess | "none";
   /** Of the machines. */
   readonly namespace: string;
-  /** Names of classes; empty for all of the namespace. `none`: only the clusters are checked. */
+  /** Names of classes; empty for all that the namespace has, and that its deployments need. `none`: only the clusters are checked. */
   readonly classes: readonly string[] | "none";
   /** Loads the driver of a class; called once for each spelling of a provider. A `ConfigError` is reported with the class. */
   readonly driverFor: (provider: string) => Promise<Driver>;
@@ -80,22 +81,33 @@ async function diagnoseClusters(options: DiagnoseOptions): Promise<readonly Diag
   ]);
 }
 
+/** Classes that do not exist, by name, with what needs them. */
+const missingClasses = (missing: ClassesToCheck["missing"], namespace: string): readonly DiagnosedSubject[] =>
+  [...missing].map(([name, [user = "", ...others]]) => {
+    const users = others.length === 0 ? `${user} needs it` : `${user} and ${others.length} more need it`;
+    const message = `It does not exist in namespace ${namespace}, and ${users}.`;
+    const remedy = "Create it, or name an existing MachineClass in the template.";
+    return {
+      subject: `MachineClass ${name}`,
+      checks: [{ name: "MachineClass", status: "failed", message, remedy }],
+    };
+  });
+
 async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly DiagnosedSubject[]> {
   const { control, namespace, classes, clock, log, signal } = options;
   if (classes === "none" || "problem" in control) return [];
-  const needs = "doctor needs to get and list machineclasses, and to get their secrets";
+  const needs =
+    "doctor needs to get and list machineclasses, to get their secrets, and to list machinedeployments and machinesets";
   try {
-    const names =
+    const { existing, missing }: ClassesToCheck =
       classes.length > 0
-        ? [...new Set(classes)]
-        : (await listAll(control.api, machineClassResource, { namespace, omitManagedFields: true }, { signal })).items
-            .map(({ metadata }) => metadata.name ?? "")
-            .toSorted();
+        ? { existing: [...new Set(classes)], missing: new Map() }
+        : await listClasses(control.api, namespace, signal);
     const classNamed = createClassSource({ control: control.api, namespace, needs, signal });
     const driverFor = onceByName(options.driverFor);
     const limit = createInFlightLimit(maxConcurrentClasses);
-    return await Promise.all(
-      names.map((name) =>
+    const checked = await Promise.all(
+      existing.map((name) =>
         limit(signal, async () => {
           const subject = `MachineClass ${name}`;
           try {
@@ -108,6 +120,7 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
         }),
       ),
     );
+    return [...checked, ...missingClasses(missing, namespace)];
   } catch (error) {
     signal.throwIfAborted();
     const explained = explainFailure(error, needs);

@@ -1,0 +1,56 @@
+import {
+  isRecord,
+  machineClassResource,
+  machineDeploymentResource,
+  machineSetResource,
+  type ResourceType,
+} from "@millwright/core";
+import { type ApiObject, controllerRefOf, type KubeObject, listAll } from "@millwright/kube";
+import type { CheckedApi } from "./check-api.ts";
+
+/** The classes of a namespace, by name. */
+export interface ClassesToCheck {
+  readonly existing: readonly string[];
+  /** Those that do not exist, with the objects whose template names them, such as `MachineDeployment pool`. */
+  readonly missing: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The class that the template of a set or deployment names; empty for none. */
+function classOf({ spec }: KubeObject): string {
+  const path = ["template", "spec", "class", "name"];
+  const name = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), spec);
+  return typeof name === "string" ? name : "";
+}
+
+const hasDeployment = (set: ApiObject): boolean => controllerRefOf(set)?.kind === machineDeploymentResource.kind;
+
+/**
+ * Lists the classes of a namespace, and finds those that its deployments, and sets without deployment, need and that do not exist: no machine of them can be created.
+ *
+ * @throws ApiError as the API server answers
+ */
+export async function listClasses(
+  api: Pick<CheckedApi, "list">,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<ClassesToCheck> {
+  const list = async (type: ResourceType): Promise<readonly KubeObject[]> =>
+    (await listAll(api, type, { namespace, omitManagedFields: true }, { signal })).items;
+  const [classes, deployments, sets] = await Promise.all([
+    list(machineClassResource),
+    list(machineDeploymentResource),
+    list(machineSetResource),
+  ]);
+  const existing = new Set(classes.map(({ metadata }) => metadata.name ?? ""));
+  const templates = [
+    ...deployments.map((object) => ({ kind: machineDeploymentResource.kind, object })),
+    ...sets.filter((set) => !hasDeployment(set)).map((object) => ({ kind: machineSetResource.kind, object })),
+  ];
+  const missing = new Map<string, string[]>();
+  for (const { kind, object } of templates) {
+    const name = classOf(object);
+    if (name === "" || existing.has(name) || object.metadata.deletionTimestamp != null) continue;
+    missing.set(name, [...(missing.get(name) ?? []), `${kind} ${object.metadata.name ?? ""}`]);
+  }
+  return { existing: [...existing].toSorted(), missing };
+}
