@@ -4,7 +4,7 @@ import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
 import { type Explanation, worstOf } from "./explanation.ts";
-import { canaryRemedy, groupCauses, type GroupIdentity, groupRemedy } from "./group-causes.ts";
+import { canaryRemedy, groupCauses, type GroupIdentity, groupRemedy, isSpecInvalid } from "./group-causes.ts";
 
 const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
   owner.metadata.uid !== undefined && controllerRefOf(object)?.uid === owner.metadata.uid;
@@ -29,7 +29,8 @@ function explainGroup(
 ): Explanation {
   const { blocks, progress, isProgressing } = groupCauses(conditions, children);
   const below = worstOf(children.map(({ state }) => state));
-  const isDone = isComplete && !isProgressing && below === "ok";
+  // Of a spec that is not valid, a part is ignored, such as a maintenance window: complete is not as desired.
+  const isDone = isComplete && !isProgressing && below === "ok" && !isSpecInvalid(conditions);
   // A paused deployment that is complete waits for nothing.
   const isBlocked = blocks.length > 0;
   const canary = isBlocked ? undefined : canaryRemedy(conditions, identity);

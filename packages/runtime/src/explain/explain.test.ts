@@ -257,6 +257,18 @@ describe("why", () => {
     expect(remedies.flatMap(({ commands }) => commands)).toContain(command);
   });
 
+  it("needs a user for a spec that is not valid, also of a deployment that is complete", async () => {
+    const invalid = condition("SpecValid", "False", "maintenance-windows: the time zone Europe/Bern is unknown");
+    const report = await why(pool, objectsOf({ deployments: [aDeployment({ conditions: [invalid] })] }), now);
+    expect(report.explanation).toMatchObject({ state: "stuck", causes: [{ reason: "SpecValid" }] });
+    expect(report.remedies).toEqual([
+      {
+        text: "Correct the fields that the condition names.",
+        commands: ["kubectl edit machinedeployment pool -n default"],
+      },
+    ]);
+  });
+
   it("needs a user at a canary step without an end, and none at one with an end", async () => {
     const held = (hold: string) => {
       const rolling = condition("RollingOut", "True", `Rolling out 1 not up-to-date replicas\n* ${hold}`);

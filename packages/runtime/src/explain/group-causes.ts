@@ -97,6 +97,10 @@ export function groupCauses(
   };
 }
 
+/** Whether the controllers rejected a part of the spec or the annotations. */
+export const isSpecInvalid = (conditions: readonly Condition[]): boolean =>
+  conditions.some(({ type, status }) => type === specValidConditionType && status === "False");
+
 /** What a user can do about a block of a set or deployment. */
 export function groupRemedy(conditions: readonly Condition[], identity: GroupIdentity): Remedy | undefined {
   const { kind, name, namespace, deployment } = identity;
@@ -108,7 +112,7 @@ export function groupRemedy(conditions: readonly Condition[], identity: GroupIde
       text: "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
       commands: ["millwright crds diff"],
     };
-  if (isSet(specValidConditionType, "False"))
+  if (isSpecInvalid(conditions))
     return {
       text: "Correct the fields that the condition names.",
       commands: [`kubectl edit ${owner} -n ${namespace}`],
