@@ -51,6 +51,38 @@ describe("deleting a machine", () => {
     expect(ec2.inventory().instances).toEqual([]);
   });
 
+  describe("without its id, after an earlier attempt whose VM has ended", () => {
+    /** The VM of the second attempt was accepted, and is hidden. */
+    const hiddenAfterEnded = async () => {
+      const { ec2, driver } = await aCloud({}, { pollTimes: { lookAgainMs: 500 } });
+      const first = aRequest();
+      const { providerId } = await driver.createMachine(first, aContext());
+      await driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext());
+      ec2.faults.add({ operation: "RunInstances", times: 5, end: { kind: "reset" }, afterAcceptance: true });
+      const second = driver.createMachine({ ...first, idempotencyToken: "second" }, aContext());
+      await expect(second).rejects.toMatchObject({ code: "Unavailable" });
+      const last = [...ec2.world.instances.values()].at(-1) ?? never();
+      last.visibleAtMs = Number.POSITIVE_INFINITY;
+      ec2.log.clear();
+      return { ec2, driver, last };
+    };
+
+    it("does not take that end for the end of the VM that it cannot see yet", async () => {
+      const { ec2, driver, last } = await hiddenAfterEnded();
+      await expect(driver.deleteMachine(aRequest(), aContext())).resolves.toEqual({ vm: "missing" });
+      expect([ec2.world.state(last), ec2.log.count("DescribeInstances")]).toEqual(["running", 2]);
+    });
+
+    it("looks once more, and ends the VM that it sees then", async () => {
+      const { ec2, driver, last } = await hiddenAfterEnded();
+      const deletion = driver.deleteMachine(aRequest(), aContext());
+      await expect.poll(() => ec2.log.count("DescribeInstances"), { timeout: 10_000 }).toBe(1);
+      last.visibleAtMs = 0;
+      await expect(deletion).resolves.toEqual({ vm: "ended" });
+      expect(ec2.inventory().instances).toEqual([]);
+    });
+  });
+
   it("ends a VM that is still being made", async () => {
     const { ec2, driver } = await aCloud({ pendingMs: 60_000 });
     await driver.createMachine(aRequest(), aContext());

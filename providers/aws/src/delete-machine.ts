@@ -4,7 +4,7 @@ import { hasErrorCode } from "./api/errors.ts";
 import { type AwsRequest, type MethodCall, pausesOf } from "./vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
 import { readProviderId } from "./vm/provider-id.ts";
-import { isTerminated, type Vm } from "./vm/vm.ts";
+import { isLive, isTerminated, type Vm } from "./vm/vm.ts";
 
 /** For how long one call waits for the end of a VM, milliseconds. Most end within a minute; one with instance store or on a faulty hypervisor takes longer. */
 const terminationWaitMs = 120_000;
@@ -32,16 +32,23 @@ export async function deleteMachine(
   }
   const hasEnded = await Promise.all(going.map((vm) => endsInTime(vm, call)));
   const left = going.filter((_, index) => hasEnded[index] === false).map(({ id }) => id);
-  if (left.length === 0) return { vm: own.length > 0 ? "ended" : "missing" };
+  if (left.length === 0) return { vm: showsLastVm(request, own) ? "ended" : "missing" };
   const message = `VM ${left.join(", ")} is shutting down in ${session.region}: EC2 has accepted its termination`;
   return { pending: { message, checkAfterMs: checkTerminationAfterMs } };
 }
 
-/** The VMs of a machine. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
+/**
+ * Whether the VM of the last attempt is among those that were found. Without a provider id only a live one is sure to be: EC2 lists a VM of an earlier attempt that
+ * has ended for about an hour, and an attempt is only followed by another one when its VM has ended.
+ */
+const showsLastVm = ({ machine: { providerId = "" } }: AwsRequest, found: readonly Vm[]): boolean =>
+  providerId === "" ? found.some(isLive) : found.length > 0;
+
+/** The VMs of a machine. Where one may have been accepted and is not shown yet, it is looked for once more. */
 async function ownVms(request: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
   const { context, pollTimes, launches } = call;
   let found = await findOwn(request, call);
-  if (found.length === 0 && launches.mayBeHidden(request.machine)) {
+  if (!showsLastVm(request, found) && launches.mayBeHidden(request.machine)) {
     await context.clock.sleep(pollTimes.lookAgainMs, context.signal);
     found = await findOwn(request, call);
   }

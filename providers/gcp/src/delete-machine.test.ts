@@ -76,6 +76,27 @@ describe("deleting a machine", () => {
     expect(gce.inventory()).toEqual(nothing);
   });
 
+  it("looks once more also where another owner has a VM of that name in another zone of the class", async () => {
+    const { gce, driver } = await aCloud();
+    const other = "europe-west1-c";
+    await driver.createMachine(
+      aRequest(aMachine("m", { uid: "other", namespace: "other" }), { zone: other }),
+      aContext(),
+    );
+    const request = aRequest(aMachine("m"), { fallbacks: [{ zone: other }] });
+    const { instances } = gce.world;
+    const [stranger = never()] = instances.values();
+    // Without the stranger's VM the name is free.
+    const strangers = [...instances].filter(([, vm]) => vm === stranger);
+    instances.clear();
+    await driver.createMachine(request, aContext());
+    for (const [key, vm] of strangers) instances.set(key, vm);
+    const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
+    gce.faults.add({ operation: "instances.get", end: { kind: "refuse", refusal: { code: "notFound", message } } });
+    await expect(driver.deleteMachine(request, aContext())).resolves.toEqual({ vm: "ended" });
+    expect(gce.inventory().instances).toMatchObject([{ zone: other }]);
+  });
+
   it("does not wait for a VM that cannot exist: Compute Engine got no recent request for it, or the request failed", async () => {
     const { gce, driver } = await aCloud({ operationMs: 5 }, { pollTimes: { visibleMs: 60_000 } });
     const clock = createSkippingClock();
@@ -286,3 +307,7 @@ describe("deleting a machine", () => {
     expect(gce.inventory()).toEqual(nothing);
   });
 });
+
+const never = (): never => {
+  throw new Error("there is no VM");
+};

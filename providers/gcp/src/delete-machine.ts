@@ -55,7 +55,9 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
       `VM ${vm.name} does not have the labels of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}"${otherwise}. It is kept. If it belongs to the machine, add them to the VM`,
     );
   }
-  if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);
+  // A VM of another owner takes the name in its own zone only.
+  const found = own(named);
+  if (found.length > 0 || !launches.mayBeHidden(machine)) return found;
   await context.clock.sleep(pollTimes.lookAgainMs, context.signal);
   return own(await vmsNamed(request, call));
 }
