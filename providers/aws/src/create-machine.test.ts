@@ -150,6 +150,38 @@ describe("creating a machine", () => {
     });
   });
 
+  it.each([
+    ["AuthFailure", 401],
+    ["UnauthorizedOperation", 403],
+    ["RequestExpired", 400],
+  ])(
+    "keeps the token when EC2 rejects the look at the VM that it has accepted with %s: no second VM follows",
+    async (code, status) => {
+      const { ec2, driver } = await aCloud({ visibilityMs: 150 });
+      ec2.faults.add({ operation: "DescribeInstances", skip: 1, end: { kind: "refuse", refusal: { code, status } } });
+      const failure = await driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "Unavailable", message: expect.stringContaining(`(${code})`) });
+      expect(failure).not.toHaveProperty("tokenIsSpent");
+      await driver.createMachine(aRequest(), aContext());
+      expect(ec2.inventory().instances).toHaveLength(1);
+    },
+  );
+
+  it("keeps the token when it cannot look for the VM that the token was used for before", async () => {
+    const { ec2, driver } = await aCloud({ visibilityMs: 150 });
+    ec2.faults.add({ operation: "RunInstances", end: { kind: "reset" }, afterAcceptance: true, times: 3 });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    const refusal = { code: "AuthFailure" };
+    ec2.faults.add({ operation: "DescribeInstances", skip: 1, end: { kind: "refuse", refusal } });
+    const request = { ...aRequest(), userData: Secret.of("another token") };
+    await expect(driver.createMachine(request, aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("AuthFailure"),
+    });
+    await driver.createMachine(request, aContext());
+    expect(ec2.inventory().instances).toHaveLength(1);
+  });
+
   it("refuses an image that EC2 does not list", async () => {
     const { ec2, driver } = await aCloud();
     const body = `<DescribeImagesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><imagesSet/></DescribeImagesResponse>`;

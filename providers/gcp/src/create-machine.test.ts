@@ -87,6 +87,19 @@ describe("creating a machine", () => {
     expect(gce.inventory().instances).toHaveLength(1);
   });
 
+  it("keeps the token when the end of an accepted launch cannot be read, and names the reason", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 500, provisioningMs: 500 });
+    gce.faults.add({ operation: "zoneOperations.get", end: { kind: "refuse", refusal: { code: "forbidden" } } });
+    const failure = await driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "Unavailable", message: expect.stringContaining("(forbidden)") });
+    expect(failure).not.toHaveProperty("tokenIsSpent");
+    // The next attempt finds a VM that is being made, and fails to read its operation as well.
+    gce.faults.add({ operation: "zoneOperations.list", end: { kind: "refuse", refusal: { code: "forbidden" } } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    await driver.createMachine(aRequest(), aContext());
+    expect([gce.inventory().instances.length, gce.log.count("instances.insert")]).toEqual([1, 1]);
+  });
+
   it.each([
     ["reset after the request was accepted", { kind: "reset" } as const, true],
     ["half an answer", { kind: "truncate" } as const, false],

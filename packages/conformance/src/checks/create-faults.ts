@@ -1,6 +1,8 @@
+import { isMachineError, rejectionCodes } from "@millwright/core";
 import { createMachineAborted } from "./abort.ts";
 import { type CheckContext, type CheckTable, describeError, expect, outcomeOf } from "./check.ts";
 import { expectOneVm } from "./create.ts";
+import { errorAnswer } from "./errors.ts";
 import { faultDeadlineMs, from, only, removeCompletely, requestsOfCreation, samples } from "./faults.ts";
 
 const mostFaults = 8;
@@ -88,6 +90,24 @@ export const createFaultChecks = {
             : `After a failure of request ${number + 1} of ${count} and a deletion, ${left.join(", ")} exists.`;
         });
       }
+    }
+  },
+
+  "create.rejection-means-no-vm": async (t) => {
+    const count = await requestsOfCreation(t);
+    for (const number of samples(count, mostFaults)) {
+      const { caller, proxy } = await t.behindProxy();
+      const machine = t.machine();
+      proxy.plan(from(number, errorAnswer(t, 403)));
+      const outcome = await outcomeOf(caller.create(machine, { deadlineMs: faultDeadlineMs }));
+      proxy.plan();
+      const error = outcome.ok ? undefined : outcome.error;
+      if (isMachineError(error) && (error.tokenIsSpent === true || rejectionCodes.has(error.code))) {
+        const left = await t.vmsOf(machine);
+        const when = `If the requests from number ${number + 1} of ${count} are rejected`;
+        expect(left.length === 0, `${when}, createMachine fails with ${error.code}, and VM ${left.join(", ")} exists.`);
+      }
+      await removeCompletely(t, machine);
     }
   },
 } as const satisfies CheckTable;

@@ -99,6 +99,14 @@ export const createRules = [
     text: "A creation that fails in between removes its parts, or leaves them in a state in which `deleteMachine` finds them.",
   },
   {
+    id: "create.rejection-means-no-vm",
+    title: "keeps the token of a VM that exists",
+    mandatory: true,
+    level: "bronze",
+    trait: "endpoint",
+    text: "An error that ends an attempt (a code that rejects it, or `tokenIsSpent`) leaves no VM: the next attempt has another token. If requests after the accepted one are rejected, the call fails with a code that keeps the token, such as `Unavailable`.",
+  },
+  {
     id: "create.quota",
     title: "reports exhausted quota",
     mandatory: false,

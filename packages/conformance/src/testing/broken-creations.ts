@@ -154,7 +154,12 @@ export const brokenCreations: readonly BrokenDriver[] = [
   },
   {
     mistake: "tags the VM after its creation",
-    violates: ["create.ownership-from-the-start", "create.partial-creation-is-deletable", "delete.during-creation"],
+    violates: [
+      "create.ownership-from-the-start",
+      "create.partial-creation-is-deletable",
+      "create.rejection-means-no-vm",
+      "delete.during-creation",
+    ],
     change: () => ({
       steps: (right) => ({
         async send(call, method, path, body) {
@@ -163,6 +168,19 @@ export const brokenCreations: readonly BrokenDriver[] = [
           const made = await right.send(call, method, path, { ...body, tags: {} });
           await new Promise((resolve) => setImmediate(resolve));
           await right.send(call, "PATCH", `/vms/${String(made["id"])}`, { tags: Reflect.get(body, "tags") });
+          return made;
+        },
+      }),
+    }),
+  },
+  {
+    mistake: "reports a rejected look at the new VM as if the VM was rejected",
+    violates: ["create.rejection-means-no-vm"],
+    change: () => ({
+      steps: (right) => ({
+        async send(call, method, path, body) {
+          const made = await right.send(call, method, path, body);
+          if (isLaunch(method, path)) await right.send(call, "GET", "/vms?after=0");
           return made;
         },
       }),

@@ -19,6 +19,7 @@ export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
 export { beginExchange } from "./exchange-record.ts";
 export type { ExchangeRecord, ExchangeRequest } from "./exchange-record.ts";
+export { asOpenOutcome } from "./open-outcome.ts";
 export { ownsVm } from "./owns-vm.ts";
 export type { OwnerMarks } from "./owns-vm.ts";
 export { withFallbackValues } from "./with-fallback-values.ts";

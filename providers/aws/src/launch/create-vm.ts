@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { MachineError } from "@millwright/core";
-import { poll } from "@millwright/core/driver-kit";
+import { asOpenOutcome, poll } from "@millwright/core/driver-kit";
 import { isLaunchRejected, hasErrorCode, toMachineError } from "../api/errors.ts";
 import { type MethodCall, pausesOf } from "../vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "../vm/owner-tags.ts";
@@ -86,6 +86,8 @@ async function findCreated(
       const made = vm.tags.get(ownerTagKeys.token) ?? "";
       return (made === "" ? isLive(vm) : made === token) && isOwnedBy(vm, keys, machine);
     });
+  }).catch((error: unknown) => {
+    throw asOpenOutcome(toMachineError(error, context.signal, "looking for the VM of an earlier attempt"));
   });
   return found === undefined || !isLive(found) ? found : adopt(found, spec);
 }

@@ -1,6 +1,7 @@
 import { type CreateMachineResponse, MachineError, type MachineErrorCode } from "@millwright/core";
-import { poll } from "@millwright/core/driver-kit";
+import { asOpenOutcome, poll } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "../api/error-codes.ts";
+import { toMachineError } from "../api/errors.ts";
 import { type MethodCall, pausesOf } from "../vm/method-call.ts";
 import { endOf, isLive, isTerminated, referenceOf, type Vm } from "../vm/vm.ts";
 
@@ -17,7 +18,7 @@ function codeOfEnd(reason: string): MachineErrorCode {
 /**
  * Waits until EC2 shows the VM with a name: who looks for it then finds it.
  *
- * @throws MachineError Unavailable when EC2 does not in time; with a spent token when the VM has ended instead
+ * @throws MachineError Unavailable when EC2 does not in time, or does not answer; with a spent token when the VM has ended instead
  */
 export async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse> {
   const { session, context, pollTimes } = call;
@@ -25,6 +26,8 @@ export async function ready(made: Vm, call: MethodCall): Promise<CreateMachineRe
   const settled = await poll({ ...pausesOf(call), limitMs: pollTimes.visibleMs }, async () => {
     last = (await session.byId(made.id, context)) ?? last;
     return isTerminated(last) || !isLive(last) || (last !== made && last.nodeName !== "") ? last : undefined;
+  }).catch((error: unknown) => {
+    throw asOpenOutcome(toMachineError(error, context.signal, `looking for VM ${made.id}, which was created`));
   });
   if (settled !== undefined && isLive(settled)) return referenceOf(settled);
   if (settled === undefined) {

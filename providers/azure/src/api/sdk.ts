@@ -1,7 +1,8 @@
+import type { VirtualMachine } from "@azure/arm-compute";
 import { type Clock, MachineError, orAborted } from "@millwright/core";
-import { fieldOf } from "@millwright/core/driver-kit";
+import { asOpenOutcome, fieldOf } from "@millwright/core/driver-kit";
 import { type ClientOptions, type Clients, createClients } from "./clients.ts";
-import { isMissing } from "./errors.ts";
+import { isMissing, toMachineError } from "./errors.ts";
 import { type ReadableType, readVersions } from "./read-resource.ts";
 import type { AzureApi } from "./requests.ts";
 import { OperationInProgress } from "./operation-in-progress.ts";
@@ -27,6 +28,14 @@ interface Operation<T> extends PromiseLike<T> {
   submitted(): Promise<void>;
   readonly isDone: boolean;
 }
+
+/** The watch for VMs whose creation Azure has accepted: a look that fails does not mean that there is no VM. */
+const ofAcceptedVms =
+  (watch: ResourceWatch<VirtualMachine>): ResourceWatch<VirtualMachine> =>
+  (group, name, signal) =>
+    watch(group, name, signal).catch((error: unknown) => {
+      throw asOpenOutcome(toMachineError(error, signal, `waiting for VM "${name}", which Azure creates`));
+    });
 
 /** Creates the requests of one subscription and credential. The clients behind them are made with the first one. */
 export function createAzureApi(options: AzureApiOptions): AzureApi {
@@ -186,7 +195,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       all(abortSignal, ({ compute }) => compute.virtualMachines.list(group, { abortSignal })),
     settledVm: (group, name, signal) => waiting(name, signal, () => vmWatch(group, name, signal)),
     createVm: (group, name, input, abortSignal) =>
-      create(vmWatch, group, name, abortSignal, ({ compute }) =>
+      create(ofAcceptedVms(vmWatch), group, name, abortSignal, ({ compute }) =>
         compute.virtualMachines.createOrUpdate(group, name, input, {
           abortSignal,
           ifNoneMatch: "*",

@@ -97,7 +97,8 @@ describe("a service account", () => {
           .createMachine(aRequest(aMachine(name), {}, secret), aContext())
           .catch((error: unknown) => error);
         if (!(made instanceof Error)) return;
-        expect(made).toMatchObject({ code: "Unauthenticated" });
+        // A launch that was accepted is not rejected afterwards.
+        expect(made).toMatchObject({ code: expect.stringMatching(/^(Unauthenticated|Unavailable)$/) });
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };

@@ -7,6 +7,7 @@ import { ownerLabelKeys } from "../vm/owner-tags.ts";
 import { providerIdOf } from "../vm/provider-id.ts";
 import { untilDone } from "../vm/until-done.ts";
 import { isHalted, isStarting, isStopping, nameIn, type Vm } from "../vm/vm.ts";
+import { afterLaunch } from "./after-launch.ts";
 import { endOfCreation } from "./end-of-creation.ts";
 import type { Launch } from "./launch.ts";
 
@@ -32,7 +33,10 @@ export async function existing(request: CreateRequest, call: MethodCall): Promis
  *
  * @throws MachineError AlreadyExists for one that was made from another spec; Aborted with a spent token for one that Compute Engine has taken back
  */
-export async function adopt(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
+export const adopt = (vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> =>
+  take(vm, launch, call).catch(afterLaunch(call, `looking at VM ${providerIdOf(vm.place, vm.name)}`));
+
+async function take(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
   const { place, name } = vm;
   const id = providerIdOf(place, name);
   const hash = vm.labels[ownerLabelKeys.specHash] ?? "";

@@ -10,6 +10,7 @@ import { providerIdOf } from "../vm/provider-id.ts";
 import { untilDone } from "../vm/until-done.ts";
 import type { Vm } from "../vm/vm.ts";
 import { adopt, existing } from "./adopt.ts";
+import { afterLaunch } from "./after-launch.ts";
 import { endOfCreation, scopeOf } from "./end-of-creation.ts";
 import { candidatesOf, type Launch, type LaunchCandidate, requestIdOf } from "./launch.ts";
 import { vmInput } from "./vm-input.ts";
@@ -61,12 +62,14 @@ async function createCandidate(
     if (hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
   } catch (error) {
     if (!hasErrorReason(error, "alreadyExists")) throw error;
-    const there = await existing(request, call);
+    const there = await existing(request, call).catch(afterLaunch(call, scopeOf(launch, candidate)));
     if (there !== undefined) return adopt(there, launch, call);
     // Something else of that name: a disk.
     throw (await deleteOwnLeftovers(launch, place, call)) ?? error;
   }
-  const made = await session.find(place, launch.machine.name, context);
+  const made = await session
+    .find(place, launch.machine.name, context)
+    .catch(afterLaunch(call, scopeOf(launch, candidate)));
   if (made !== undefined) return made;
   throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was created and then deleted`, {
     tokenIsSpent: true,
@@ -86,7 +89,7 @@ async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, 
     });
   return untilDone(begun, place, call).catch((error: unknown) => {
     launches.asked(machine);
-    throw error;
+    return afterLaunch(call, scopeOf(launch, candidate))(error);
   });
 }
 
