@@ -41,6 +41,17 @@ describe("newMachine", () => {
     });
   });
 
+  it("does not name the node of the machine that its template was copied from", () => {
+    const set = aMachineSet({ spec: { template: { metadata: { labels: { zone: "a", node: "cp-1" } } } } });
+    expect(newMachine(set, "m").metadata.labels).toEqual({ name: "pool", zone: "a" });
+  });
+
+  it("matches a selector with the label of the node, too", () => {
+    const own = { name: "pool", node: "cp-1" };
+    const set = aMachineSet({ spec: { selector: { matchLabels: own }, template: { metadata: { labels: own } } } });
+    expect(newMachine(set, "m").metadata.labels).toEqual(own);
+  });
+
   it("carries its finalizer once when the template has it, too", () => {
     const set = aMachineSet({ spec: { template: { metadata: { finalizers: [finalizers.machine] } } } });
     expect(newMachine(set, "m").metadata.finalizers).toEqual([finalizers.machine]);

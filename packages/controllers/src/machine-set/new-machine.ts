@@ -1,13 +1,22 @@
 import {
   annotationKeys,
   finalizers,
+  labelKeys,
   type Machine,
   machineApiVersion,
   type MachineSet,
   machineSetResource,
   parseGoDuration,
+  selectorMatches,
 } from "@millwright/core";
 import { newControllerRef } from "@millwright/kube";
+
+/** The labels of a new machine. A template that was copied from a machine names the node of that one; it only stays where the set would release the machine without it, and create the next one. */
+function labelsOf({ spec }: MachineSet): Readonly<Record<string, string>> {
+  const all = { ...spec?.template?.metadata?.labels };
+  const { [labelKeys.node]: nodeName, ...labels } = all;
+  return nodeName === undefined || selectorMatches(spec?.selector, labels) ? labels : all;
+}
 
 /**
  * The machine that a set creates. It is created with the machine controller's finalizer, which saves a write per machine
@@ -23,7 +32,7 @@ export function newMachine(set: MachineSet, name: string): Machine {
     metadata: {
       name,
       namespace: set.metadata.namespace ?? "",
-      labels: { ...template?.metadata?.labels },
+      labels: labelsOf(set),
       annotations: {
         ...template?.metadata?.annotations,
         ...(creationTimeout === undefined ? {} : { [annotationKeys.effectiveCreationTimeout]: creationTimeout }),
