@@ -1,5 +1,5 @@
 // What reports about objects need: what the controllers record and decide, without the controllers, which take longer to load.
-export { matchByProviderId, pickNode } from "./model/pick-node.ts";
+export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
 export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { attemptsIn, withoutAttempts } from "./model/failed-attempts.ts";

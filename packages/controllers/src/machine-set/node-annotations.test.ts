@@ -21,7 +21,14 @@ const { preserve, lastAppliedNodePreserveValue } = annotationKeys;
 const now = new Date("2026-01-02T00:00:00Z");
 const set = aMachineSet({ spec: { replicas: 1 } });
 const failed = (annotations: Readonly<Record<string, string>> = {}): Machine =>
-  aMachine(named("m"), inPhase("Failed"), annotated(annotations), labelled({ node: "node-of-m" }), ownedBy(set));
+  aMachine(
+    named("m"),
+    inPhase("Failed"),
+    annotated(annotations),
+    labelled({ node: "node-of-m" }),
+    { spec: { providerID: "vm-m" } },
+    ownedBy(set),
+  );
 const nodeOf = (value: string | undefined): Node =>
   aNode({ metadata: { name: "node-of-m", annotations: value === undefined ? {} : { [preserve]: value } } });
 

@@ -176,19 +176,20 @@ describe("the node of a machine", () => {
 describe("other machines that claim the node", () => {
   const twin = (providerID: string) => aMachine(withVm, named("a-twin"), { spec: { providerID } });
   test.each([
-    ["count when it is their VM", "", "vm-1", ["a-twin"]],
-    ["do not count when it belongs to another VM", "mock:///a/vm-1", "mock:///a/vm-2", []],
+    ["count when it is their VM", "vm-2", "vm-1", "vm-1", ["a-twin"]],
+    ["do not count when it belongs to another VM", "mock:///a/vm-1", "mock:///a/vm-2", "mock:///a/vm-1", []],
     [
       "do not count when the node's id has another form, and they are of another VM",
       "mock:///b/vm-1",
       "mock:///b/vm-2",
+      "mock:///zone/vm-1",
       [],
     ],
-    ["are looked for by the label alone where the node names no VM", "vm-1", "", ["a-twin"]],
-  ])("%s", async (_, own, others, expected) => {
+    ["are looked for by the label alone where the node names no VM", "vm-1", "vm-2", "", ["a-twin"]],
+    ["do not count before they have a VM", "vm-1", "", "", []],
+  ])("%s", async (_, own, others, providerID, expected) => {
     const machine = aMachine(withVm, { spec: { providerID: own } });
-    const spec = others === "" ? {} : { providerID: own === "" ? others : own.replace("/b/", "/zone/") };
-    const nodes = [aNode({ metadata: { name: "node" }, spec })];
+    const nodes = [aNode({ metadata: { name: "node" }, spec: { providerID } })];
     const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
     expect(snapshot.competingMachines).toEqual(expected);
   });
@@ -197,8 +198,8 @@ describe("other machines that claim the node", () => {
     ["is drained by the one that has precedence", "machine", "z-twin", true],
     ["is neither drained nor deleted by the other", "machine", "a-twin", false],
   ])("a node that two machines name, and no id, %s", async (_, own, other, isDrained) => {
-    const machine = aMachine(withVm, named(own), { spec: { providerID: null } }, beingDeleted());
-    const others = [aMachine(withVm, named(other), { spec: { providerID: null } })];
+    const machine = aMachine(withVm, named(own), beingDeleted());
+    const others = [aMachine(withVm, named(other), { spec: { providerID: "vm-2" } })];
     const { snapshot } = await observe(machine, [aNode({ metadata: { name: "node" } })], { others });
     expect([snapshot.node !== undefined, snapshot.drain !== undefined]).toEqual([isDrained, isDrained]);
   });

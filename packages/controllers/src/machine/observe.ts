@@ -8,7 +8,7 @@ import {
   userDataPlaceholders,
   validateMachine,
 } from "@millwright/core";
-import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
+import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createMatchNode, findNode, machinesMatching } from "../cluster/node-candidates.ts";
 import { type FoundNode, type MatchNode } from "../model/pick-node.ts";
@@ -33,6 +33,7 @@ import type { MachineDriver } from "../model/driver-port.ts";
 import { markedStage } from "../model/marked-stage.ts";
 import { joinsInRollout } from "./node-sync/kept-from-scaler.ts";
 import { competingMachines } from "./node-sync/competing-machines.ts";
+import { belongsToOther, otherMachineOf } from "./node-sync/other-owner.ts";
 import type { OperationView } from "../model/operation.ts";
 import { type DrainRulesView, drainRulesOf } from "./drain/drain-rules.ts";
 import { isDraining } from "./drain/draining.ts";
@@ -69,13 +70,6 @@ export interface MachineSources {
   readonly podKnowledge: Pick<PodKnowledge, "of"> | undefined;
   readonly observedDrains: Pick<ObservedDrains, "since">;
 }
-
-/** Whether ids prove that the node belongs to another machine, while only names link it to this one. */
-const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCaches, match: MatchNode): boolean =>
-  match(machine, node) !== "same" &&
-  machinesMatching(node, caches).some(
-    (other) => other.metadata.uid !== machine.metadata.uid && match(other, node) === "same",
-  );
 
 /** Whether the driver must have accepted the class before anything is decided: an existing VM is worked on with any class. */
 const needsVerdict = (machine: Machine): boolean => !hasId(machine) && machine.metadata.deletionTimestamp == null;
@@ -158,7 +152,7 @@ const asksForToken = (secret: SecretData): boolean =>
 
 /** The node of a machine, and whether it is the machine's to change. */
 interface ObservedNode extends Pick<MachineSnapshot, "node" | "nodeMatch" | "competingMachines" | "foreignNode"> {
-  /** Whether no id links the machine to the node, and another machine has precedence: it is neither drained nor deleted. */
+  /** Whether another machine has precedence for the node: it is neither drained nor deleted. */
   readonly isDisputed: boolean;
 }
 
@@ -166,16 +160,26 @@ const withoutNode = { node: undefined, nodeMatch: "unknown", competingMachines: 
 
 function observeNode(
   machine: Machine,
-  { caches, target }: ControllerContext,
+  context: ControllerContext,
   match: MatchNode,
   holder: VmHolder | undefined,
 ): ObservedNode {
+  const { caches, namespace, target } = context;
   const found = target === undefined ? noNode : findNode(machine, target.caches, match);
   if (found.node === undefined || holder !== undefined) return { ...withoutNode, foreignNode: found.foreignNode };
-  const rivals = competingMachines(found.node, machine, machinesMatching(found.node, caches), match);
-  const isDisputed = found.match !== "same" && rivals.length > 0;
+  const claims = {
+    nodeMatch: found.match,
+    match,
+    claimants: machinesMatching(found.node, caches),
+    machineNamed: (name: string) => caches.machines.store.getByRef({ namespace, name }),
+    clockAheadMs: clockAheadOf(context),
+  };
+  const other = otherMachineOf(found.node, machine, claims);
+  const competing = competingMachines(found.node, machine, claims.claimants, match);
+  const rivals = other === undefined || competing.includes(other) ? competing : [...competing, other].toSorted();
+  const isDisputed = other !== undefined || (found.match !== "same" && competing.length > 0);
   // A deletion affects only the machine's own node.
-  const isKept = isDeleting(machine) && (isDisputed || belongsToOtherMachine(found.node, machine, caches, match));
+  const isKept = isDeleting(machine) && (isDisputed || belongsToOther(found.node, machine, claims));
   return isKept
     ? { ...withoutNode, foreignNode: found.node }
     : {

@@ -37,7 +37,7 @@ function aCluster(machine: object | undefined = { labels: { node: "n" } }, spec:
   if (machine !== undefined)
     api.seed(machineResource, {
       metadata: { name: "m", namespace, ...machine },
-      spec: { class: { kind: "MachineClass", name: "small" }, ...spec },
+      spec: { class: { kind: "MachineClass", name: "small" }, providerID: "other-form-1", ...spec },
     } as ApiObject);
   return api;
 }
@@ -102,6 +102,10 @@ describe("previewDrain", () => {
     ["its label", { labels: { node: "n" } }, {}],
   ])("finds the machine of the node by %s", async (_, metadata, spec) => {
     expect((await preview(aCluster(metadata, spec))).machine?.name).toBe("m");
+  });
+
+  it("knows no machine of the node that only a machine without a VM names", async () => {
+    expect(await preview(aCluster({ labels: { node: "n" } }, { providerID: "" }))).not.toHaveProperty("machine");
   });
 
   it("knows a cluster that does not serve our kinds, where no node has a machine", async () => {

@@ -1,4 +1,4 @@
-import { type DrainSources, matchByProviderId, type Node, pickNode } from "@millwright/controllers/reports";
+import { type DrainSources, linkOf, matchByProviderId, type Node, pickNode } from "@millwright/controllers/reports";
 import {
   ConfigError,
   labelKeys,
@@ -37,7 +37,7 @@ export function nodeOfMachine(machine: Machine, nodes: readonly Node[]): Node | 
 /** The machine of a node: the one whose VM it is, then the one that the node names, then the one that names the node. */
 export function machineOfNode(node: Node, machines: readonly Machine[]): Machine | undefined {
   const { name, labels } = node.metadata;
-  const byName = machines.filter((machine) => matchByProviderId(machine, node) === "unknown");
+  const byName = machines.filter((machine) => linkOf(machine, node, matchByProviderId) === "unknown");
   return (
     machines.find((machine) => matchByProviderId(machine, node) === "same") ??
     byName.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??

@@ -71,7 +71,10 @@ const aMachine = (name: string, phase: string, status: object = {}, metadata: ob
         ...owner("MachineSet", "pool-s"),
         ...metadata,
       },
-      spec: { ...template("small").spec, ...(phase === "Running" ? { providerID: `mock:///${name}` } : {}) },
+      spec: {
+        ...template("small").spec,
+        ...(phase === "Running" || phase === "Unknown" ? { providerID: `mock:///${name}` } : {}),
+      },
       status: { currentStatus: { phase, lastUpdateTime: since }, ...status },
     }),
   );

@@ -6,7 +6,7 @@ import { isDeleting } from "../../model/phase.ts";
 import { isPreservationDrainDue } from "../../model/preserved-condition.ts";
 
 /** Whether a deletion has not completed its drain. */
-function isBeforeVm(machine: Machine): boolean {
+export function isBeforeVm(machine: Machine): boolean {
   const stage = markedStage({ machine }) ?? "GetVmStatus";
   return stage === "GetVmStatus" || stage === "Drain";
 }

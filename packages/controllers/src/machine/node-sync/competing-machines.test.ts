@@ -7,16 +7,18 @@ import { itsNode } from "../../testing/snapshots.ts";
 import { competingMachines } from "./competing-machines.ts";
 
 const node = itsNode();
-const mine = aMachine(named("m"));
+const ofVm = (providerID: string) => ({ spec: { providerID } });
+const mine = aMachine(named("m"), ofVm("vm-m"));
 
 describe("competingMachines", () => {
   it.each<[string, Machine, readonly string[]]>([
     ["none but its own", mine, []],
-    ["that of the machine whose VM it is", aMachine(named("z"), { spec: { providerID: "vm-1" } }), ["z"]],
-    ["that of an older machine", aMachine(named("z"), createdAt("2025-01-01T00:00:00Z")), ["z"]],
-    ["not that of a younger one", aMachine(named("a"), createdAt("2026-02-01T00:00:00Z")), []],
-    ["that of the first by name, of the same age", aMachine(named("a")), ["a"]],
-    ["not that of one that is being deleted", aMachine(named("a"), beingDeleted()), []],
+    ["that of the machine whose VM it is", aMachine(named("z"), ofVm("vm-1")), ["z"]],
+    ["that of an older machine", aMachine(named("z"), ofVm("vm-z"), createdAt("2025-01-01T00:00:00Z")), ["z"]],
+    ["not that of a younger one", aMachine(named("a"), ofVm("vm-a"), createdAt("2026-02-01T00:00:00Z")), []],
+    ["that of the first by name, of the same age", aMachine(named("a"), ofVm("vm-a")), ["a"]],
+    ["not that of one that is being deleted", aMachine(named("a"), ofVm("vm-a"), beingDeleted()), []],
+    ["not that of one without a VM", aMachine(named("a")), []],
   ])("finds %s", (_, other, expected) => {
     expect(competingMachines(node, mine, [mine, other, other], matchByProviderId)).toEqual(expected);
   });
@@ -26,10 +28,10 @@ describe("competingMachines", () => {
       fc
         .tuple(
           fc.constantFrom("a", "b", "c", "d"),
-          fc.constantFrom("", "vm-1"),
+          fc.constantFrom("vm-2", "vm-1"),
           fc.constantFrom("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
         )
-        .map(([name, providerID, at]) => aMachine(named(name), createdAt(at), { spec: { providerID } })),
+        .map(([name, providerID, at]) => aMachine(named(name), createdAt(at), ofVm(providerID))),
       { selector: ({ metadata }) => metadata.name, minLength: 1 },
     );
     fc.assert(

@@ -1,5 +1,5 @@
 import type { Machine } from "@millwright/core";
-import type { MatchNode } from "../../model/pick-node.ts";
+import { linkOf, type MatchNode } from "../../model/pick-node.ts";
 import type { Node } from "../../model/node-objects.ts";
 
 /** Orders claims to a node: the machine of its VM first, then the older machine, then by name. */
@@ -23,7 +23,7 @@ export const competingMachines = (
     ...new Set(
       claimants
         .filter(({ metadata }) => metadata.uid !== machine.metadata.uid && metadata.deletionTimestamp == null)
-        .filter((other) => match(other, node) !== "different" && compareClaims(node, other, machine, match) < 0)
+        .filter((other) => linkOf(other, node, match) !== "different" && compareClaims(node, other, machine, match) < 0)
         .map(({ metadata }) => metadata.name),
     ),
   ].toSorted();

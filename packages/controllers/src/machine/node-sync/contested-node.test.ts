@@ -2,14 +2,16 @@ import { machineResource } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
-import { aMachine, createdAt, labelled, named, refOf } from "../../testing/builders.ts";
+import { aMachine, annotated, createdAt, labelled, named, refOf } from "../../testing/builders.ts";
 import { aFleet, nodeOf } from "../../testing/machine-fleet.ts";
 
 it("a node that two machines claim is reconciled by the other one as soon as the first releases it", async () => {
-  const claim = labelled({ node: nodeOf("first").name });
+  const intent = JSON.stringify({ attempt: 1, class: "small", provider: "mock" });
+  const { labels } = labelled({ node: nodeOf("first").name }).metadata;
+  const { annotations } = annotated({ "machine.millwright.dev/creation-intent": intent }).metadata;
   const { api, clock } = await aFleet({
     first: createdAt("2025-01-01T00:00:00Z"),
-    second: { ...claim, spec: { providerID: "vm-first" } },
+    second: { metadata: { labels, annotations }, spec: { providerID: "vm-first" } },
   });
   await clock.advance(1_000);
   const owner = () =>

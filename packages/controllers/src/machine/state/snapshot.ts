@@ -44,7 +44,7 @@ export interface MachineSnapshot {
   readonly unreadNode?: string | undefined;
   /** Names of other machines that take precedence for the node, sorted; usually none. */
   readonly competingMachines: readonly string[];
-  /** The node that the machine names in its label, when it belongs to another VM. */
+  /** The node that the machine names in its label, when it is not its own; of a terminating machine also any other node that belongs to another machine. */
   readonly foreignNode: Node | undefined;
   /** Since when this process observes the machine and its phase. Absent: not observed; the times in the object count. */
   readonly observed?: ObservedSince | undefined;
