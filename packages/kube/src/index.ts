@@ -92,6 +92,7 @@ export { checkHistory } from "./cache/check-history.ts";
 export type { HistoryCheckOptions } from "./cache/check-history.ts";
 export { createInformer } from "./cache/informer.ts";
 export type { Informer, InformerOptions } from "./cache/informer.ts";
+export { unlessUnreachable } from "./cache/unless-unreachable.ts";
 export { waitForCache } from "./cache/wait-for-cache.ts";
 export type { WaitForCacheOptions } from "./cache/wait-for-cache.ts";
 export { createExpectations, fulfilFromStore } from "./controller/expectations.ts";
@@ -121,6 +122,7 @@ export type {
   Reconcile,
   ReconcileOutcome,
   ReconcileResult,
+  SyncedCache,
 } from "./controller/controller.ts";
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
 export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
