@@ -11,6 +11,8 @@ import type { MatchVm } from "../model/pick-node.ts";
 export interface Target {
   readonly api: ApiClient;
   readonly caches: TargetCaches;
+  /** Whether the Machines are in a cluster of their own: then VMs are created while the target API server is unreachable. Default: false. */
+  readonly isSeparate?: boolean;
   /** The clock of its API server. Default: that of the context. */
   readonly clock?: Pick<Clock, "now">;
 }

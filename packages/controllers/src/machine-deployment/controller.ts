@@ -14,6 +14,7 @@ import { adoptPatch, type Controller, keyOf, newControllerRef, releasePatch, wat
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { areNodesUnread } from "../cluster/unread-target.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../crd-guard/decide-guarded.ts";
@@ -89,6 +90,7 @@ export function createMachineDeploymentController(
         sets: caches.sets.store.list(namespace),
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
+        areNodesUnread: areNodesUnread(context),
         disablesScaleDown,
         awaitsFirstSync,
       },

@@ -27,8 +27,9 @@ import { boundsOf } from "./state/rollout-bounds.ts";
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
 
-/** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. */
+/** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. Unread nodes are waited for. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
+  if (snapshot.areNodesUnread === true) return [];
   const nodes = decideNodes(snapshot, { select: [], isKeptFromScaler: false, isOver: true });
   if (nodes.length > 0) return [{ kind: "PatchNodes", nodes }];
   // Those that the garbage collector did not see.

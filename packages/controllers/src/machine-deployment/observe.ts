@@ -22,6 +22,8 @@ export interface DeploymentSources {
   readonly machinesOf: (uid: string) => readonly Machine[];
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
+  /** Default: `false`. */
+  readonly areNodesUnread?: boolean;
   readonly disablesScaleDown: boolean;
   /** Default: `false`. */
   readonly awaitsFirstSync?: boolean;
@@ -53,7 +55,7 @@ function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
 /** The snapshot of a deployment, and the gates of its rollout now. */
 export function observeMachineDeployment(
   deployment: MachineDeployment,
-  { sets, machinesOf, nodesOf, disablesScaleDown, awaitsFirstSync = false }: DeploymentSources,
+  { sets, machinesOf, nodesOf, areNodesUnread = false, disablesScaleDown, awaitsFirstSync = false }: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
   const ofSpec = specProblems(deployment, nodesOf !== undefined);
@@ -71,6 +73,7 @@ export function observeMachineDeployment(
     claim,
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
+    areNodesUnread,
     disablesScaleDown,
     awaitsFirstSync,
     problems: [...ofSpec, ...optionProblems(deployment)],

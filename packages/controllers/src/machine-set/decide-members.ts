@@ -57,14 +57,15 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes, isCrdTerminating = false } = snapshot;
+  const { set, claim, pending, nodes, areNodesUnread = false, isCrdTerminating = false } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
   }));
   if (lacksExpectedMachines(snapshot))
     return { actions: adoptions, blocked: "waiting for expected machines", begins: [], kept: [] };
-  const preservation = planAutoPreservation(set, claim.owned, nodes);
+  // An annotation of its Node may keep a Failed machine.
+  const preservation: AutoPreservation = areNodesUnread ? new Map() : planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, ...why } = planReplicas({
     set,
     // A failed machine that is preserved from now on is not replaced in this reconcile.
@@ -80,6 +81,7 @@ export function decideMembers(
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,
     ...(nodes === undefined ? {} : { nodes }),
+    areNodesUnread,
     ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
   const going = new Set(remove.map(({ machine }) => machine.metadata.name));

@@ -42,6 +42,7 @@ interface Case {
   readonly controlled?: number;
   readonly margins?: OvershootMargins;
   readonly protectedBy?: Protector;
+  readonly areNodesUnread?: boolean;
 }
 
 /** Decides about a set and machines; those of `strangers` are its own without its labels. */
@@ -255,6 +256,10 @@ describe("decideMachineSet", () => {
       expect(actionsOf({ set: { spec: { replicas: 0, autoPreserveFailedMachineMax: 1 } }, owned: [failed] })).toEqual([
         "DeleteMachine m0 uid-m0",
       ]);
+    });
+
+    it("neither keeps nor replaces a failure while the Nodes were never listed, whose annotations come first", () => {
+      expect(actionsOf({ set: keeping(1), owned: [{}, failed, failed], areNodesUnread: true })).toEqual([]);
     });
 
     it("takes back a preservation in the same patch as what the template changed", () => {

@@ -12,6 +12,7 @@ import {
 import { claimObjects, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { areNodesUnread } from "../cluster/unread-target.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machines-where.ts";
@@ -29,6 +30,8 @@ export interface SetSources {
   /** The deployment of that name. */
   readonly deployment: (name: string) => MachineDeployment | undefined;
   readonly nodesOf: (machines: readonly Machine[]) => NodesOfMachines;
+  /** Default: false. */
+  readonly areNodesUnread?: boolean;
 }
 
 /** The deployment that controls a set. By UID: one with the same name may be another. */
@@ -89,6 +92,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
     controlled: sources.controlled.length,
     ...deploymentFacts(deploymentOf(set, sources.deployment)),
     nodes: sources.nodesOf(claim.owned),
+    areNodesUnread: sources.areNodesUnread ?? false,
     problems,
   };
 }
@@ -100,4 +104,5 @@ export const observeMachineSet = (context: Observed, set: MachineSet): MachineSe
     others: context.caches.machines.store.byIndex("unowned", ""),
     deployment: (name) => context.caches.deployments.store.getByRef({ namespace: context.namespace, name }),
     nodesOf: (machines) => nodesOfMachines(machines, context),
+    areNodesUnread: areNodesUnread(context),
   });

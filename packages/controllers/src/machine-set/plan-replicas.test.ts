@@ -49,6 +49,19 @@ const planOf = (replicas: number, machines: readonly Machine[], ...changes: read
   ].join(" ");
 };
 
+describe("planReplicas, while the Nodes were never listed", () => {
+  it("replaces no Failed machine, which an annotation of its Node may keep, and deletes what is too many", () => {
+    const owned = [machine(0, failed), machine(1), machine(2)];
+    const plan = (replicas: number, areNodesUnread: boolean) =>
+      planReplicas({ set: aMachineSet({ spec: { replicas } }), owned, now, areNodesUnread }).remove.map(
+        (each) => `${each.machine.metadata.name} ${each.cause}`,
+      );
+    expect(plan(3, false)).toEqual(["m0 remediation"]);
+    expect(plan(3, true)).toEqual([]);
+    expect(plan(2, true)).toEqual(["m0 scale-down"]);
+  });
+});
+
 describe("planReplicas", () => {
   it.each<[string, string, () => string]>([
     ["creates what is missing", "+1", () => planOf(3, several(2))],

@@ -45,6 +45,8 @@ export interface ReplicaFacts {
   readonly now: Date;
   /** Nodes of the machines, whose annotations count too. Default: none. */
   readonly nodes?: NodesOfMachines;
+  /** Whether the Nodes were never listed: then no Failed machine is replaced. Default: false. */
+  readonly areNodesUnread?: boolean;
   /** Machines whose creation got no response: they may exist, so they are not created again. Default 0. */
   readonly pending?: number;
   /** UIDs of machines whose deletion got no response: they may be terminating, so no other is deleted instead. Default: none. */
@@ -118,7 +120,7 @@ function holdCreation(
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
-  { set, owned, now, nodes = new Map() }: ReplicaFacts,
+  { set, owned, now, nodes = new Map(), areNodesUnread = false }: ReplicaFacts,
   surplus: number,
   isCandidate: (machine: Machine) => boolean,
   surplusCause: DeletionCause,
@@ -127,7 +129,9 @@ function deletionsOf(
   const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
   const isNamed = isNamedBy(set);
   const marked = machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set));
-  const failed = machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now));
+  const failed = areNodesUnread
+    ? []
+    : machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now));
   const selected = selectForDeletion(owned, surplus, isDeletable, now);
   const singled = [...marked, ...failed];
   const causeOf = (machine: Machine): DeletionCause => {

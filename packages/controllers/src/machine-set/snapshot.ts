@@ -32,6 +32,8 @@ export interface MachineSetSnapshot {
   readonly isUnexplained?: boolean;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
+  /** Whether the Nodes were never listed, so that their annotations are not known. Default: false. */
+  readonly areNodesUnread?: boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
   /** The last failed attempt to create or delete machines, until one succeeds. */

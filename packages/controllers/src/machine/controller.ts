@@ -2,6 +2,7 @@ import type { Machine, MachineStatus } from "@millwright/core";
 import { type Controller, createController, keyOf, watchTriggers, keyFields } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { waitForTarget } from "../cluster/unread-target.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
 import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createPodKnowledge } from "../drain/known-pods.ts";
@@ -182,7 +183,16 @@ export function createMachineController(
       caches.classes,
       caches.secrets,
       ...(context.crdGuard === undefined ? [] : [context.crdGuard]),
-      ...(target === undefined ? [] : Object.values(target.caches)),
+      ...(target === undefined
+        ? []
+        : waitForTarget(context, {
+            controller: "machine",
+            caches: target.caches,
+            unreachableAfterMs: settings.unreachableAfterMs,
+            onRead() {
+              for (const machine of caches.machines.store.list(namespace)) controller.enqueue(keyOf(machine));
+            },
+          })),
     ],
     allKeys: () => caches.machines.store.list(namespace).map(keyOf),
     clock,

@@ -12,6 +12,7 @@ import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { decideHeldDeletion } from "./deletion/held.ts";
 import { decidePausedDeletion } from "./deletion/paused.ts";
 import { decideConflict, hasConflict, withoutConflict } from "./decide-conflict.ts";
+import { decideUnreadTarget } from "./decide-unread-target.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
@@ -42,6 +43,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   }
   const paused = decidePausedDeletion(snapshot, now) ?? decideHeldDeletion(snapshot, now);
   if (paused !== undefined) return paused;
+  if (isNodeUnread(snapshot)) return decideUnreadTarget(snapshot, now);
   if (snapshot.holder !== undefined && (hasId(machine) || machine.metadata.deletionTimestamp != null))
     return decideConflict(snapshot, snapshot.holder, now);
   if (hasConflict(machine)) return endConflict(snapshot, now);
@@ -51,6 +53,12 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   }
   return decideLiving(snapshot, now);
 }
+
+/** Whether the machine may have a node that was never listed; one whose VM is only to be created has none. */
+const isNodeUnread = (snapshot: MachineSnapshot): boolean => {
+  const { machine, isTargetUnread = false } = snapshot;
+  return isTargetUnread && (machine.metadata.deletionTimestamp != null || !needsCreation(snapshot) || hasId(machine));
+};
 
 /** Creates the VM of a machine, or follows its node. */
 function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {

@@ -11,6 +11,7 @@ import {
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createMatchNode, findNode, machinesMatching } from "../cluster/node-candidates.ts";
+import { isTargetUnread } from "../cluster/unread-target.ts";
 import { type FoundNode, type MatchNode } from "../model/pick-node.ts";
 import type { Node } from "../model/node-objects.ts";
 import type { BudgetVerdict } from "../model/deletion-budget.ts";
@@ -269,6 +270,7 @@ export function observeMachine(
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
+    isTargetUnread: isTargetUnread(context),
     node,
     ...link,
     unreadNode: unreadNodeOf(machine, node, nodeReads),

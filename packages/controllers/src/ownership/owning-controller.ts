@@ -7,7 +7,9 @@ import {
   watchTriggers,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import { waitForTarget } from "../cluster/unread-target.ts";
 import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-condition-inputs.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 /**
  * How much reconciles of objects that own machines may read: see docs/decisions/large-fleets.md. Exported for tests.
@@ -42,8 +44,12 @@ export function createOwningController<T extends ApiObject>(
   context: ControllerContext,
   { name, workers, store, keysOfClass, keysOfMachine, machinesOf, reconcile }: OwningControllerOptions<T>,
 ): Controller {
-  const { caches, namespace, target, crdGuard, clock, random, log } = context;
+  const { caches, namespace, target, crdGuard, clock, random, log, conditions } = context;
+  const { unreachableAfterMs } = conditions?.settings ?? defaultMachineSettings;
   const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
+  const enqueueAll = (): void => {
+    for (const key of allKeys()) controller.enqueue(key);
+  };
   const controller = createController({
     name,
     workers,
@@ -53,7 +59,14 @@ export function createOwningController<T extends ApiObject>(
       caches.machines,
       caches.classes,
       ...(crdGuard === undefined ? [] : [crdGuard]),
-      ...(target === undefined ? [] : [target.caches.nodes]),
+      ...(target === undefined
+        ? []
+        : waitForTarget(context, {
+            controller: name,
+            caches: { nodes: target.caches.nodes },
+            unreachableAfterMs,
+            onRead: enqueueAll,
+          })),
     ],
     allKeys,
     clock,
@@ -69,9 +82,7 @@ export function createOwningController<T extends ApiObject>(
     },
   });
   watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });
-  crdGuard?.onChange(() => {
-    for (const key of allKeys()) controller.enqueue(key);
-  });
+  crdGuard?.onChange(enqueueAll);
   watchConditionInputs(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });
   return controller;
 }

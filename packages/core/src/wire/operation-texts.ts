@@ -279,6 +279,8 @@ export const deletionEvents = {
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
   vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,
   stageFailed: (error: string) => `Machine deletion failed due to - ${error}. Will retry in next sync`,
+  targetUnread: () =>
+    "Nodes and pods are not listed yet: the API server of the nodes is unreachable or slow, or rejects the lists",
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;
 

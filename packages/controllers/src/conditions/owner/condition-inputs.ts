@@ -1,6 +1,7 @@
 import { controllerOf, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import { areNodesUnread } from "../../cluster/unread-target.ts";
 import { shapeProblemsOf } from "../../cluster/readable.ts";
 import type { MachineFacts } from "../machine/facts.ts";
 import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
@@ -54,7 +55,8 @@ export function observeConditionInputs(
     .filter((name) => caches.classes.store.getByRef({ namespace, name }) !== undefined);
   return {
     hasTarget: target !== undefined,
-    isTargetReachable: (target?.caches.nodes.connectivity.lostForMs() ?? 0) <= settings.unreachableAfterMs,
+    isTargetReachable:
+      !areNodesUnread(context) && (target?.caches.nodes.connectivity.lostForMs() ?? 0) <= settings.unreachableAfterMs,
     nodes: nodes ?? new Map(),
     classes: new Set(existing),
     deployment: controllingDeployment(object, context),

@@ -17,6 +17,14 @@ import type { MachineDeploymentSnapshot, ObservedDeployment } from "../state/sna
 const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
   Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => recoveredSize(view).spec)));
 
+/** The gates of a rollout that waits for `hold`: none of its replacements begins. */
+function waitingFor(deployment: MachineDeployment, sets: Sets, hold: string): RolloutGates {
+  const isRolling = (deployment.spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
+  return isRolling
+    ? { mayStart: true, maxNew: noneBegins(deployment, sets), holds: [hold] }
+    : { mayStart: false, holds: [hold] };
+}
+
 function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutGates {
   const read = readWindows(deployment);
   // Invalid windows were rejected by the validation.
@@ -27,10 +35,7 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
     changesAt === undefined
       ? "Rollout waits for a maintenance window, but none opens again"
       : `Rollout waits for the maintenance window that opens at ${apiTime(changesAt)}`;
-  const isRolling = (deployment.spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
-  return isRolling
-    ? { mayStart: true, maxNew: noneBegins(deployment, sets), holds: [hold], ...requeue }
-    : { mayStart: false, holds: [hold], ...requeue };
+  return { ...waitingFor(deployment, sets, hold), ...requeue };
 }
 
 const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
@@ -49,6 +54,8 @@ function limitsOfRollout(observed: ObservedDeployment, sets: Sets, now: Date): R
   if (deployment.metadata.deletionTimestamp != null || !isSpecValid || !hasOldMachines(sets)) return unlimited;
   // How many machines of the new template are allowed is not known: it gets no more.
   if (problems.length > 0) return { mayStart: false, maxNew: 0 };
+  if (observed.areNodesUnread === true)
+    return waitingFor(deployment, sets, "Rollout waits for the API server of the Nodes, which is unreachable");
   if (isRollbackFromFailedCanary(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);

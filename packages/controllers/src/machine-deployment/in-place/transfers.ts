@@ -86,7 +86,11 @@ export function transfers({ transfer }: Pick<InPlaceStep, "transfer">, sets: Set
  *
  * @param sizes of the sets whose size changes in this step
  */
-export function endTransfers({ nodes, sets }: MachineDeploymentSnapshot, sizes: Sizes): MachineDeploymentAction[] {
+export function endTransfers(
+  { nodes, areNodesUnread = false, sets }: MachineDeploymentSnapshot,
+  sizes: Sizes,
+): MachineDeploymentAction[] {
+  if (areNodesUnread) return [];
   const hasMarks = ({ metadata }: Machine): boolean => {
     const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
     return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;

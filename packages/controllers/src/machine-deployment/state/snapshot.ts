@@ -18,6 +18,8 @@ export interface ObservedDeployment {
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
+  /** Whether the Nodes were never listed, so that a missing one means nothing. Default: false. */
+  readonly areNodesUnread?: boolean;
   /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */
   readonly disablesScaleDown?: boolean;
   /** Whether the machine controller of this process writes the annotation against scale-down to a node that joins. Default: `false`. */

@@ -11,6 +11,8 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { isBeforeVm } from "../drain/draining.ts";
+import { interruptedDeletion } from "./interrupted.ts";
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
@@ -82,8 +84,12 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
   const rejection = recordRejection(snapshot);
   if (rejection.length > 0) return { actions: rejection, because: [] };
-  return runStages(snapshot, now);
+  return snapshot.isTargetUnread === true ? waitForLists(snapshot, now) : runStages(snapshot, now);
 }
+
+/** Keeps the stage of the deletion until the Nodes and pods are listed. What was reported after the drain is kept: a drain that was skipped is made up for when the node recovers. */
+const waitForLists = (snapshot: MachineSnapshot, now: Date): MachineDecision =>
+  isBeforeVm(snapshot.machine) ? interruptedDeletion(snapshot, nothing, deletionEvents.targetUnread(), now) : nothing;
 
 /** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
 const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, happened: string | undefined): boolean =>

@@ -35,6 +35,8 @@ export interface MachineSnapshot {
   readonly inputs: string;
   /** Whether there is a target cluster that machines join as nodes. */
   readonly hasTarget: boolean;
+  /** Whether this process has never had the first lists of the target cluster: then a missing node, and missing pods, mean nothing. Default: false. */
+  readonly isTargetUnread?: boolean;
   readonly node: Node | undefined;
   /** `same` when ids prove that the node is the machine's; `unknown` when only names link them, or there is none. */
   readonly nodeMatch: NodeMatch;
