@@ -1,5 +1,6 @@
 import {
   type CacheOptions,
+  type ControlCaches,
   type ControllerContext,
   createClassChecks,
   createControlCaches,
@@ -54,7 +55,7 @@ import { createManagerControllers, type ManagerControllersOptions } from "./mana
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
-import { takeLead } from "./take-lead.ts";
+import { type LeadersCaches, takeLead } from "./take-lead.ts";
 import { readManagerVitals } from "./manager-vitals.ts";
 import { attachShadow, type Shadow } from "./shadow/shadow.ts";
 import type { ManagerVitals } from "./watchdog/watchdog.ts";
@@ -172,6 +173,27 @@ function withoutShared<Cache>(all: readonly Cache[], shared: TargetCaches | unde
   return all.filter((cache) => !others.has(cache));
 }
 
+/** The target cluster of the controllers; none where machines are VMs and nothing more. */
+const targetContext = (
+  api: ApiClient | undefined,
+  caches: TargetCaches | undefined,
+  isSeparate: boolean,
+  localClock: Clock,
+): Pick<ControllerContext, "target"> =>
+  api === undefined || caches === undefined
+    ? {}
+    : { target: { api, caches, isSeparate, clock: serverClock(localClock, api.serverTime) } };
+
+/** The caches that a process renews when it takes the lead. */
+const cachesToRenew = (
+  control: ControlCaches,
+  target: TargetCaches | undefined,
+  hasOwnTarget: boolean,
+): LeadersCaches =>
+  hasOwnTarget
+    ? { needed: { ...control }, ofTarget: { ...target } }
+    : { needed: { ...control, ...target }, ofTarget: {} };
+
 /** The process of sets and deployments has no drivers: that of machines checks classes. */
 const classChecksOf = (leases: readonly LeaseName[], driver: DriverHost): Pick<ControllerContext, "classChecks"> =>
   leases.includes("machine-controller") ? { classChecks: createClassChecks(driver) } : {};
@@ -248,9 +270,7 @@ export function createManager(options: ManagerOptions): Manager {
     namespace,
     control,
     caches,
-    ...(target === undefined || targetCaches === undefined
-      ? {}
-      : { target: { api: target, caches: targetCaches, clock: serverClock(localClock, target.serverTime) } }),
+    ...targetContext(target, targetCaches, hasOwnTarget, localClock),
     matchVm: createMatchVm(drivers, log),
     ...classChecksOf(leases, driver),
     crdGuard,
@@ -281,6 +301,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const named = { ...caches, ...targetCaches };
+  const renewed = cachesToRenew(caches, targetCaches, hasOwnTarget);
   const informers = Object.values(named);
   const ownInformers = withoutShared(informers, options.targetCaches);
   const readVitals = (): ManagerVitals =>
@@ -312,7 +333,8 @@ export function createManager(options: ManagerOptions): Manager {
    */
   const runControllers = async (signal: AbortSignal, failed: AbortSignal): Promise<void> => {
     try {
-      if (leadership !== undefined) await takeLead(leadership, named, { clock: localClock, log }, signal);
+      const takeOver = { clock: localClock, log, unreachableAfterMs: settings.unreachableAfterMs };
+      if (leadership !== undefined) await takeLead(leadership, renewed, takeOver, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       return;

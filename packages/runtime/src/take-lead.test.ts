@@ -14,7 +14,9 @@ it("acts when it leads and all caches are renewed, and names those that are not 
   const log = (level: string, _: string, fields: object = {}): void => void logged.push([level, fields]);
   let leads = false;
   const { signal } = new AbortController();
-  void takeLead({ acquired: () => acquired.promise }, caches, { clock, log }, signal).then(() => (leads = true));
+  const options = { clock, log, unreachableAfterMs: 30_000 };
+  const leadership = { acquired: () => acquired.promise };
+  void takeLead(leadership, { needed: caches, ofTarget: {} }, options, signal).then(() => (leads = true));
   await clock.advance(30_000);
   expect([renewed, logged]).toEqual([[], []]);
   acquired.resolve();
@@ -27,4 +29,39 @@ it("acts when it leads and all caches are renewed, and names those that are not 
   nodes.resolve();
   await clock.advance(60_000);
   expect([leads, logged.length]).toEqual([true, 2]);
+});
+
+it("does not wait for a target API server that is unreachable, and renews later what is not renewed", async () => {
+  const clock = createVirtualClock();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const lost: [number, () => void][] = [];
+  const logged: unknown[] = [];
+  let renewed = 0;
+  const connectivity = {
+    lostForMs: () => 0,
+    onRegained: () => () => {},
+    onLost(afterMs: number, listener: () => void) {
+      lost.push([afterMs, listener]);
+      return () => {};
+    },
+  };
+  const ofTarget = { nodes: { renew: () => promise.then(() => void renewed++), connectivity } };
+  const log = (level: string, message: string, fields: object = {}): void => void logged.push([level, message, fields]);
+  const options = { clock, log, unreachableAfterMs: 30_000 };
+  let leads = false;
+  const { signal } = new AbortController();
+  void takeLead({ acquired: async () => {} }, { needed: {}, ofTarget }, options, signal).then(() => (leads = true));
+  await clock.advance(600_000);
+  expect([leads, lost.map(([afterMs]) => afterMs)]).toEqual([false, [30_000]]);
+  for (const [, listener] of lost) listener();
+  await clock.advance(0);
+  expect(leads).toBe(true);
+  expect(logged.at(-1)).toEqual([
+    "warn",
+    "Leading without a new list of some kinds: the target API server is unreachable",
+    { kinds: ["nodes"] },
+  ]);
+  resolve();
+  await clock.advance(0);
+  expect([renewed, clock.pending()]).toEqual([1, 0]);
 });
