@@ -6,7 +6,7 @@ import type { WatchEvent } from "../client/watch.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
-import { broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+import { bookmark, broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
 import { createInformer } from "./informer.ts";
 import type { StoreSubscriber } from "./store.ts";
 
@@ -180,6 +180,19 @@ test("does not reconnect in a tight loop when the server ends every watch at onc
     ),
   );
   await run.clock.advance(60_000);
+  expect(run.watched.length).toBeLessThan(15);
+  await run.end();
+});
+
+test("does not reconnect in a tight loop when every watch ends after a bookmark of the version that is known", async () => {
+  const run = start(
+    scripted(
+      [page([], 5)],
+      Array.from({ length: 1_000 }, () => [bookmark(5), "end"]),
+    ),
+  );
+  await run.clock.advance(60_000);
+  expect(run.watched.length).toBeGreaterThan(4);
   expect(run.watched.length).toBeLessThan(15);
   await run.end();
 });

@@ -214,7 +214,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let isUnverified = false;
   /** Streamed lists that were interrupted since a list was complete. An unreachable server does not count. */
   let cuts = 0;
-  /** Consecutive attempts without any event. */
+  /** Consecutive attempts that brought no new version, and ended soon. */
   let fruitless = 0;
   /** Whether the server was unreachable in the last of them. */
   let isUnreachable = false;
@@ -290,20 +290,20 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     const typed = object as ApiObject as T;
     if (kind === "DELETED") store.applyDeletion(typed);
     else if (kind !== "BOOKMARK") store.applyEvent(typed);
+    if (object.metadata.resourceVersion !== version) fruitless = 0;
     reach(object.metadata.resourceVersion);
     connectivity.answered();
-    fruitless = 0;
   }
 
   async function consume(events: AsyncIterable<WatchEvent>): Promise<void> {
     counts.watches++;
     const startedMs = clock.monotonicMs();
-    const eventsBefore = counts.events;
+    const versionBefore = version;
     try {
       for await (const event of events) applyEvent(event);
     } finally {
-      // Do not retry in a tight loop when the server ends every watch at once.
-      if (counts.events > eventsBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
+      // Do not retry in a tight loop when the server, or a proxy, ends every watch at once, also after a bookmark of the known version.
+      if (version !== versionBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
       else fruitless++;
     }
   }
