@@ -81,11 +81,11 @@ export async function readKubeConfigFiles(files: readonly string[]): Promise<Kub
   return { kubeConfig: mergeContents(parts), users };
 }
 
-/** The entry with absolute paths of files. */
+/** The entry with absolute paths of files. An empty path is none. */
 function inFolder<Entry extends object>(entry: Entry, fields: readonly (keyof Entry)[], folder: string): Entry {
   const paths = fields.flatMap((field) => {
     const path: unknown = entry[field];
-    return typeof path === "string" && path !== "" ? [[field, resolve(folder, path)] as const] : [];
+    return typeof path === "string" ? [[field, path === "" ? undefined : resolve(folder, path)] as const] : [];
   });
   return paths.length === 0 ? entry : { ...entry, ...Object.fromEntries(paths) };
 }
@@ -110,7 +110,8 @@ function userDetailsOf(
   return users.flatMap(({ name, user }) => {
     if (typeof name !== "string") return [];
     const entry = isRecord(user) ? user : {};
-    const tokenFile = typeof entry["tokenFile"] === "string" ? resolve(folder, entry["tokenFile"]) : undefined;
+    const file = entry["tokenFile"];
+    const tokenFile = typeof file === "string" && file !== "" ? resolve(folder, file) : undefined;
     return [[name, { folder, tokenFile, entry }] as const];
   });
 }

@@ -70,6 +70,41 @@ test("reads server, namespace, certificates and token", async () => {
   expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer t" } });
 });
 
+test("takes an empty field for one that is not set, as kubectl does", async () => {
+  const files = { "client-certificate": "", "client-key": "", tokenFile: "" };
+  const path = await file(
+    "empty",
+    config({
+      cluster: { "certificate-authority": "", "certificate-authority-data": "", "tls-server-name": "" },
+      user: { ...files, "client-certificate-data": "", "client-key-data": "", token: "t" },
+      context: { namespace: "" },
+    }),
+  );
+  const loaded = await loadKubeConfig({ file: path, fromOutside: { allowed: [], flag: "--allow" } });
+  expect(loaded).toEqual({
+    server: "https://127.0.0.1:6443",
+    rejectsLinkLocal: true,
+    credentials: loaded.credentials,
+  });
+  expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer t" } });
+});
+
+test("takes certificates and keys from the data where there are files, too", async () => {
+  const path = await file(
+    "both",
+    config({
+      cluster: { "certificate-authority": "missing", "certificate-authority-data": base64(pem) },
+      user: {
+        "client-certificate": "missing",
+        "client-certificate-data": base64(pem),
+        "client-key": "missing",
+        "client-key-data": base64(pem),
+      },
+    }),
+  );
+  expect(await loadKubeConfig({ file: path })).toMatchObject({ tls: { ca: pem, cert: pem, key: pem } });
+});
+
 test("has no credentials for a user that has none", async () => {
   const path = await file("plain", config({ cluster: { server: "http://127.0.0.1:8001" } }));
   expect(await loadKubeConfig({ file: path })).toEqual({ server: "http://127.0.0.1:8001" });

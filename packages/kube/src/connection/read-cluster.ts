@@ -51,7 +51,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   const credentials = user === undefined ? undefined : credentialsOf({ user, cluster, details, where, tls, env });
   return {
     server,
-    ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
+    ...(context.namespace ? { namespace: context.namespace } : {}),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
     ...(limits === undefined || limits.allowed.includes("link-local") ? {} : { rejectsLinkLocal: true }),
@@ -98,7 +98,9 @@ async function readTls(
 ): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
   const files: { -readonly [Part in keyof TlsFiles]: FollowedFile } = {};
   const material = async (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
-    if (file === undefined || file === null) return decodePem(data, field, fail);
+    // For client-go, an empty field is not set, and data overrides a file (clientcmd/api/v1).
+    if (data) return decodePem(data, field, fail);
+    if (!file) return undefined;
     const follow = followPemFile(file, `${where}: ${field}`);
     files[part] = follow;
     return follow();
@@ -113,14 +115,13 @@ async function readTls(
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
-    ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
+    ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
     ...(cluster.skipTLSVerify ? { insecureSkipVerify: true } : {}),
   };
   return { tls, files };
 }
 
-function decodePem(data: string | undefined, field: string, fail: Fail): string | undefined {
-  if (data === undefined || data === null) return undefined;
+function decodePem(data: string, field: string, fail: Fail): string {
   const pem = Buffer.from(data, "base64").toString("utf8");
   if (!pem.includes("-----BEGIN")) return fail(`${field}-data is not a PEM block in base64`);
   return pem;
