@@ -28,6 +28,8 @@ export interface KubeConfigFiles {
   readonly kubeConfig: KubeConfigContent;
   /** By the name of the user. */
   readonly users: ReadonlyMap<string, UserDetails>;
+  /** What `exec` programs get of a cluster beside its fields, by the name of the cluster; undefined for nothing. */
+  readonly execConfigs: ReadonlyMap<string, unknown>;
 }
 
 /** The files that count, by the rules of kubectl: the one that was asked for, else those of `$KUBECONFIG`, else `~/.kube/config`; none if that is not there. */
@@ -60,13 +62,15 @@ export async function readKubeConfigFiles(files: readonly string[]): Promise<Kub
   ]);
   const parts: KubeConfigContent[] = [];
   const users = new Map<string, UserDetails>();
+  const execConfigs = new Map<string, unknown>();
   for (const { file, text } of texts) {
     try {
       const raw: unknown = text.trim() === "" ? undefined : load(text);
       if (!isRecord(raw)) throw new Error("expected a YAML mapping with clusters, users and contexts");
       const folder = dirname(resolve(file));
-      // The first file that has a user is the one that counts.
+      // The first file that has a user, or a cluster, is the one that counts.
       for (const [user, found] of userDetailsOf(raw, folder)) if (!users.has(user)) users.set(user, found);
+      for (const [cluster, found] of execConfigsOf(raw)) if (!execConfigs.has(cluster)) execConfigs.set(cluster, found);
       const current = raw["current-context"];
       parts.push({
         clusters: entries.newClusters(raw["clusters"]).map((cluster) => inFolder(cluster, ["caFile"], folder)),
@@ -78,7 +82,7 @@ export async function readKubeConfigFiles(files: readonly string[]): Promise<Kub
       throw new ConfigError(`kubeconfig ${file}: ${firstLine(messageOf(cause))}`, { cause });
     }
   }
-  return { kubeConfig: mergeContents(parts), users };
+  return { kubeConfig: mergeContents(parts), users, execConfigs };
 }
 
 /** The entry with absolute paths of files. An empty path is none. */
@@ -113,6 +117,19 @@ function userDetailsOf(
     const file = entry["tokenFile"];
     const tokenFile = typeof file === "string" && file !== "" ? resolve(folder, file) : undefined;
     return [[name, { folder, tokenFile, entry }] as const];
+  });
+}
+
+/** Source: client-go, clientcmd, `clusterExtensionKey`. */
+const execExtension = "client.authentication.k8s.io/exec";
+
+function execConfigsOf(raw: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
+  const clusters = Array.isArray(raw["clusters"]) ? raw["clusters"].filter(isRecord) : [];
+  return clusters.flatMap(({ name, cluster }) => {
+    if (typeof name !== "string") return [];
+    const extensions = isRecord(cluster) && Array.isArray(cluster["extensions"]) ? cluster["extensions"] : [];
+    const found = extensions.filter(isRecord).find((extension) => extension["name"] === execExtension);
+    return [[name, found?.["extension"]] as const];
   });
 }
 

@@ -213,6 +213,45 @@ test("runs a credential plug-in beside the kubeconfig when its command is a rela
   await expect((await loadKubeConfig({ file: bare })).credentials?.()).rejects.toThrow("spawn missing-login ENOENT");
 });
 
+test("gives a credential plug-in all that the kubeconfig has of the cluster, if it is configured", async () => {
+  const script = `const { cluster } = JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec;
+    console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential",
+      status: { token: JSON.stringify(cluster) } }))`;
+  const exec = { command: process.execPath, args: ["-e", script], provideClusterInfo: true };
+  const extensions = [
+    { name: "other", extension: { a: 1 } },
+    { name: "client.authentication.k8s.io/exec", extension: { audience: "dev" } },
+  ];
+  const cluster = {
+    "certificate-authority-data": base64(pem),
+    "tls-server-name": "api",
+    "insecure-skip-tls-verify": true,
+    "proxy-url": "http://127.0.0.1:3128",
+    extensions,
+  };
+  const first = await file("exec-info", config({ cluster, user: { exec } }));
+  const second = await file("exec-info-2", config({ cluster: { extensions: [] }, user: { exec } }));
+  const loaded = await loadKubeConfig({ env: { ...process.env, KUBECONFIG: [first, second].join(delimiter) } });
+  const token = String((await loaded.credentials?.())?.headers?.["authorization"]).replace("Bearer ", "");
+  expect(JSON.parse(token)).toEqual({
+    server: "https://127.0.0.1:6443",
+    "tls-server-name": "api",
+    "insecure-skip-tls-verify": true,
+    "certificate-authority-data": base64(pem),
+    "proxy-url": "http://127.0.0.1:3128",
+    config: { audience: "dev" },
+  });
+});
+
+test.each([
+  [{ token: "t" }, "Bearer t"],
+  [{ username: "a", password: "b" }, `Basic ${base64("a:b")}`],
+])("runs no credential plug-in for a user with %j", async (user, authorization) => {
+  const path = await file("exec-beside", config({ user: { ...user, exec: { command: "missing-login" } } }));
+  const loaded = await loadKubeConfig({ file: path });
+  expect(await loaded.credentials?.()).toEqual({ headers: { authorization } });
+});
+
 test("takes a user's token file from the file that the user is from", async () => {
   await mkdir(join(folder, "other"), { recursive: true });
   await file("token", "mine");

@@ -36,10 +36,11 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
       "no kubeconfig: expected a file in --kubeconfig, in $KUBECONFIG or at ~/.kube/config, or a service account",
     );
   }
-  const { kubeConfig, users } = await readKubeConfigFiles(files);
+  const { kubeConfig, users, execConfigs } = await readKubeConfigFiles(files);
   return readCluster({
     kubeConfig,
     users,
+    execConfigs,
     where: `kubeconfig ${files.join(delimiter)}`,
     context: options.context,
     limits: options.fromOutside,

@@ -33,7 +33,7 @@ type Fail = (text: string) => never;
  * @throws ConfigError in one line that names the field and what is expected
  */
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterConfig> {
-  const { kubeConfig, users, where, env } = options;
+  const { kubeConfig, users, execConfigs, where, env } = options;
   const fail: Fail = (text) => {
     throw new ConfigError(`${where}: ${text}`);
   };
@@ -48,7 +48,8 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   if (forbidden !== undefined) return fail(forbidden);
   const proxyUrl = proxyOf(cluster, where, env);
   const { tls, files } = await readTls(cluster, user, where, fail);
-  const credentials = user === undefined ? undefined : credentialsOf({ user, cluster, details, where, tls, env });
+  const execConfig = execConfigs.get(cluster.name);
+  const credentials = user && credentialsOf({ user, cluster, execConfig, details, where, tls, env });
   return {
     server,
     ...(context.namespace ? { namespace: context.namespace } : {}),

@@ -12,6 +12,8 @@ import { readExecPlugin } from "./read-exec-plugin.ts";
 export interface UserEntry {
   readonly user: User;
   readonly cluster: Cluster;
+  /** What an `exec` program gets of the cluster beside its fields. */
+  readonly execConfig: unknown;
   readonly tls: TlsMaterial;
   readonly details: UserDetails | undefined;
   readonly where: string;
@@ -19,8 +21,8 @@ export interface UserEntry {
 }
 
 /**
- * How a user proves who it is: a token file, an `exec` program, the plug-in of a cloud, a token or a password, in this order; undefined for none
- * but client certificates.
+ * How a user proves who it is: a token file, a token or a password, an `exec` program, the plug-in of a cloud, in this order, as in client-go; undefined for
+ * none but client certificates.
  *
  * @throws ConfigError for an `exec` entry that cannot be read
  */
@@ -32,29 +34,33 @@ export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
     const token = followTokenFile(tokenFile, `${where}: user "${user.name}": tokenFile`);
     return async () => ({ headers: { ...impersonate, authorization: `Bearer ${await token()}` } });
   }
-  if (isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
-  if (isRecord(user.authProvider)) return pluginCredentials(entry, impersonate);
   const authorization = user.token
     ? `Bearer ${user.token.trim()}`
     : user.username
       ? `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`
       : undefined;
+  if (authorization === undefined && isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
+  if (authorization === undefined && isRecord(user.authProvider)) return pluginCredentials(entry, impersonate);
   const headers = { ...impersonate, ...(authorization === undefined ? {} : { authorization }) };
   return Object.keys(headers).length === 0 ? undefined : async () => ({ headers });
 }
 
 function execCredentials(
-  { user, cluster, details, tls, where, env }: UserEntry,
+  { user, cluster, execConfig, details, tls, where, env }: UserEntry,
   exec: Readonly<Record<string, unknown>>,
   headers: RequestHeaders,
 ): ClusterConfig["credentials"] {
   const place = `${where}: user "${user.name}"`;
-  const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
-  const proxy = cluster.proxyUrl ? { "proxy-url": cluster.proxyUrl } : {};
-  const plugin = readExecPlugin(exec, place, {
-    cluster: { server: cluster.server, ...ca, ...proxy },
-    folder: details?.folder,
-  });
+  // Source: client-go, `ConfigToExecCluster` and client.authentication.k8s.io/v1, `Cluster`.
+  const info = {
+    server: cluster.server,
+    ...(tls.serverName === undefined ? {} : { "tls-server-name": tls.serverName }),
+    ...(tls.insecureSkipVerify === true ? { "insecure-skip-tls-verify": true } : {}),
+    ...(tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") }),
+    ...(cluster.proxyUrl ? { "proxy-url": cluster.proxyUrl } : {}),
+    ...(execConfig === undefined ? {} : { config: execConfig }),
+  };
+  const plugin = readExecPlugin(exec, place, { cluster: info, folder: details?.folder });
   return createExecCredentials({ plugin, where: place, env, headers });
 }
 
