@@ -72,7 +72,12 @@ export { matchNodeByTemplates } from "./driver/node-match-templates.ts";
 export type { NodeIdentity, NodeMatch, VmIdentity } from "./driver/node-match.ts";
 export { maxCheckAfterMs, minCheckAfterMs } from "./driver/messages.ts";
 export { goObject } from "./driver/go-object.ts";
-export { checkDriverSecret, readProviderSpec, readSpecOfVm } from "./driver/read-provider-spec.ts";
+export {
+  checkDriverSecret,
+  checkSecretWithoutUserData,
+  readProviderSpec,
+  readSpecOfVm,
+} from "./driver/read-provider-spec.ts";
 export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";
 export type {
   StandardSchemaIssue,

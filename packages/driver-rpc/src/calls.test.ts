@@ -59,6 +59,36 @@ describe("a call over the wire", () => {
     expect(await seen.promise).toMatchObject({ code: "Aborted", message: "the client has cancelled the call" });
   });
 
+  it("needs user data in the secret only where it creates a VM", async () => {
+    const secret = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value: unknown) =>
+          Object.hasOwn(Object(value), "userData")
+            ? { value }
+            : { issues: [{ message: "is required", path: ["userData"] }] },
+      },
+    } as const;
+    const vm = { providerId: "vm-1", nodeName: "m-1" };
+    const { driver } = await serve(
+      driverWith({
+        secret,
+        createMachine: async () => vm,
+        deleteMachine: async () => ({ vm: "ended" }),
+        getMachineStatus: async () => vm,
+        listMachines: async () => ({ machines: [] }),
+      }),
+    );
+    await expect(driver.deleteMachine(request, contextWith())).resolves.toEqual({ vm: "ended" });
+    await expect(driver.getMachineStatus(request, contextWith())).resolves.toMatchObject(vm);
+    await expect(driver.listMachines?.(request, contextWith())).resolves.toEqual({ machines: [] });
+    expect(await failureOf(driver.createMachine(creation, contextWith()))).toMatchObject({
+      code: "InvalidArgument",
+      message: expect.stringContaining("secret.userData: is required"),
+    });
+  });
+
   it("is not made when its signal has aborted before", async () => {
     let calls = 0;
     const { driver } = await serve(driverWith({ deleteMachine: async () => (calls++, {}) }));

@@ -150,6 +150,34 @@ describe("resolveClass", () => {
     expect(resolve([small], [bare]).view).toHaveProperty("unmetPrecondition");
   });
 
+  describe("with a secret of its own for the credentials", () => {
+    const machineClass = aMachineClass(small, { credentialsSecretRef: { name: "cloud", namespace: testNamespace } });
+    const cloud = aSecret("cloud", { key: "new" });
+    const doesNotExist = (name: string) =>
+      `MachineClass "small": Secret "${name}" does not exist in namespace shoot--test`;
+
+    it("allows the deletion of machines, but not the creation, without the one that has the user data", () => {
+      const { view, secret, unread } = resolve([machineClass], [cloud]);
+      const unmetPrecondition = { reason: "SecretNotFound", problem: doesNotExist("small") };
+      expect(view).toMatchObject({ state: "usable", unmetPrecondition });
+      expect([Object.keys(secret), unread]).toEqual([["key"], []]);
+    });
+
+    it("reads the credentials first also without the other one", () => {
+      const { view, unread } = resolve([machineClass], [cloud], { unread: "cloud" });
+      expect([view.state, unread]).toEqual(["unusable", ["cloud"]]);
+    });
+
+    it("does not use the class without the credentials", () => {
+      expect(resolve([machineClass], [booting]).view).toMatchObject({
+        state: "unusable",
+        reason: "SecretNotFound",
+        problem: doesNotExist("cloud"),
+      });
+      expect(resolve([machineClass], []).view).toMatchObject({ state: "unusable", problem: doesNotExist("small") });
+    });
+  });
+
   it("changes its inputs when class or secret are created, changed or deleted", () => {
     const versions = [
       resolve([small], [booting]).inputs,

@@ -123,22 +123,24 @@ function resolveContent(
     return unusable(invalid.reason, invalid.problem, inputs);
   const rejection = driver.missingDriver(machineClass);
   if (rejection !== undefined) return unusable(machineEventReasons.driverNotFound, `${subject}: ${rejection}`, inputs);
+  const existing = secrets.filter(({ object }) => object !== undefined);
   const missing = secrets.find(({ object }) => object === undefined);
-  if (missing !== undefined) {
-    return unusable(
-      machineEventReasons.secretNotFound,
-      `${subject}: Secret "${missing.name}" does not exist in namespace ${machineClass.metadata.namespace ?? ""}`,
-      inputs,
-    );
-  }
-  const unread = secrets.filter(({ values }) => values === undefined).map(({ name }) => name);
+  const notFound = missing && {
+    reason: machineEventReasons.secretNotFound,
+    problem: `${subject}: Secret "${missing.name}" does not exist in namespace ${machineClass.metadata.namespace ?? ""}`,
+  };
+  // The other Secret has the user data, which only a creation needs.
+  const hasCredentials = existing.some(({ name }) => name === machineClass.credentialsSecretRef?.name);
+  if (notFound !== undefined && !hasCredentials) return unusable(notFound.reason, notFound.problem, inputs);
+  const unread = existing.filter(({ values }) => values === undefined).map(({ name }) => name);
   if (unread.length > 0) {
     const problem = `${subject}: Secret "${unread.join('", "')}" has not been read yet`;
     return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
   }
-  const secret = readSecretValues(secrets.map(({ values = {} }) => values));
-  if (problems.length > 0)
-    return { view: { state: "usable", machineClass, unmetPrecondition: invalid }, inputs, secret, unread };
+  const secret = readSecretValues(existing.map(({ values = {} }) => values));
+  const unmetPrecondition = problems.length > 0 ? invalid : notFound;
+  if (unmetPrecondition !== undefined)
+    return { view: { state: "usable", machineClass, unmetPrecondition }, inputs, secret, unread };
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`;

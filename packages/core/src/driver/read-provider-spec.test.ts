@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Secret } from "@millwright/base";
-import { checkDriverSecret, readProviderSpec, readSpecOfVm } from "./read-provider-spec.ts";
+import { checkDriverSecret, checkSecretWithoutUserData, readProviderSpec, readSpecOfVm } from "./read-provider-spec.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 const spec = z.strictObject({
@@ -120,6 +120,24 @@ describe("checkDriverSecret", () => {
       ok: false,
       problems: [{ path: "secret.token", message: "got [redacted], wanted more", kind: "invalid" }],
     });
+  });
+});
+
+describe("checkSecretWithoutUserData", () => {
+  const secret = z.object({ userData: z.string().min(1), token: z.string().min(8) });
+  const token = Secret.of("long enough");
+
+  it.each([
+    ["missing", { token }],
+    ["empty", { token, userData: Secret.of("") }],
+    ["valid", { token, userData: Secret.of("#!/bin/sh") }],
+  ])("accepts a secret whose user data is %s", async (_, data) => {
+    await expect(checkSecretWithoutUserData({ name: "e", secret }, data)).resolves.toEqual({ ok: true });
+  });
+
+  it("reports every other key", async () => {
+    const result = await checkSecretWithoutUserData({ name: "e", secret }, {});
+    expect(result).toMatchObject({ ok: false, problems: [{ path: "secret.token" }] });
   });
 });
 

@@ -1,5 +1,6 @@
 import { redactSecrets, type SecretData } from "@millwright/base";
 import { type FieldProblem, joinPath } from "../api/problems/field-problem.ts";
+import { userDataKey } from "../wire/secrets.ts";
 import type { Driver } from "./driver.ts";
 import type { StandardSchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -108,6 +109,20 @@ export async function checkDriverSecret(
     message: redactSecrets(problem.message, secret),
   });
   return { ok: false, problems: [clean(first), ...rest.map(clean)] };
+}
+
+/**
+ * The same for a call that creates no VM, such as a deletion or a list: it needs no user data, so what is wrong with that key does not stop it.
+ */
+export async function checkSecretWithoutUserData(
+  driver: Pick<Driver, "name" | "secret">,
+  secret: SecretData,
+): Promise<CheckDriverSecretResult> {
+  const checked = await checkDriverSecret(driver, secret);
+  if (checked.ok) return checked;
+  const userData = joinPath("secret", userDataKey);
+  const [first, ...rest] = checked.problems.filter(({ path }) => path !== userData);
+  return first === undefined ? { ok: true } : { ok: false, problems: [first, ...rest] };
 }
 
 async function validate<Output>(

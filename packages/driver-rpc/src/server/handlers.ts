@@ -94,13 +94,14 @@ export function createHandlers(driver: Driver, clock: Clock): Handlers {
   /** A call about a class. */
   const aboutClass =
     <Reply, Response extends WireOutcome>(
+      reading: ClassReading,
       method: (request: Omit<MachineRequest<unknown>, "machine">, context: DriverContext) => Promise<Reply>,
       write: (reply: Reply) => Response,
     ) =>
     (wire: WireRequest, call: IncomingCall): Promise<Response | WireOutcome> =>
       respond(wire, call, async (context) => {
         const secret = fromWireSecret(wire.secret);
-        const machineClass = await readWireClass(driver, wire.machineClass, secret, "strict");
+        const machineClass = await readWireClass(driver, wire.machineClass, secret, reading);
         return write(await method({ machineClass, secret }, context));
       });
 
@@ -112,14 +113,14 @@ export function createHandlers(driver: Driver, clock: Clock): Handlers {
   const validate: Handler<"ValidateClass"> = (request) => validateWireClass(driver, request);
   return {
     ValidateClass: validate,
-    CreateMachine: aboutMachine("strict", true, create, toWireCreateResponse),
-    DeleteMachine: aboutMachine("forExistingVm", true, driver.deleteMachine, toWireDeleteResponse),
-    GetMachineStatus: aboutMachine("forExistingVm", false, driver.getMachineStatus, toWireStatusResponse),
-    ...(initializeMachine && { InitializeMachine: aboutMachine("strict", true, initializeMachine, toWireVm) }),
-    ...(findDrift && { FindDrift: aboutMachine("strict", false, findDrift, toWireDriftResponse) }),
-    ...(listMachines && { ListMachines: aboutClass(listMachines, toWireListResponse) }),
-    ...(getNodeTemplate && { GetNodeTemplate: aboutClass(getNodeTemplate, toWireNodeTemplateResponse) }),
-    ...(checkClass && { CheckClass: aboutClass(checkClass, toWireChecksResponse) }),
+    CreateMachine: aboutMachine("creation", true, create, toWireCreateResponse),
+    DeleteMachine: aboutMachine("existingVm", true, driver.deleteMachine, toWireDeleteResponse),
+    GetMachineStatus: aboutMachine("existingVm", false, driver.getMachineStatus, toWireStatusResponse),
+    ...(initializeMachine && { InitializeMachine: aboutMachine("other", true, initializeMachine, toWireVm) }),
+    ...(findDrift && { FindDrift: aboutMachine("other", false, findDrift, toWireDriftResponse) }),
+    ...(listMachines && { ListMachines: aboutClass("other", listMachines, toWireListResponse) }),
+    ...(getNodeTemplate && { GetNodeTemplate: aboutClass("other", getNodeTemplate, toWireNodeTemplateResponse) }),
+    ...(checkClass && { CheckClass: aboutClass("creation", checkClass, toWireChecksResponse) }),
     ...(driver.capabilities.volumeIds && {
       GetVolumeIds: (wire: WireRequest, call: IncomingCall) =>
         respond(wire, call, async (context) =>

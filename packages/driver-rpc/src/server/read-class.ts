@@ -1,5 +1,6 @@
 import {
   checkDriverSecret,
+  checkSecretWithoutUserData,
   type ClassIdentity,
   type Driver,
   formatProblems,
@@ -14,10 +15,14 @@ import { parseJson } from "../wire/json-text.ts";
 import type { WireClass, WireProblem, WireValidateRequest, WireValidateResponse } from "../wire/messages.ts";
 import { fromWireClass, fromWireSecret } from "../wire/requests.ts";
 
-/** For which calls a class is read: those that find or delete a VM do not need a valid one. */
-export type ClassReading = "strict" | "forExistingVm";
+/** What a call reads a class for: only a creation needs user data, and what finds or deletes a VM needs no valid class. */
+export type ClassReading = "creation" | "other" | "existingVm";
 
-const readers = { strict: readProviderSpec, forExistingVm: readSpecOfVm } as const;
+const readers = {
+  creation: { readSpec: readProviderSpec, checkSecret: checkDriverSecret },
+  other: { readSpec: readProviderSpec, checkSecret: checkSecretWithoutUserData },
+  existingVm: { readSpec: readSpecOfVm, checkSecret: checkSecretWithoutUserData },
+} as const;
 
 /**
  * Has a driver read the class of a request.
@@ -32,9 +37,10 @@ export async function readWireClass(
 ): Promise<ClassIdentity<unknown>> {
   const machineClass = fromWireClass(wire);
   const subject = `MachineClass "${machineClass.name}"`;
-  const spec = await readers[reading](driver, { providerSpec: parseJson(wire?.providerSpec) });
+  const { readSpec, checkSecret } = readers[reading];
+  const spec = await readSpec(driver, { providerSpec: parseJson(wire?.providerSpec) });
   if (!spec.ok) throw new MachineError("InvalidArgument", `${subject}: ${formatProblems(spec.problems)}`);
-  const checked = await checkDriverSecret(driver, secret);
+  const checked = await checkSecret(driver, secret);
   if (!checked.ok)
     throw new MachineError("InvalidArgument", `Secret of ${subject}: ${formatProblems(checked.problems)}`);
   return { ...machineClass, spec: spec.spec };

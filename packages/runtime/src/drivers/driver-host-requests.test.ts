@@ -91,6 +91,36 @@ describe("what the driver is asked", () => {
     expect(getMachineStatus).not.toHaveBeenCalled();
   });
 
+  it.each([
+    ["no user data", {}],
+    ["empty user data", { userData: Secret.of("") }],
+  ])("finds, deletes and lists VMs with a secret that has %s, and makes none", async (_, userData) => {
+    const needed = schema((value) =>
+      Reflect.get(Object(value), "userData") ? { value } : { issues: [{ message: "is required", path: ["userData"] }] },
+    );
+    const createMachine = vi.fn<Driver["createMachine"]>(theVm);
+    const hosted = host({
+      secret: needed,
+      createMachine,
+      getMachineStatus: theVm,
+      deleteMachine: async () => ({ vm: "ended" }),
+      listMachines: async () => ({ machines: [] }),
+      getNodeTemplate: async () => ({ nodeTemplate }),
+    });
+    const call = aCall({ secret: { token: Secret.of(token), ...userData } });
+    expect(await hosted.findVm(call, unaborted)).toMatchObject({ ok: true });
+    expect(await hosted.deleteVm(call, unaborted)).toMatchObject({ ok: true });
+    expect(await hosted.listVms(call, unaborted)).toMatchObject({ ok: true });
+    expect(await hosted.capacityOf(call, unaborted)).toMatchObject({ ok: true });
+    const message = 'Secret of MachineClass "small": secret.userData: is required';
+    expect(await hosted.ensureVm(call, unaborted)).toMatchObject({
+      ok: false,
+      error: { code: "InvalidArgument", message },
+    });
+    expect(await hosted.rejectionOf(machineClass, call.secret)).toEqual({ reason: "InvalidSecret", problem: message });
+    expect(createMachine).not.toHaveBeenCalled();
+  });
+
   it("bears a machine without namespace and UID, and a secret without user data", async () => {
     const createMachine = vi.fn<Driver["createMachine"]>(theVm);
     const bare = { metadata: { name: "m-1" }, spec: {} };

@@ -48,7 +48,7 @@ import { confirmDeletion } from "./confirm-deletion.ts";
 import { cleanText, toMachineError, withCleanState } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
-import { type ClassReader, createClassReader, identityOf, type ReadClass } from "./read-class.ts";
+import { type ClassReader, type ClassReading, createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createAbandonedCalls } from "./abandoned-calls.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
@@ -206,14 +206,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
 
   /** Reads the class, acts with it, and makes a value of whatever is thrown. */
   const toValue = async <Result>(
+    reading: ClassReading,
     { machineClass, secret, machine }: ClassCall & Partial<VmCall>,
     signal: AbortSignal,
     run: (read: ReadClass, confidential: Record<string, Secret>) => Promise<Result>,
-    reading: "read" | "readForVm" = "read",
   ): Promise<DriverOutcome<Result>> => {
     const confidential: Record<string, Secret> = { ...secret };
     try {
-      const read = await limit("reading the MachineClass", signal, () => classes[reading](machineClass, secret));
+      const read = await limit("reading the MachineClass", signal, () => classes.read(machineClass, secret, reading));
       return { ok: true, value: withCleanState(await run(read, confidential), confidential) };
     } catch (thrown) {
       if (signal.aborted && !isMachineError(thrown))
@@ -225,28 +225,23 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   };
 
   const toOutcome = <Result = OperationResult>(
+    reading: ClassReading,
     vmCall: VmCall,
     signal: AbortSignal,
     run: (prepared: Prepared) => Promise<Result>,
-    reading?: "readForVm",
   ): Promise<DriverOutcome<Result>> =>
-    toValue(
-      vmCall,
-      signal,
-      async ({ driver, machineClass, secret }, confidential) => {
-        const machine = identityOf(vmCall.machine);
-        await abandonedCalls.settled(machine.uid, signal);
-        return run({ driver, confidential, request: { machine, machineClass, secret } });
-      },
-      reading,
-    );
+    toValue(reading, vmCall, signal, async ({ driver, machineClass, secret }, confidential) => {
+      const machine = identityOf(vmCall.machine);
+      await abandonedCalls.settled(machine.uid, signal);
+      return run({ driver, confidential, request: { machine, machineClass, secret } });
+    });
 
   /** The same for a call that finds or deletes a VM: it does not need a valid class. */
   const toVmOutcome = <Result = OperationResult>(
     vmCall: VmCall,
     signal: AbortSignal,
     run: (prepared: Prepared) => Promise<Result>,
-  ): Promise<DriverOutcome<Result>> => toOutcome(vmCall, signal, run, "readForVm");
+  ): Promise<DriverOutcome<Result>> => toOutcome("existingVm", vmCall, signal, run);
 
   const status = (prepared: Prepared, signal: AbortSignal): Promise<unknown> =>
     call(
@@ -332,7 +327,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     missingDriver: (machineClass) => classes.missingDriver(machineClass),
     rejectionOf: createRejectionCheck(classes, clock),
     ensureVm: (vmCall, signal) =>
-      toOutcome(vmCall, signal, async (prepared) => {
+      toOutcome("creation", vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);
         const made = found ?? (await create(prepared, vmCall, signal));
         if (isPending(made)) return made;
@@ -340,7 +335,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         const isAdopted = found !== undefined;
         return { ...vm, isAdopted, ...needsInitialization(prepared, isAdopted && isInitialized) };
       }),
-    initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
+    initializeVm: (vmCall, signal) => toOutcome("other", vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
       toVmOutcome(vmCall, signal, async (prepared) => {
         const { isInitialized = false, ...vm } = readFoundVm(await status(prepared, signal), leftOutOf(prepared, log));
@@ -372,7 +367,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         return readVolumeReply(reply, specs.length);
       }),
     findDrift: (vmCall, signal) =>
-      toOutcome(vmCall, signal, async (prepared) => {
+      toOutcome("other", vmCall, signal, async (prepared) => {
         const method = prepared.driver.findDrift;
         if (method === undefined)
           throw new MachineError(
@@ -386,7 +381,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       }),
     reportsCapacity: (machineClass) => classes.driverOf(machineClass)?.capabilities.nodeTemplate === true,
     capacityOf: (classCall, signal) =>
-      toValue(classCall, signal, async (read, confidential) => {
+      toValue("other", classCall, signal, async (read, confidential) => {
         const method = read.driver.getNodeTemplate;
         if (method === undefined)
           throw new MachineError("Unimplemented", `driver "${read.driver.name}" does not report capacity`);
@@ -396,14 +391,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     listsVms: (machineClass) => classes.driverOf(machineClass)?.capabilities.listMachines === true,
     listVms: (classCall, signal) =>
       // A spec that is read less strictly may lack what separates the VMs of this cluster from others.
-      toValue(classCall, signal, async (read, confidential) => {
+      toValue("other", classCall, signal, async (read, confidential) => {
         const method = read.driver.listMachines;
         if (method === undefined)
           throw new MachineError("Unimplemented", `driver "${read.driver.name}" does not list VMs`);
         return readListReply(await callAboutClass(read, confidential, "listMachines", method, signal));
       }),
     checkClass: (classCall, signal) =>
-      toValue(classCall, signal, async (read, confidential) => {
+      toValue("creation", classCall, signal, async (read, confidential) => {
         const method = read.driver.checkClass;
         if (method === undefined)
           throw new MachineError("Unimplemented", `driver "${read.driver.name}" has no checks of classes`);

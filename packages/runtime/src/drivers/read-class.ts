@@ -1,5 +1,6 @@
 import {
   checkDriverSecret,
+  checkSecretWithoutUserData,
   type ClassIdentity,
   type Driver,
   formatProblems,
@@ -23,6 +24,16 @@ export interface ReadClass {
   readonly secret: SecretData;
 }
 
+/** What a call reads a class for: the creation of a VM, a call about the class or a VM, or a call that finds or deletes a VM. */
+export type ClassReading = "creation" | "other" | "existingVm";
+
+/** A creation needs all of a class. Other calls need no user data; and what finds or deletes a VM needs no valid spec, see `readSpecOfVm`. */
+const readers = {
+  creation: { readSpec: readProviderSpec, checkSecret: checkDriverSecret },
+  other: { readSpec: readProviderSpec, checkSecret: checkSecretWithoutUserData },
+  existingVm: { readSpec: readSpecOfVm, checkSecret: checkSecretWithoutUserData },
+} as const;
+
 /** Finds the driver of a class, and reads the class for it. */
 export interface ClassReader {
   driverOf(machineClass: MachineClass): Driver | undefined;
@@ -31,17 +42,11 @@ export interface ClassReader {
   /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. Without a secret, only the spec counts. */
   rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
   /**
-   * Picks the driver, and has it read spec and secret.
+   * Picks the driver, and has it read spec and secret as far as a call needs them.
    *
    * @throws MachineError InvalidArgument with every problem and its path
    */
-  read(machineClass: MachineClass, secret: SecretData): Promise<ReadClass>;
-  /**
-   * The same for a call that finds or deletes a VM: a spec that the driver rejects is read as far as that needs; see `readSpecOfVm`.
-   *
-   * @throws MachineError InvalidArgument with every problem and its path
-   */
-  readForVm(machineClass: MachineClass, secret: SecretData): Promise<ReadClass>;
+  read(machineClass: MachineClass, secret: SecretData, reading: ClassReading): Promise<ReadClass>;
 }
 
 /** Makes the reader of classes for some drivers. */
@@ -56,7 +61,7 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
   const inspect = async (
     machineClass: MachineClass,
     secret: SecretData | undefined,
-    readSpec: typeof readProviderSpec = readProviderSpec,
+    reading: ClassReading,
   ): Promise<ReadClass | ClassProblem> => {
     const { name } = machineClass.metadata;
     const subject = `MachineClass "${name}"`;
@@ -65,14 +70,14 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
       const problem = `${subject}: ${missingDriver(machineClass) ?? ""}`;
       return { reason: machineEventReasons.driverNotFound, problem };
     }
+    const { readSpec, checkSecret } = readers[reading];
     const scope = { driver: driver.name, confidential: secret ?? {} };
     const spec = await runInDriverScope(scope, () => readSpec(driver, machineClass));
     if (!spec.ok) {
       const problem = `${subject}: ${formatProblems(spec.problems)}`;
       return { reason: machineEventReasons.invalidMachineClass, problem };
     }
-    const checked =
-      secret === undefined ? undefined : await runInDriverScope(scope, () => checkDriverSecret(driver, secret));
+    const checked = secret === undefined ? undefined : await runInDriverScope(scope, () => checkSecret(driver, secret));
     if (checked?.ok === false) {
       const problem = `Secret of ${subject}: ${formatProblems(checked.problems)}`;
       return { reason: machineEventReasons.invalidSecret, problem };
@@ -92,11 +97,10 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     driverOf,
     missingDriver,
     async rejectionOf(machineClass, secret) {
-      const result = await inspect(machineClass, secret);
+      const result = await inspect(machineClass, secret, "creation");
       return "problem" in result ? result : undefined;
     },
-    read: async (machineClass, secret) => required(await inspect(machineClass, secret)),
-    readForVm: async (machineClass, secret) => required(await inspect(machineClass, secret, readSpecOfVm)),
+    read: async (machineClass, secret, reading) => required(await inspect(machineClass, secret, reading)),
   };
 }
 

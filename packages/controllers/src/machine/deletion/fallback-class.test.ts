@@ -75,17 +75,12 @@ describe("the fallback for a deleted class", () => {
   });
 
   it("can be used itself", async () => {
-    const broken: Change<MachineClass> = {
-      ...place("eu", "eu-a"),
-      secretRef: { name: "missing" },
-      credentialsSecretRef: { name: "small" },
-    };
-    expect(
-      await fallback([
-        [named("a"), broken],
-        [named("b"), place("eu", "eu-a")],
-      ]),
-    ).toBe("b");
+    const secretRef = { name: "missing" };
+    const withoutSecret = aMachine(machine, annotated(intentAnnotation({ ...intent, secretRef: "missing" })));
+    expect(await fallback([[named("a"), place("eu", "eu-a"), { secretRef }]], withoutSecret)).toBeUndefined();
+    // A deletion needs no user data.
+    const credentials = { secretRef, credentialsSecretRef: { name: "small" } };
+    expect(await fallback([[named("a"), place("eu", "eu-a"), credentials]])).toBe("a");
   });
 
   it("is not used when the id of the VM is unknown, or there is no intent", async () => {
