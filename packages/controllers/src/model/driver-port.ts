@@ -34,7 +34,12 @@ export interface CreateVmCall extends VmCall {
 /** A failure is a value here: errors of drivers are converted to `MachineError`. */
 export type DriverOutcome<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: MachineError };
+  | {
+      readonly ok: false;
+      readonly error: MachineError;
+      /** The failure is not one of the driver, such as a bootstrap token that cannot be created: it shows nothing about the cloud or its credential. */
+      readonly isOutsideDriver?: true;
+    };
 
 /**
  * The drivers as the machine controller uses them. The runtime implements it: it selects the driver by `MachineClass.provider`, reads the provider spec,

@@ -160,9 +160,21 @@ describe("user data", () => {
       aCall({ secret: joins, bootstrapToken: () => Promise.reject(error) }),
       unaborted,
     );
-    expect(outcome).toMatchObject({ ok: false, error: { code: "PermissionDenied", message: error.message } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: "PermissionDenied", message: error.message },
+      isOutsideDriver: true,
+    });
     expect(outcome.ok ? undefined : outcome.error.tokenIsSpent).toBeUndefined();
     expect(createMachine).not.toHaveBeenCalled();
+  });
+
+  it("without its token differs from a driver that fails with the same code", async () => {
+    const error = new MachineError("PermissionDenied", "no instances.create");
+    const createMachine = () => Promise.reject(error);
+    const outcome = await host({ createMachine }).ensureVm(aCall({ secret: joins, bootstrapToken }), unaborted);
+    expect(outcome).toMatchObject({ ok: false, error: { code: "PermissionDenied" } });
+    expect(outcome).not.toHaveProperty("isOutsideDriver");
   });
 
   it("is never printed, nor is the token in it", async () => {

@@ -95,6 +95,11 @@ interface Prepared {
   readonly confidential: Record<string, Secret>;
 }
 
+/** Why there is no bootstrap token: a failure of the API server of the target cluster, and not of the driver. Its cause is what was thrown. */
+class TokenFailure extends Error {
+  override readonly name = "TokenFailure";
+}
+
 /** The failure, with the word that the idempotency token of the attempt is of no use any more. */
 const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: MachineError): MachineError =>
   new MachineError(code, message, {
@@ -215,12 +220,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     try {
       const read = await limit("reading the MachineClass", signal, () => classes.read(machineClass, secret, reading));
       return { ok: true, value: withCleanState(await run(read, confidential), confidential) };
-    } catch (thrown) {
+    } catch (failure) {
+      const isOutsideDriver = failure instanceof TokenFailure;
+      const thrown = isOutsideDriver ? failure.cause : failure;
       if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
       const error = toMachineError(thrown, confidential);
       if (!isMachineError(thrown)) logFailure(log, classes, error, { machineClass, machine });
-      return { ok: false, error };
+      return { ok: false, error, ...(isOutsideDriver ? { isOutsideDriver } : {}) };
     }
   };
 
@@ -274,7 +281,9 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     const template = request.secret[userDataKey] ?? Secret.of("");
     const token =
       bootstrapToken !== undefined && asksForToken(template)
-        ? await limit("making the bootstrap token", signal, bootstrapToken)
+        ? await limit("making the bootstrap token", signal, bootstrapToken).catch((cause: unknown) => {
+            throw new TokenFailure("there is no bootstrap token", { cause });
+          })
         : undefined;
     const userData = userDataFor(request.machine.name, template, token);
     const argument: CreateMachineRequest<unknown> = { ...request, idempotencyToken, userData };

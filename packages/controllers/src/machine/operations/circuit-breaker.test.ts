@@ -62,7 +62,7 @@ describe("a circuit", () => {
     ["no capacity: not at all", refused("ResourceExhausted"), []],
     ["an invalid class: not at all", refused("InvalidArgument"), []],
     ["calls that hang: not at all", refused("DeadlineExceeded"), []],
-    ["calls that we abort: not at all", "aborted", []],
+    ["calls that we abort, or that fail outside of the driver: not at all", "inconclusive", []],
   ])("opens because of %s", (_, outcome, expected) => {
     const { make, events } = setUp();
     for (const uid of ["1", "2", "3", "4", "5"]) make(uid, outcome);
@@ -162,7 +162,11 @@ describe("a circuit", () => {
     breaker.leave(later, refused());
     expect(events).toEqual(["opened cloud * Unauthenticated"]);
     await clock.advance(15_000);
-    expect([make("1", "aborted"), make("2", refused("DeadlineExceeded")), make("3", {})]).toEqual([true, true, false]);
+    expect([make("1", "inconclusive"), make("2", refused("DeadlineExceeded")), make("3", {})]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("closes at once when the class or its Secret changes", () => {

@@ -19,8 +19,8 @@ export interface CircuitCall extends Credential {
   readonly inputs: string;
 }
 
-/** How a call ended: with an error, with none, or aborted by us. */
-export type CircuitOutcome = { readonly error?: MachineError } | "aborted";
+/** How a call ended: with an error, with none, or so that it shows nothing: aborted by us, or failed outside of the driver. */
+export type CircuitOutcome = { readonly error?: MachineError } | "inconclusive";
 
 /** A circuit that is not closed. */
 export interface OpenCircuit extends Credential {
@@ -218,9 +218,9 @@ export function createCircuitBreaker(clock: Clock, events: CircuitEvents): Circu
 
   /** What the end of a call means for one of its circuits. */
   const judge = (scope: Scope, circuit: Circuit | undefined, call: CircuitCall, outcome: CircuitOutcome): void => {
-    const error = outcome === "aborted" ? undefined : outcome.error;
+    const error = outcome === "inconclusive" ? undefined : outcome.error;
     const concerned = error === undefined ? undefined : scopeOf(error);
-    if (outcome === "aborted") {
+    if (outcome === "inconclusive") {
       // The next call probes.
     } else if (error !== undefined && concerned === scope) fail(circuitFor(scope, call), call, error);
     else if (circuit === undefined || (scope === "class" && concerned === "credential")) {

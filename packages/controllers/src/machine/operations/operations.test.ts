@@ -400,3 +400,31 @@ it("keeps how long a machine waits when the wall clock jumps", async () => {
     expect(view?.state === "pending" ? view.checkAt - clock.now().getTime() : undefined).toBe(60_000);
   }
 });
+
+describe("failures that are not those of the driver", () => {
+  const credential = { driver: "mock", secret: "cloud", machineClass: "small" };
+  const failed = (code: "Unavailable" | "PermissionDenied"): Outcome => ({
+    ok: false,
+    error: new MachineError(code, "cannot create a bootstrap token"),
+    isOutsideDriver: true,
+  });
+
+  it.each(["Unavailable", "PermissionDenied"] as const)(
+    "open no circuit of the credential, so that deletions go on, after %s",
+    async (code) => {
+      const opened = vi.fn<() => void>();
+      const operations = createOperations(createVirtualClock(), undefined, { opened, closed: () => undefined });
+      for (let index = 0; index < 20; index++) {
+        const creation = aCall();
+        operations.start(`m-${index}`, { ...creation.start, credential });
+        creation.end.resolve(failed(code));
+      }
+      await settle();
+      expect(operations.get("m-0")).toMatchObject({ state: "failed", code });
+      expect([opened.mock.calls.length, operations.openCircuits()]).toEqual([0, []]);
+      const deletion = aCall("delete");
+      operations.start("deleted", { ...deletion.start, credential });
+      expect(deletion.run).toHaveBeenCalledOnce();
+    },
+  );
+});

@@ -100,8 +100,9 @@ function circuitOutcomeOf(
   outcome: DriverOutcome<OperationResult | PendingOperation>,
   signal: AbortSignal,
 ): CircuitOutcome {
-  if (signal.aborted) return "aborted";
-  return outcome.ok ? {} : { error: outcome.error };
+  if (signal.aborted) return "inconclusive";
+  if (outcome.ok) return {};
+  return outcome.isOutsideDriver === true ? "inconclusive" : { error: outcome.error };
 }
 
 /** A smaller jump of the wall clock does not matter, milliseconds. */
