@@ -58,6 +58,34 @@ describe("readProviderSpec", () => {
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
+  it.each([
+    ["9007199254740993", "the first integer that is rounded"],
+    ["-9007199254740993", "a negative one"],
+    ["123456789012345678901234567890", "one with many digits"],
+  ])("rejects the integer %s instead of rounding it: %s", async (text) => {
+    const anything = { name: "example", spec: z.unknown() };
+    const providerSpec: unknown = JSON.parse(`{"network":[{"account":${text}}]}`);
+    await expect(readProviderSpec(anything, { providerSpec })).resolves.toEqual({
+      ok: false,
+      problems: [
+        {
+          path: "providerSpec.network[0].account",
+          message:
+            "must not be an integer beyond 9007199254740991, which would be rounded; write it as a string, if the driver takes one",
+          kind: "invalid",
+        },
+      ],
+    });
+    // The VM was created with the rounded number: it can be found and deleted.
+    await expect(readSpecOfVm(anything, { providerSpec })).resolves.toEqual({ ok: true, spec: providerSpec });
+  });
+
+  it("accepts the largest exact integers, fractions, and large integers as strings", async () => {
+    const anything = { name: "example", spec: z.unknown() };
+    const providerSpec = { a: Number.MAX_SAFE_INTEGER, b: -Number.MAX_SAFE_INTEGER, c: 0.1, d: "9007199254740993" };
+    await expect(readProviderSpec(anything, { providerSpec })).resolves.toEqual({ ok: true, spec: providerSpec });
+  });
+
   it("refuses a spec that is nested too deep, before a schema could break on it", async () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level++) deep = [deep];

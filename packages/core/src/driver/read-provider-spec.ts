@@ -22,18 +22,25 @@ const maxDepth = 64;
 
 /**
  * Reads `providerSpec` of a class with the driver's schema: the typed spec with its defaults, or every problem with its path. Makes
- * no calls to the cloud and never throws: a schema that throws is a problem too. Specs that would reach a prototype (`__proto__`) or are
- * nested more than 64 levels deep are rejected before the schema sees them.
+ * no calls to the cloud and never throws: a schema that throws is a problem too. Specs that would reach a prototype (`__proto__`), are
+ * nested more than 64 levels deep, or have integers that lost digits are rejected before the schema sees them.
  */
-export async function readProviderSpec<Spec>(
+export function readProviderSpec<Spec>(
   driver: Pick<Driver<Spec>, "name" | "spec">,
   machineClass: { readonly providerSpec?: unknown },
 ): Promise<ReadProviderSpecResult<Spec>> {
-  const { providerSpec } = machineClass;
+  return readSpec(driver, machineClass, isRounded);
+}
+
+async function readSpec<Spec>(
+  driver: Pick<Driver<Spec>, "name" | "spec">,
+  { providerSpec }: { readonly providerSpec?: unknown },
+  isForbidden: (value: unknown) => boolean,
+): Promise<ReadProviderSpecResult<Spec>> {
   if (providerSpec === undefined || providerSpec === null) {
     return invalid([{ path: "providerSpec", message: `is required by driver "${driver.name}"`, kind: "required" }]);
   }
-  const forbidden = findForbiddenField(providerSpec);
+  const forbidden = findForbiddenField(providerSpec, isForbidden);
   if (forbidden !== undefined) return invalid([forbidden]);
   const result = await validate(driver.spec, providerSpec, "providerSpec");
   return result.ok ? { ok: true, spec: result.value } : result;
@@ -42,16 +49,16 @@ export async function readProviderSpec<Spec>(
 /**
  * Reads `providerSpec` for a call that finds or deletes an existing VM: a class that is changed, or was written for another driver, must not keep a VM from being deleted. A spec that
  * `spec` rejects is read by `vmSpec`, or without the fields that `spec` does not know. Fields that it knows are never left out: a VM that is looked for in the wrong place
- * would count as deleted.
+ * would count as deleted. An integer that lost digits is read as the creation of the VM read it.
  */
 export async function readSpecOfVm<Spec>(
   driver: Pick<Driver<Spec>, "name" | "spec" | "vmSpec">,
   machineClass: { readonly providerSpec?: unknown },
 ): Promise<ReadProviderSpecResult<Spec>> {
-  const strict = await readProviderSpec(driver, machineClass);
+  const strict = await readSpec(driver, machineClass, isNone);
   const { providerSpec } = machineClass;
   if (strict.ok || providerSpec === undefined || providerSpec === null) return strict;
-  if (findForbiddenField(providerSpec) !== undefined) return strict;
+  if (findForbiddenField(providerSpec, isNone) !== undefined) return strict;
   if (driver.vmSpec !== undefined) {
     const lenient = await validate(driver.vmSpec, providerSpec, "providerSpec");
     return lenient.ok ? { ok: true, spec: lenient.value } : strict;
@@ -162,13 +169,26 @@ function shorten(text: string): string {
   return text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text;
 }
 
-/** The first field that is not passed to a schema. Uses its own stack, so that depth cannot overflow it. */
-function findForbiddenField(spec: unknown): FieldProblem | undefined {
+/** Whether a number is no longer the one that the user wrote: JSON has integers of any size, and JavaScript rounds those beyond 2^53. */
+const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** An existing VM was created with the rounded number. */
+const isNone = (): boolean => false;
+
+const roundedMessage = `must not be an integer beyond ${Number.MAX_SAFE_INTEGER}, which would be rounded; write it as a string, if the driver takes one`;
+
+/**
+ * The first field that is not passed to a schema. Uses its own stack, so that depth cannot overflow it.
+ *
+ * @param isForbidden whether a number is not passed either
+ */
+function findForbiddenField(spec: unknown, isForbidden: (value: unknown) => boolean): FieldProblem | undefined {
   const places: { readonly value: unknown; readonly path: string; readonly depth: number }[] = [
     { value: spec, path: "providerSpec", depth: 0 },
   ];
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
     const { value, path, depth } = place;
+    if (isForbidden(value)) return { path, message: roundedMessage, kind: "invalid" };
     if (typeof value !== "object" || value === null) continue;
     if (depth > maxDepth) return { path, message: `is nested more than ${maxDepth} levels deep`, kind: "invalid" };
     for (const [key, child] of Object.entries(value)) {
