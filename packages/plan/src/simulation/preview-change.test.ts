@@ -242,6 +242,19 @@ describe("previewChange", () => {
     ]);
   });
 
+  it("reports what protects machines from deletion", () => {
+    const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
+    expect(preview(atRest([isKept], beingDeleted())).waitsFor).toEqual([
+      expect.stringMatching(/^Deletion paused: MachineDeployment pool is protected\. .* remove annotation /),
+    ]);
+    const objects = atRest([], { spec: { replicas: 0 } });
+    const machines = objects.machines.map((machine, index) => (index === 0 ? aMachine(machine, isKept) : machine));
+    expect(preview({ ...objects, machines })).toMatchObject({
+      outcome: "waits",
+      waitsFor: [expect.stringContaining(`Cannot delete protected machines: ${machines[0]?.metadata.name}. To`)],
+    });
+  });
+
   it("reports that the end is unknown if machines take longer than the limit", () => {
     const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 367 * 24 * 60 * MINUTE } });
     expect(shown).toMatchObject({

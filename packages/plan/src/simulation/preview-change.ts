@@ -5,7 +5,10 @@ import {
   hasFreezeLabel,
   isAvailable,
   isDeleting,
+  isProtected,
   type MachineDeploymentSnapshot,
+  protectedMachinesMessage,
+  protectedState,
 } from "@millwright/controllers/decisions";
 import {
   type FieldProblem,
@@ -118,8 +121,11 @@ function waitsOf(
 ): readonly string[] {
   const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
   if (old === 0 && current === replicas && available === replicas) return [];
-  const broken = [...cluster.machines.values()].filter((machine) => !isAvailable(machine) && !isDeleting(machine));
+  const machines = [...cluster.machines.values()];
+  const broken = machines.filter((machine) => !isAvailable(machine) && !isDeleting(machine));
+  const protection = protectedState(deployment);
   const reasons = [
+    ...(protection === undefined ? [] : [protection.message ?? ""]),
     ...(limits.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),
@@ -127,7 +133,9 @@ function waitsOf(
       (machine) => `Machine ${machine.metadata.name} is ${phaseOf(machine) ?? "new"}, and is assumed to stay so`,
     ),
   ];
-  return reasons.length > 0 ? reasons : ["The rollout stops before its end"];
+  if (reasons.length > 0) return reasons;
+  const kept = machines.filter(isProtected).map(({ metadata }) => metadata.name);
+  return [kept.length > 0 ? protectedMachinesMessage(kept) : "The rollout stops before its end"];
 }
 
 const outcomeOf = ({ steps }: Simulation, waitsFor: readonly string[]): ChangePreview["outcome"] =>

@@ -11,18 +11,17 @@ const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
 
 const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
 
-/** The sizes of a set or deployment. */
-interface Sizes {
-  readonly desired: number;
-  readonly ready: number;
-  /** Whether its status is about its current spec, and has what the spec requires. */
-  readonly isComplete: boolean;
-}
+/** One that is being deleted is not as desired as long as it exists, whatever it still has. */
+const isPresent = ({ metadata }: ApiObject): boolean => metadata.deletionTimestamp == null;
 
-/** What sets and deployments have in common. */
+/**
+ * What sets and deployments have in common.
+ *
+ * @param isComplete whether its status is about its current spec, and has what the spec requires
+ */
 function explainGroup(
   identity: GroupIdentity,
-  { isComplete }: Sizes,
+  isComplete: boolean,
   conditions: readonly Condition[],
   summary: string,
   children: readonly Explanation[],
@@ -58,7 +57,7 @@ export async function explainSet(set: MachineSet, objects: ClusterObjects, now: 
       .map((machine) => explainMachine(machine, objects, now)),
   );
   const { metadata, spec, status = {} } = set;
-  const desired = metadata.deletionTimestamp == null ? (spec.replicas ?? 0) : 0;
+  const desired = spec.replicas ?? 0;
   const ready = status.readyReplicas ?? 0;
   const owner = controllerRefOf(set);
   const deployment = owner?.kind === "MachineDeployment" ? owner.name : undefined;
@@ -66,7 +65,7 @@ export async function explainSet(set: MachineSet, objects: ClusterObjects, now: 
   const summary = `${revision === "" ? "" : `revision ${revision}, `}${owned.length} of ${desired} machines, ${ready} ready`;
   return explainGroup(
     { kind: "MachineSet", name: metadata.name, namespace: objects.namespace, deployment },
-    { desired, ready, isComplete: owned.length === desired && ready >= desired },
+    isPresent(set) && owned.length === desired && ready >= desired,
     status.machineSetCondition ?? [],
     summary,
     collapse(machines),
@@ -90,12 +89,12 @@ export async function explainDeployment(
     )
     .toSorted((a, b) => Number(revisionOf(b)) - Number(revisionOf(a)) || (a.metadata.name < b.metadata.name ? -1 : 1));
   const sets = await Promise.all(own.map((set) => explainSet(set, objects, now)));
-  const desired = metadata.deletionTimestamp == null ? (spec.replicas ?? 0) : 0;
+  const desired = spec.replicas ?? 0;
   const { readyReplicas: ready = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status;
   const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   return explainGroup(
     { kind: "MachineDeployment", name: metadata.name, namespace: objects.namespace },
-    { desired, ready, isComplete: isObserved && ready >= desired && updated >= desired },
+    isPresent(deployment) && isObserved && ready >= desired && updated >= desired,
     status.conditions ?? [],
     `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`,
     sets,

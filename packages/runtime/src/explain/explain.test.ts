@@ -272,6 +272,20 @@ describe("why", () => {
     ]);
   });
 
+  it("names what helps against protection, and the size that is kept", async () => {
+    const kept = (reason: string) => ({ ...condition("DeletionProtected", "True", "pool is protected"), reason });
+    const of = async (reason: string) => {
+      const deployment = aDeployment({ conditions: [kept(reason)] });
+      const deployments = [{ ...deployment, metadata: { ...deployment.metadata, deletionTimestamp: since } }];
+      return why(pool, objectsOf({ deployments }), now);
+    };
+    const { explanation, remedies } = await of("ObjectProtected");
+    expect(explanation).toMatchObject({ state: "stuck", summary: "2 desired, 2 up to date, 2 ready, 2 available" });
+    const key = "machine.millwright.dev/deletion-protection";
+    expect(remedies[0]?.commands).toEqual([`kubectl annotate machinedeployment pool ${key}- -n default`]);
+    expect((await of("MachinesProtected")).remedies[0]?.text).toContain(`remove their annotation ${key}`);
+  });
+
   it("needs a user at a canary step without an end, and none at one with an end", async () => {
     const held = (hold: string) => {
       const rolling = condition("RollingOut", "True", `Rolling out 1 not up-to-date replicas\n* ${hold}`);

@@ -3,6 +3,7 @@ import {
   clusterApiConditionTypes as types,
   crdsEstablishedConditionType,
   deletionProtectedConditionType,
+  deletionProtectedReasons,
   deletionsHeldConditionType,
   legacyConditionTypes,
   specValidConditionType,
@@ -132,6 +133,19 @@ export function groupRemedy(conditions: readonly Condition[], identity: GroupIde
         `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
       ],
     };
+  const protection = conditions.find(
+    ({ type, status }) => type === deletionProtectedConditionType && status === "True",
+  );
+  if (protection !== undefined)
+    return protection.reason === deletionProtectedReasons.objectProtected
+      ? {
+          text: "The deletion cannot be taken back. To go on with it, remove the annotation.",
+          commands: [`kubectl annotate ${owner} ${annotationKeys.deletionProtection}- -n ${namespace}`],
+        }
+      : {
+          text: `To have the machines deleted that the condition names, remove their annotation ${annotationKeys.deletionProtection}.`,
+          commands: [`kubectl get machines -n ${namespace}`],
+        };
   if (isSet(types.paused, "True"))
     return {
       text: "Resume the deployment.",
