@@ -48,6 +48,24 @@ describe("viewFleet", () => {
     ]);
   });
 
+  it.each(["CrashLoopBackOff", "Failed", "InPlaceUpdateFailed", "Unknown"])(
+    "counts %s as a failure, also during the next attempt",
+    (phase) => {
+      expect(viewFleet([], [machine("a", phase)], now).machines[0]?.isFailing).toBe(true);
+    },
+  );
+
+  it.each([
+    ["DeletionsHeld", "held"],
+    ["DeletionProtected", "protected"],
+  ])("shows that a deployment waits for a user: %s", (type, word) => {
+    const waiting: MachineDeployment = {
+      ...deployment(1, 1),
+      status: { conditions: [{ type, status: "True", message: "because" }] },
+    };
+    expect(viewFleet([waiting], [], now).deployments[0]).toMatch(new RegExp(`- ${word}: because$`));
+  });
+
   it("shows why a deployment is invalid", () => {
     const refused: MachineDeployment = {
       ...deployment(1, 0),

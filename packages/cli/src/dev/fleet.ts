@@ -1,4 +1,13 @@
-import { labelKeys, type Machine, machineCause, type MachineDeployment, phaseOf } from "@millwright/core";
+import {
+  deletionProtectedConditionType,
+  deletionsHeldConditionType,
+  labelKeys,
+  type Machine,
+  machineCause,
+  type MachineDeployment,
+  phaseOf,
+  specValidConditionType,
+} from "@millwright/core";
 
 /** One row of the live table. */
 export interface FleetRow {
@@ -30,10 +39,26 @@ const phaseText = (machine: Machine): string => {
   return phaseOf(machine) || (machine.status?.currentStatus?.phase ?? "") || "Creating";
 };
 
+/** Conditions that stop a deployment until a user acts, with the status in which they do, and a word for the screen. */
+const stops: readonly (readonly [type: string, status: string, word: string])[] = [
+  [specValidConditionType, "False", "invalid"],
+  [deletionsHeldConditionType, "True", "held"],
+  [deletionProtectedConditionType, "True", "protected"],
+];
+
+/** Phases of machines that fail, also while the next attempt is going on. */
+const failingPhases: ReadonlySet<string> = new Set(["CrashLoopBackOff", "Failed", "InPlaceUpdateFailed", "Unknown"]);
+
+const isFailing = (machine: Machine): boolean =>
+  machine.status?.lastOperation?.state === "Failed" || failingPhases.has(phaseText(machine));
+
 const deploymentText = ({ metadata, spec, status }: MachineDeployment): string => {
-  const rejected = status?.conditions?.find(({ type, status: value }) => type === "SpecValid" && value === "False");
   const counts = `${spec.replicas ?? 0} desired, ${status?.readyReplicas ?? 0} ready, ${status?.updatedReplicas ?? 0} up to date`;
-  return `${metadata.name}: ${counts}${rejected === undefined ? "" : ` - invalid: ${rejected.message ?? ""}`}`;
+  const stopped = stops.flatMap(([type, value, word]) => {
+    const found = status?.conditions?.find((condition) => condition.type === type && condition.status === value);
+    return found === undefined ? [] : [` - ${word}: ${found.message ?? ""}`];
+  });
+  return `${metadata.name}: ${counts}${stopped.join("")}`;
 };
 
 /** The rows of the table, sorted, from the caches. */
@@ -48,7 +73,7 @@ export function viewFleet(deployments: readonly MachineDeployment[], machines: r
       ageSeconds:
         Math.max(0, Math.floor((now.getTime() - Date.parse(machine.metadata.creationTimestamp ?? "")) / 1000)) || 0,
       cause: machineCause(machine),
-      isFailing: machine.status?.lastOperation?.state === "Failed",
+      isFailing: isFailing(machine),
     })),
   };
 }
