@@ -4,6 +4,7 @@ import type { ClusterState, Plan, PlannedChange } from "@millwright/plan";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderPlan } from "../plan/render-plan.ts";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";
+import { outputStyle } from "../terminal/output-style.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 import { renderNamespaces } from "../target/all-namespaces.ts";
@@ -155,6 +156,7 @@ export async function plan(flags: PlanFlags): Promise<number> {
     const problems = formatProblems(rejected.problems).replaceAll("\n", "; ");
     throw new ConfigError(`${rejected.kind} "${rejected.name}" would be rejected: ${problems}`);
   }
-  process.stdout.write(renderNamespaces(plans, flags, renderPlan));
+  const { lineWidth } = outputStyle();
+  process.stdout.write(renderNamespaces(plans, flags, (each) => renderPlan(each, lineWidth)));
   return plans.some(({ hasEffect }) => hasEffect) ? exitStatus.differs : exitStatus.done;
 }

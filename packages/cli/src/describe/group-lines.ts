@@ -35,6 +35,7 @@ export const endOf = (
   ...section(
     "Failed machines",
     failed.map(({ name, message }) => plain(`${name}: ${message}`).replaceAll("\n", " ")),
+    lineWidth,
   ),
-  ...section("Notes", notes.map(plain)),
+  ...section("Notes", notes.map(plain), lineWidth),
 ];

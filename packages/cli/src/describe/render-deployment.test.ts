@@ -85,6 +85,16 @@ it("shows size, sets with their machines, conditions and failures, with no contr
   );
 });
 
+it("breaks texts between words on a terminal", () => {
+  const long = "word ".repeat(40).trim();
+  const [first] = report.sets;
+  const phases = Object.fromEntries(["CrashLoopBackOff", "InPlaceUpdating", "Running"].map((phase) => [phase, 12]));
+  const sets = first === undefined ? [] : [{ ...first, phases }];
+  const text = renderDeployment({ ...report, sets, notes: [long] }, { ...layout, lineWidth: 80 });
+  expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect(text.match(/\bword\b/g)).toHaveLength(40);
+});
+
 it("paints what is not as desired", () => {
   const paint = (state: string, text: string): string => (text === "" ? "" : `<${state}:${text}>`);
   expect(renderDeployment(report, { ...layout, paint })).toContain(

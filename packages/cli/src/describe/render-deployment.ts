@@ -1,6 +1,6 @@
 import type { DeploymentReport } from "@millwright/runtime";
 import { renderTree, type TreeLayout } from "../explain/render-tree.ts";
-import { plain, section, table } from "../terminal/text.ts";
+import { plain, section, SECTION_INDENT, table } from "../terminal/text.ts";
 import { endOf, phasesText, unobserved } from "./group-lines.ts";
 
 /** A deployment as `kubectl describe` would show it, its sets, machines and nodes as a tree. */
@@ -9,6 +9,7 @@ export function renderDeployment(
   layout: TreeLayout & { readonly lineWidth?: number },
 ): string {
   const { desired, ready, available, updated, sets, tree } = report;
+  const { lineWidth } = layout;
   return [
     ...table([
       ["Name:", report.name],
@@ -22,22 +23,25 @@ export function renderDeployment(
       "Sets",
       sets.length === 0
         ? []
-        : table([
-            ["NAME", "REVISION", "CLASS", "DESIRED", "MACHINES"],
-            ...sets.map((set) => [
-              `${set.name}${set.isCurrent ? " (current)" : ""}`,
-              plain(set.revision) || "-",
-              plain(set.className) || "-",
-              String(set.desired),
-              phasesText(set.phases),
-            ]),
-          ]),
+        : table(
+            [
+              ["NAME", "REVISION", "CLASS", "DESIRED", "MACHINES"],
+              ...sets.map((set) => [
+                `${set.name}${set.isCurrent ? " (current)" : ""}`,
+                plain(set.revision) || "-",
+                plain(set.className) || "-",
+                String(set.desired),
+                phasesText(set.phases),
+              ]),
+            ],
+            lineWidth === undefined ? undefined : lineWidth - SECTION_INDENT,
+          ),
     ),
     "",
     ...renderTree(tree, layout),
     "",
     // The tree has the failed machines.
-    ...endOf({ ...report, failed: [] }, layout.lineWidth),
+    ...endOf({ ...report, failed: [] }, lineWidth),
     "",
   ].join("\n");
 }

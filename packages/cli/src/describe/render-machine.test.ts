@@ -83,6 +83,23 @@ describe("renderMachine", () => {
     );
   });
 
+  it("breaks texts between words on a terminal", () => {
+    const long = "word ".repeat(40).trim();
+    const text = renderMachine(
+      {
+        ...report,
+        deletionPaused: long,
+        lastOperation: { ...report.lastOperation, description: long },
+        problems: [{ path: "spec", message: long, kind: "invalid" }],
+        next: { controller: long, person: long },
+      },
+      now,
+      80,
+    );
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(text.match(/\bword\b/g)).toHaveLength(5 * 40);
+  });
+
   it("leaves out empty sections", () => {
     const { since: _, machineSet: __, machineDeployment: ___, lastOperation: ____, ...rest } = report;
     const text = renderMachine(

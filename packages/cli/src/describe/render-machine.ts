@@ -9,7 +9,7 @@ const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
   none: " (no target cluster)",
 };
 
-function headLines(report: MachineReport, now: Date): readonly string[] {
+function headLines(report: MachineReport, now: Date, lineWidth: number | undefined): readonly string[] {
   const { machineClass, node, lastOperation: operation } = report;
   const since = ago(report.since, now);
   const owner = [report.machineDeployment, report.machineSet].filter((name) => name !== undefined).join(" / ");
@@ -17,7 +17,7 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
   const summary = [operation?.type ?? "", operation?.state ?? "", code].filter((text) => text !== "").join(" ");
   const when = ago(operation?.lastUpdateTime ?? undefined, now);
   const text = plain(operation?.description ?? "").trim();
-  return table([
+  const rows = [
     ["Name:", report.name],
     ["Namespace:", report.namespace],
     ["Phase:", `${plain(report.phase) || "(being created)"}${since === "" ? "" : ` for ${since}`}`],
@@ -31,7 +31,8 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
       "Last operation:",
       summary === "" ? "-" : `${summary}${when === "" ? "" : `, ${when} ago`}${text === "" ? "" : `\n${text}`}`,
     ],
-  ]);
+  ];
+  return table(rows, lineWidth);
 }
 
 /** A machine as `kubectl describe` would show it, and what comes next. */
@@ -48,7 +49,7 @@ export function renderMachine(report: MachineReport, now: Date, lineWidth?: numb
   const deadline =
     next.deadline === undefined ? [] : [`At ${next.deadline.time} at the latest ${next.deadline.effect}.`];
   return [
-    ...headLines(report, now),
+    ...headLines(report, now, lineWidth),
     ...section("Conditions", table([["TYPE", "STATUS", "REASON", "MESSAGE"], ...conditionRows], width)),
     ...section(
       "History",
@@ -57,9 +58,10 @@ export function renderMachine(report: MachineReport, now: Date, lineWidth?: numb
     ...section(
       "Problems",
       problems.map(({ path, message }) => plain(`${path}: ${message}`)),
+      lineWidth,
     ),
-    ...section("What the controllers do", [next.controller, ...deadline]),
-    ...section("What you can do", [next.person]),
+    ...section("What the controllers do", [next.controller, ...deadline], lineWidth),
+    ...section("What you can do", [next.person], lineWidth),
     "",
   ].join("\n");
 }

@@ -94,6 +94,19 @@ describe("renderPlan", () => {
     `);
   });
 
+  it("breaks texts between words on a terminal", () => {
+    const long = "word ".repeat(40).trim();
+    const drain = { machine: "m1", node: "n1", outcome: "blocked", because: [`* ${long}`], deadline: "x" } as const;
+    const waiting: Change = {
+      ...change,
+      waitsFor: [long],
+      problems: [{ path: "spec", message: long, kind: "invalid" }],
+    };
+    const text = renderPlan({ ...plan, changes: [waiting], drains: [drain], notes: [long] }, 80);
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(text.match(/\bword\b/g)).toHaveLength(4 * 40);
+  });
+
   it("shows what is waited for and that nothing would happen", () => {
     const waiting: Change = { ...change, outcome: "waits", steps: [], waitsFor: ["Rollout is paused"] };
     const shown = renderPlan({ ...plan, hasEffect: false, changes: [waiting] });

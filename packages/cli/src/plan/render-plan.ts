@@ -1,6 +1,6 @@
 import { formatGoDuration, formatProblems } from "@millwright/core";
 import type { Plan } from "@millwright/plan";
-import { plain, section, table } from "../terminal/text.ts";
+import { plain, section, SECTION_INDENT, table, wrapLines } from "../terminal/text.ts";
 
 type Change = Plan["changes"][number];
 type Step = Change["steps"][number];
@@ -89,27 +89,39 @@ const outcomes: Readonly<Record<Change["outcome"], string>> = {
   rejected: "would be rejected by the controllers",
 };
 
-function changeLines(change: Change): readonly string[] {
+/** The indentation of the sections of a change. */
+const INDENT = 2;
+
+function changeLines(change: Change, lineWidth: number | undefined): readonly string[] {
   const { kind, name, outcome, steps, surge, waitsFor, problems } = change;
+  const widthBelow = (indent: number): number | undefined => (lineWidth === undefined ? undefined : lineWidth - indent);
   const title = `${kind} ${name}: ${outcomes[outcome]}`;
   const facts =
     steps.length === 0
       ? []
-      : table([
+      : table(
           [
-            "Surge:",
-            `at most ${machines(surge.used)} beyond its size${surge.allowed > 0 ? `, of ${surge.allowed} allowed` : ""}`,
+            [
+              "Surge:",
+              `at most ${machines(surge.used)} beyond its size${surge.allowed > 0 ? `, of ${surge.allowed} allowed` : ""}`,
+            ],
+            ["Available:", `at least ${change.minAvailable}`],
+            ["Expected:", durationText(change)],
           ],
-          ["Available:", `at least ${change.minAvailable}`],
-          ["Expected:", durationText(change)],
-        ]);
+          widthBelow(INDENT),
+        );
+  const stepLines = steps.length === 0 ? [] : table(stepRows(steps), widthBelow(INDENT + SECTION_INDENT));
   return [
-    plain(title),
+    ...wrapLines([plain(title)], lineWidth),
     ...facts.map((line) => `  ${line}`),
-    ...section("  Steps", steps.length === 0 ? [] : table(stepRows(steps)).map((line) => `  ${line}`)),
+    ...section(
+      "  Steps",
+      stepLines.map((line) => `  ${line}`),
+    ),
     ...section(
       "  Waits for",
       waitsFor.map((each) => `  ${plain(each)}`),
+      lineWidth,
     ),
     ...section(
       "  Problems",
@@ -118,6 +130,7 @@ function changeLines(change: Change): readonly string[] {
         : formatProblems(problems)
             .split("\n")
             .map((line) => `  ${plain(line)}`),
+      lineWidth,
     ),
   ];
 }
@@ -135,14 +148,18 @@ function drainLines({ drains }: Plan): readonly string[] {
   ].map(plain);
 }
 
-/** Renders the effects of changes for people. */
-export function renderPlan(plan: Plan): string {
+/**
+ * Renders the effects of changes for people.
+ *
+ * @param lineWidth characters in a line. Default: lines are not broken
+ */
+export function renderPlan(plan: Plan, lineWidth?: number): string {
   const deleted = plan.deletedMachines.map(({ name, node }) => (node === undefined ? name : `${name} (node ${node})`));
   return [
-    ...plan.changes.flatMap((change) => [...changeLines(change), ""]),
-    ...section("Deleted by the change itself", deleted.map(plain)),
-    ...section("Drains, as if each began now", drainLines(plan)),
-    ...section("Notes", plan.notes.map(plain)),
+    ...plan.changes.flatMap((change) => [...changeLines(change, lineWidth), ""]),
+    ...section("Deleted by the change itself", deleted.map(plain), lineWidth),
+    ...section("Drains, as if each began now", drainLines(plan), lineWidth),
+    ...section("Notes", plan.notes.map(plain), lineWidth),
     plan.hasEffect ? "Nothing was written." : "Nothing would happen.",
     "",
   ].join("\n");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { table } from "./text.ts";
+import { section, table } from "./text.ts";
 
 const rows = [
   ["TYPE", "STATUS", "MESSAGE"],
@@ -33,4 +33,16 @@ it("puts the last column below the others where too little is left for it", () =
     "        Node to exist",
     "Paused  False",
   ]);
+});
+
+it("wraps the lines of a section within a width, and leaves them whole without one", () => {
+  const lines = ["Waiting for a Node to exist", "  * Pod a/b is blocked"];
+  expect(section("Notes", lines, 20)).toEqual([
+    "Notes:",
+    "  Waiting for a",
+    "    Node to exist",
+    "    * Pod a/b is",
+    "      blocked",
+  ]);
+  expect(section("Notes", lines)).toEqual(["Notes:", ...lines.map((line) => `  ${line}`)]);
 });

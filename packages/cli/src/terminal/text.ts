@@ -44,6 +44,25 @@ export function table(rows: readonly (readonly string[])[], width = Number.POSIT
 /** By how much lines under a title are indented. */
 export const SECTION_INDENT = 2;
 
-/** Lines under a title, indented; nothing when there are none. */
-export const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`.trimEnd())];
+/**
+ * Texts broken at blanks into lines, each with the indentation that it has.
+ *
+ * @param width characters in a line. Default: they are not broken
+ */
+export const wrapLines = (texts: readonly string[], width: number | undefined): readonly string[] =>
+  width === undefined ? texts : texts.flatMap((text) => wrapCell(text, width));
+
+/**
+ * Lines under a title, indented; nothing when there are none.
+ *
+ * @param width characters in a line of prose. Default: lines are not broken
+ */
+export const section = (title: string, lines: readonly string[], width?: number): readonly string[] =>
+  lines.length === 0
+    ? []
+    : [
+        `${title}:`,
+        ...wrapLines(lines, width === undefined ? undefined : width - SECTION_INDENT).map((line) =>
+          `  ${line}`.trimEnd(),
+        ),
+      ];
