@@ -146,6 +146,8 @@ async function main(): Promise<number> {
 }
 
 stopWhenOutputCloses();
+// Nothing has to be stopped in order, and no one reads what many seeds would still print.
+process.once("SIGTERM", () => process.exit());
 try {
   process.exitCode = await main();
 } catch (error) {
