@@ -22,7 +22,7 @@ function subjectOf({ kind, name, others }: Explanation): string {
   const names = [name, ...others];
   if (names.length === 1) return `${kind} ${name}`;
   const rest = names.length - MAX_NAMES;
-  return `${names.length} ${kind}s ${names.slice(0, MAX_NAMES).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return `${names.length} ${kind === "MachineClass" ? "MachineClasses" : `${kind}s`} ${names.slice(0, MAX_NAMES).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 /** What was attempted, and what comes next: one line. */

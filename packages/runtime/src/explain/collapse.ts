@@ -22,10 +22,24 @@ function shapeOf(explanation: Explanation): string {
   return text.replaceAll(/\b[\w-]+:\/\/\/[^\s"\\]*/g, "*");
 }
 
+/** One explanation for several of the same shape: it names the others, and each of its children names theirs. */
+function mergeAll(first: Explanation, rest: readonly Explanation[]): Explanation {
+  const names = new Set([first, ...rest].flatMap(({ name, others }) => [name, ...others]));
+  names.delete(first.name);
+  return {
+    ...first,
+    others: [...names],
+    children: first.children.map((child, index) =>
+      mergeAll(
+        child,
+        rest.flatMap(({ children }) => children[index] ?? []),
+      ),
+    ),
+  };
+}
+
 /** Siblings in the same state become one, which names the others. */
 export function collapse(siblings: readonly Explanation[]): readonly Explanation[] {
   const groups = [...Map.groupBy(siblings, shapeOf).values()];
-  return groups.flatMap(([first, ...others]) =>
-    first === undefined ? [] : [{ ...first, others: others.map(({ name }) => name) }],
-  );
+  return groups.flatMap(([first, ...rest]) => (first === undefined ? [] : [mergeAll(first, rest)]));
 }

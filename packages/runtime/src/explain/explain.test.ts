@@ -421,9 +421,22 @@ describe("explain", () => {
     expect(tree.children[0]).toMatchObject({
       summary: "revision 1, 2 of 2 machines, 2 ready",
       children: [
-        { kind: "Machine", name: "a", others: ["b"], state: "ok", children: [{ kind: "Node", summary: "Ready" }] },
+        {
+          kind: "Machine",
+          name: "a",
+          others: ["b"],
+          state: "ok",
+          children: [{ kind: "Node", name: "a", others: ["b"], summary: "Ready" }],
+        },
       ],
     });
+  });
+
+  it("names a class that several machines miss once", async () => {
+    const machines = ["a", "b"].map((name) => aMachine(name, "CrashLoopBackOff", failed("InvalidArgument", "x")));
+    const tree = await explain(pool, objectsOf({ classes: [], machines, nodes: [] }), now);
+    expect(flatten(tree).at(-1)).toMatchObject({ kind: "MachineClass", name: "small", others: [] });
+    expect(flatten(tree).at(-2)).toMatchObject({ kind: "Machine", name: "a", others: ["b"] });
   });
 
   it("waits for a status about the current spec", async () => {
