@@ -95,6 +95,8 @@ describe("every command", () => {
     const { status, stdout, stderr } = await run(...name.split(" "), "--help");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(String.raw`^Usage: millwright ${name}(\|\w+)? `));
+    // A default once, and as people write it.
+    expect(stdout.replaceAll(/\s+/g, " ")).not.toMatch(/preset:|default: \[|\(default: [^)]*\) \(default/);
   });
 
   it.each(names)("rejects an unknown flag, and one argument too many, with status 2: %s", async (name) => {

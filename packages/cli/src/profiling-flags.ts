@@ -34,7 +34,6 @@ export const addProfilingFlags = (command: Command): Command =>
     .addOption(
       new Option("--profiling [true|false]", "serve CPU profiles and heap statistics at --profiling-address/debug/")
         .argParser(readBoolean)
-        .preset("true")
         .default(false),
     )
     .addOption(
@@ -54,7 +53,6 @@ export const addDashboardFlags = (command: Command): Command =>
     .addOption(
       new Option("--dashboard [true|false]", "serve a read-only page about the machines at --dashboard-address")
         .argParser(readBoolean)
-        .preset("true")
         .default(false),
     )
     .addOption(

@@ -90,7 +90,6 @@ export const addRunFlags = (command: Command): Command =>
         "lead only with MCM's two leases; false is only safe when no other instance manages the namespace",
       )
         .argParser(readBoolean)
-        .preset("true")
         .default(true),
     )
     .addOption(new Option("--no-leader-elect", "the same as --leader-elect=false"))
@@ -236,7 +235,6 @@ export const addRunFlags = (command: Command): Command =>
         "disable scale-down by the cluster-autoscaler during rollouts; false also removes the annotations set before",
       )
         .argParser(readBoolean)
-        .preset("true")
         .default(true),
     )
     .option(

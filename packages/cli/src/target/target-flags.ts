@@ -28,6 +28,7 @@ export const targetKubeconfigOption = (whenAbsent = "the control cluster"): Opti
 
 /** The flag that allows more in the file of {@link targetKubeconfigOption}. */
 export const targetKubeconfigAllowOption = (): Option =>
-  new Option(`${targetKubeconfigAllow} <list>`, `what that file may have: ${permissions.join(",")} (default: none)`)
-    .argParser(readPermissions)
-    .default([], "");
+  new Option(
+    `${targetKubeconfigAllow} <list>`,
+    `what that file may have: ${permissions.join(",")} (default: none)`,
+  ).argParser(readPermissions);

@@ -9,11 +9,14 @@ import { targetKubeconfigAllow as allowFlag } from "./target-flags.ts";
 /** The flags of a command that uses the cluster that machines join. */
 export interface TargetFlags {
   readonly targetKubeconfig?: string;
-  readonly targetKubeconfigAllow: readonly KubeConfigPermission[];
+  readonly targetKubeconfigAllow?: readonly KubeConfigPermission[];
 }
 
 /** The file of `--target-kubeconfig`. In contrast to that of `--control-kubeconfig`, it may come from others. */
-export const targetKubeConfig = ({ targetKubeconfig, targetKubeconfigAllow }: TargetFlags): LoadKubeConfigOptions => ({
+export const targetKubeConfig = ({
+  targetKubeconfig,
+  targetKubeconfigAllow = [],
+}: TargetFlags): LoadKubeConfigOptions => ({
   file: targetKubeconfig,
   fromOutside: { allowed: targetKubeconfigAllow, flag: allowFlag },
 });
