@@ -4,6 +4,7 @@ import { exitStatus } from "./terminal/exit-status.ts";
 import { withObjectWords } from "./explain/object-words.ts";
 import { createProgram } from "./program.ts";
 import { isUsageError } from "./terminal/usage-error.ts";
+import { separateMisspeltFlags } from "./terminal/misspelt-flags.ts";
 import { plain } from "./terminal/text.ts";
 
 /** A failed request in one sentence; another error is thrown as it is. */
@@ -36,7 +37,7 @@ export async function main(args: readonly string[], name = "millwright"): Promis
   try {
     // Commander's own --version needs the text in advance.
     const words = args.length === 1 && args[0] === "--version" ? ["version"] : withObjectWords(args);
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(separateMisspeltFlags(words, program), { from: "user" });
     return status;
   } catch (error) {
     // Commander has printed the error; help and version end this way, too.
