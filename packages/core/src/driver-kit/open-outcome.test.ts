@@ -18,7 +18,7 @@ describe("asOpenOutcome", () => {
     new MachineError("AlreadyExists", "the VM of another spec"),
     new MachineError("DeadlineExceeded", "too slow"),
     new MachineError("ResourceExhausted", "the VM has ended", { tokenIsSpent: true }),
-  ])("leaves $code as it is where it says nothing wrong about the token", (failure) => {
+  ])("keeps $code as it is, which does not claim that there is no VM", (failure) => {
     expect(asOpenOutcome(failure)).toBe(failure);
   });
 });
