@@ -168,6 +168,18 @@ test("retries when the API server fails, and drops an event after five attempts"
   expect(recorder.counts()).toEqual({ sent: 1, dropped: 1 });
 });
 
+test("counts on in an event that was created although the response was lost", async () => {
+  const { clock, api, recorder } = setUp();
+  api.inject({ verb: "create", error: serverError(), phase: "after" });
+  recorder.record(machine, event);
+  await clock.advance(1_000);
+  expect(recorder.counts()).toEqual({ sent: 1, dropped: 0 });
+  recorder.record(machine, event);
+  await recorder.flush();
+  expect(recorder.counts()).toEqual({ sent: 2, dropped: 0 });
+  expect(api.all(eventResource)).toEqual([expect.objectContaining({ count: 2 })]);
+});
+
 test("neither waits nor throws nor grows without end when the API server hangs", async () => {
   const hangs: Pick<ApiClient, "create" | "patch"> = {
     create: () => new Promise(() => {}),

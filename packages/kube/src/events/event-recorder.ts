@@ -1,7 +1,7 @@
 import { type Clock, orAborted, type Random, type Timer } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";
-import { isNotFound, isTransient } from "../client/api-error.ts";
+import { isAlreadyExists, isNotFound, isTransient } from "../client/api-error.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { objectFields } from "../objects/log-fields.ts";
@@ -171,7 +171,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       lastTimestamp,
       count,
     };
-    await api.create<EventObject>(eventResource, object, { signal });
+    await api.create<EventObject>(eventResource, object, { signal }).catch((error: unknown) => {
+      // The name is random: an attempt before this one succeeded, and its response was lost.
+      if (!isAlreadyExists(error)) throw error;
+    });
     event.stored = true;
   }
 
