@@ -61,13 +61,27 @@ test.each([
   ["ignores it and sends a change before the end", [added("a", 1), { type: "MODIFIED", object: node("a", 2) }]],
   ["ignores it and sends a plain bookmark", [added("a", 1), bookmark(3)]],
   ["ignores it and ends the watch", [added("a", 1), "end"]],
-  ["ignores it and falls silent", [added("a", 1)]],
 ] as const)("asks for pages, then and later, from a server that %s", async (_, watch) => {
   const run = start(scripted([page([node("a", 1)], 5), page([node("b", 7)], 8)], [watch, [gone()]]), streaming);
   await run.clock.advance(15_000);
   expect(names(run.store.list())).toEqual(["b"]);
   expect(run.listed).toHaveLength(2);
   expect(run.watched.map(({ resourceVersion }) => resourceVersion)).toEqual(["", "5", "8"]);
+  await run.end();
+});
+
+test("asks for pages once a streamed list was silent for ten seconds, and streams the next one", async () => {
+  const run = start(
+    scripted([page([node("a", 1)], 5)], [[added("a", 1)], [gone()], [added("b", 7), endOfList(8)]]),
+    streaming,
+  );
+  await run.clock.advance(9_000);
+  expect(run.listed).toEqual([]);
+  await run.clock.advance(3_000);
+  expect(run.listed).toHaveLength(1);
+  await run.clock.advance(3_000);
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(run.watched.map(({ sendInitialEvents }) => sendInitialEvents)).toEqual([true, undefined, true]);
   await run.end();
 });
 

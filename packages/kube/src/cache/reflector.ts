@@ -19,7 +19,7 @@ import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
 import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 import type { Replacement, Store } from "./store.ts";
-import { isStreamingRejected, StreamingIgnored, streamList } from "./streaming-list.ts";
+import { isStreamingRejected, StreamingIgnored, StreamingSilent, streamList } from "./streaming-list.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
 
 /** Options of {@link createReflector}. */
@@ -32,7 +32,7 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
   readonly random: Random;
   /**
    * Whether lists come as a stream of objects that continues as the watch (KEP-3157). If a server rejects or ignores
-   * this, lists are paged from then on. After three interrupted streams in a row lists are paged until
+   * this, lists are paged from then on. After three interrupted streams in a row, or a silent one, lists are paged until
    * one is complete: a failed page costs one page, a failed stream the whole list. Default true.
    */
   readonly streamingList?: boolean | undefined;
@@ -124,6 +124,12 @@ const recentListMs = 5_000;
 
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
+
+/** As how many interrupted streamed lists a failed one counts. After a silent one the next is paged, so that the cache is not late by another 10 s. */
+function cutsOf(error: unknown, hasBegun: boolean): number {
+  if (error instanceof StreamingSilent) return cutsBeforePages;
+  return hasBegun || (isApiError(error) && !isUnanswered(error)) ? 1 : 0;
+}
 
 const scopeOf = ({ namespace, labelSelector, fieldSelector }: Scope): Scope => ({
   namespace,
@@ -314,7 +320,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     try {
       const read = ({ add }: Replacement<T>) =>
         stream.readList(add).catch((error: unknown) => {
-          if (stream.hasBegun() || (isApiError(error) && !isUnanswered(error))) cuts++;
+          cuts += cutsOf(error, stream.hasBegun());
           throw error;
         });
       await fill(read, signal);

@@ -11,6 +11,11 @@ export class StreamingIgnored extends Error {
   override readonly name = "StreamingIgnored";
 }
 
+/** The streaming list did not come in time: the server, or a proxy, is slow at the moment, or ignored the request. */
+export class StreamingSilent extends Error {
+  override readonly name = "StreamingSilent";
+}
+
 /** Marks the bookmark with which the list ends and the watch begins. Written by kube-apiserver (KEP-3157). */
 const initialEventsEnd = "k8s.io/initial-events-end";
 
@@ -36,8 +41,8 @@ export interface StreamingList<T extends ApiObject> {
    * Passes each object of the list to `add`.
    *
    * @returns the version of the list
-   * @throws StreamingIgnored when the response is not a streaming list: changes before its end, a plain bookmark, or silence
-   *   for 10 s before its end
+   * @throws StreamingIgnored when the response is not a streaming list: changes before its end, or a plain bookmark
+   * @throws StreamingSilent when there is silence for 10 s before its end
    * @throws the errors of `ApiClient.watch`
    */
   readonly readList: (add: (object: T) => void) => Promise<string | undefined>;
@@ -87,7 +92,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
         add(object as ApiObject as T);
       }
     } catch (error) {
-      if (silence.expired()) throw new StreamingIgnored(`no end of the list, and nothing for ${silentListMs} ms`);
+      if (silence.expired()) throw new StreamingSilent(`no end of the list, and nothing for ${silentListMs} ms`);
       throw error;
     }
   }
