@@ -156,6 +156,26 @@ test("retries without limit, with exponential backoff", async () => {
   await run.end();
 });
 
+test("waits for as long as the server requests before the next list or watch, but no longer than a minute", async () => {
+  const busy = (retryAfterMs: number) =>
+    new ApiError({ status: 429, reason: "TooManyRequests", message: "", retryAfterMs });
+  const run = start(scripted([busy(30_000), page([node("a", 1)], 5)], [[busy(40_000)], [busy(3_600_000)], []]));
+  const counts = () => [run.listed.length, run.watched.length];
+  await run.clock.advance(29_000);
+  expect(counts()).toEqual([1, 0]);
+  await run.clock.advance(2_000);
+  expect(counts()).toEqual([2, 1]);
+  await run.clock.advance(38_000);
+  expect(counts()).toEqual([2, 1]);
+  await run.clock.advance(2_000);
+  expect(counts()).toEqual([2, 2]);
+  await run.clock.advance(58_000);
+  expect(counts()).toEqual([2, 2]);
+  await run.clock.advance(2_000);
+  expect(counts()).toEqual([2, 3]);
+  await run.end();
+});
+
 test("does not list in a tight loop when every list and every watch fails with 410", async () => {
   const lists = start(scripted([gone()], []));
   await lists.clock.advance(60_000);

@@ -6,6 +6,7 @@ import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/a
 import type { ReadOptions, Scope } from "../client/call-options.ts";
 import { type Connectivity, createConnectivityRecord } from "../client/connectivity.ts";
 import { listPages } from "../client/list-all.ts";
+import { retryAfterOf } from "../client/retry-after.ts";
 import { createServerHistory } from "../client/server-history.ts";
 import type { WatchEvent } from "../client/watch.ts";
 import { messageOf, noLog } from "../log.ts";
@@ -40,7 +41,10 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
   readonly pageSize?: number | undefined;
   /** How often subscribers are called with every object, changed or not, milliseconds (up to a tenth more). Default: never. */
   readonly resyncMs?: number | undefined;
-  /** Between failed attempts; shorter when other requests reach an unreachable server again. Default 800 ms up to 15 s. */
+  /**
+   * Between failed attempts; shorter when other requests reach an unreachable server again, and not shorter than a `Retry-After` of up to a minute.
+   * Default 800 ms up to 15 s.
+   */
   readonly backoff?: BackoffOptions | undefined;
   /** Default 50 s; see `WatchOptions.inactivityMs`. */
   readonly inactivityMs?: number | undefined;
@@ -124,6 +128,13 @@ const recentListMs = 5_000;
 
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
+
+/** No `Retry-After` delays a list or watch for longer, milliseconds: a cache that does nothing for minutes is taken for one that hangs. */
+const maxRequestedDelayMs = 60_000;
+
+const requestedDelayMs = (error: unknown): number => Math.min(retryAfterOf(error), maxRequestedDelayMs);
+
+const isUnreachable = (error: unknown): boolean => isApiError(error) && error.reason === "Unreachable";
 
 /** As how many interrupted streamed lists a failed one counts. After a silent one the next is paged, so that the cache is not late by another 10 s. */
 function cutsOf(error: unknown, hasBegun: boolean): number {
@@ -222,8 +233,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let cuts = 0;
   /** Consecutive attempts that brought no new version, and ended soon. */
   let fruitless = 0;
-  /** Whether the server was unreachable in the last of them. */
-  let isUnreachable = false;
+  /** The error of the last of them. */
+  let failure: unknown;
   /** Of the last event, bookmark, response or attempt; monotonic clock. */
   let activeMs = clock.monotonicMs();
   /** Of the last complete list; monotonic clock. */
@@ -351,7 +362,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       return;
     }
     counts.failures++;
-    isUnreachable = isApiError(error) && error.reason === "Unreachable";
+    failure = error;
     if (!isAnswered && isUnanswered(error)) isUnverified = true;
     if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
     if (error instanceof IncompleteListError) counts.incompleteLists++;
@@ -379,7 +390,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     activeMs = startedMs;
-    isUnreachable = false;
+    failure = undefined;
     let isAnswered = isList;
     const onAnswer = (): void => {
       isAnswered = true;
@@ -400,10 +411,10 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     while (!signal.aborted) {
       await once(signal);
       if (signal.aborted || fruitless === 0) continue;
-      const ms = backoffDelay(fruitless - 1, backoff, random);
+      const ms = Math.max(backoffDelay(fruitless - 1, backoff, random), requestedDelayMs(failure));
       const isBack = await sleepUntilReachable({
         ms,
-        connectivity: isUnreachable ? api.connectivity : undefined,
+        connectivity: isUnreachable(failure) ? api.connectivity : undefined,
         clock,
         random,
         signal,
