@@ -80,6 +80,8 @@ async function readChanges({
 interface StateSource {
   /** The namespace of manifests that name none, with `-A`. */
   readonly configured: string;
+  /** Whether machines join another cluster: there the controllers hold no deletions by default. */
+  readonly hasOtherTarget: boolean;
   read(namespace: string | undefined): Promise<ClusterState>;
   close(): Promise<unknown>;
 }
@@ -92,6 +94,7 @@ async function openState(flags: PlanFlags): Promise<StateSource> {
     const manifests = await readManifests(flags.state);
     return {
       configured: "default",
+      hasOtherTarget: false,
       read: (namespace) => Promise.resolve(stateOfManifests(manifests, namespace, hasTarget)),
       close: () => Promise.resolve(),
     };
@@ -105,6 +108,7 @@ async function openState(flags: PlanFlags): Promise<StateSource> {
   const signal = untilStopSignal();
   return {
     configured,
+    hasOtherTarget: targetConfig !== undefined && targetConfig.server !== config.server,
     read: (namespace = configured) =>
       readClusterState({
         control,
@@ -142,11 +146,12 @@ export async function plan(flags: PlanFlags): Promise<number> {
     ...(deletionMs === undefined ? {} : { deletionMs }),
   };
   const source = await openState(flags);
+  const share = source.hasOtherTarget ? { maxDeletionShare: 0 } : {};
   const plans: Plan[] = [];
   try {
     for (const [namespace, group] of byNamespace(changes, flags, source.configured)) {
       const state = await source.read(namespace);
-      plans.push(await planChanges(state, group, { now: state.takenAt ?? systemClock.now(), durations }));
+      plans.push(await planChanges(state, group, { now: state.takenAt ?? systemClock.now(), durations, ...share }));
     }
   } finally {
     await source.close();

@@ -19,7 +19,7 @@ export interface DeletionBudgetOptions {
 }
 
 /** Half of a deployment is more than any rollout deletes without a replacement in service. */
-const DEFAULT_SHARE = 0.5;
+export const DEFAULT_SHARE = 0.5;
 
 const add = (counts: Map<DeletionCause, number>, cause: DeletionCause, count: number): void =>
   void counts.set(cause, (counts.get(cause) ?? 0) + count);

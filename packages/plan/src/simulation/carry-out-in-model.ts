@@ -40,6 +40,8 @@ export interface Moment {
   readonly now: Date;
   /** Whether a node exists before the simulation. */
   readonly isRealNode: (name: string) => boolean;
+  /** Whether the deletion budget holds the deletion of a terminating machine. */
+  readonly isHeld: (name: string) => boolean;
 }
 
 const isAvoided = (node: Node | undefined): boolean =>
@@ -123,7 +125,7 @@ export function carryOutForSet(
   cluster: ModelCluster,
   set: MachineSet,
   action: MachineSetAction,
-  { notes, now, isRealNode }: Moment,
+  { notes, now, isRealNode, isHeld }: Moment,
 ): void {
   const { name, uid = "" } = set.metadata;
   switch (action.kind) {
@@ -160,7 +162,8 @@ export function carryOutForSet(
       notes.machinesCreated.push({ set: name, count: action.count });
       return;
     case "DeleteMachine":
-      notes.machinesDeleted.push(deleted(cluster, set, action.name, isRealNode));
-      return cluster.patchMachine(action.name, { metadata: { deletionTimestamp: now.toISOString() } });
+      cluster.patchMachine(action.name, { metadata: { deletionTimestamp: now.toISOString() } });
+      if (!isHeld(action.name)) notes.machinesDeleted.push(deleted(cluster, set, action.name, isRealNode));
+      return;
   }
 }

@@ -132,6 +132,9 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     setNodeCondition,
     join(name, now) {
       setPhase(name, hasTarget ? "Running" : "Available", now);
+      // Without the id of a VM its deletion would lose nothing.
+      if ((machines.get(name)?.spec.providerID ?? "") === "")
+        patchMachine(name, { spec: { providerID: `preview://${name}` } });
       if (!hasTarget) return;
       patchMachine(name, { metadata: { labels: { [labelKeys.node]: name } } });
       if (!nodes.has(name)) own.putNode({ metadata: { name } });

@@ -7,11 +7,13 @@ import {
 } from "@millwright/controllers/decisions";
 import type { MachineDeployment, MachineSet } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
-import { carryOutForDeployment, carryOutForSet, type Notes } from "./carry-out-in-model.ts";
+import { carryOutForDeployment, carryOutForSet, type Moment, type Notes } from "./carry-out-in-model.ts";
+import type { ModelBudget } from "./model-budget.ts";
 import type { ModelCluster } from "./model-cluster.ts";
 
 /** What the controllers need besides the model. */
 export interface ModelOptions {
+  readonly budget: ModelBudget;
   readonly disablesScaleDown: boolean;
   /** Whether a node exists before the simulation. */
   readonly isRealNode: (name: string) => boolean;
@@ -67,9 +69,18 @@ const statusPatch = (before: object | undefined, after: object | undefined): obj
  */
 export function createModelControllers(
   cluster: ModelCluster,
-  { disablesScaleDown, isRealNode }: ModelOptions,
+  { budget, disablesScaleDown, isRealNode }: ModelOptions,
 ): ModelControllers {
   const decided = new Map<string, Decided>();
+  const momentOf = (notes: Notes, now: Date): Moment => ({
+    notes,
+    now,
+    isRealNode,
+    isHeld(name) {
+      const machine = cluster.machines.get(name);
+      return machine !== undefined && budget.holds(machine, now);
+    },
+  });
   let decisions = 0;
 
   function reconcileDeployment(deployment: MachineDeployment, notes: Notes, now: Date): boolean {
@@ -85,7 +96,7 @@ export function createModelControllers(
     const { actions, status, because, requeueAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
     const untilMs = now.getTime() + requeueAfterMs;
     decided.set(`deployment ${name}`, { from, untilMs, requeueAt: snapshot.limits.requeueAt });
-    for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
+    for (const action of actions) carryOutForDeployment(cluster, deployment, action, momentOf(notes, now));
     const patch = statusPatch(deployment.status, status);
     if (patch !== undefined) cluster.patchDeployment(name, patch);
     notes.messages.push(...because.map(({ message }) => message));
@@ -106,9 +117,11 @@ export function createModelControllers(
       deployment: (each) => cluster.deployments.get(each),
       nodesOf: () => cluster.nodesByMachine,
     });
-    const { actions, status, because, requeueAfterMs = Infinity } = decideMachineSet(snapshot, now);
+    const decision = decideMachineSet({ ...snapshot, budget: budget.ofSet(set, now) }, now);
+    const { actions, status, because, requeueAfterMs = Infinity, begins = [], isApproved = false } = decision;
+    for (const { machine } of begins) budget.enter(machine, isApproved, now);
     decided.set(`set ${name}`, { from, untilMs: now.getTime() + requeueAfterMs });
-    for (const action of actions) carryOutForSet(cluster, set, action, { notes, now, isRealNode });
+    for (const action of actions) carryOutForSet(cluster, set, action, momentOf(notes, now));
     const patch = statusPatch(set.status, status);
     if (patch !== undefined) cluster.patchSet(name, patch);
     notes.messages.push(...because.map(({ message }) => message));

@@ -1,16 +1,20 @@
 import {
   boundsOf,
   countMachines,
+  DEFAULT_SHARE,
   deploymentProblems,
   hasFreezeLabel,
   isAvailable,
+  isApprovedBy,
   isDeleting,
+  isInService,
   isProtected,
   type MachineDeploymentSnapshot,
   protectedMachinesMessage,
   protectedState,
 } from "@millwright/controllers/decisions";
 import {
+  deletionsHeldConditionType,
   type FieldProblem,
   labelKeys,
   type Machine,
@@ -19,9 +23,10 @@ import {
   phaseOf,
   validateMachineSet,
 } from "@millwright/core";
-import { controllerRefOf } from "@millwright/kube";
+import { controllerRefOf, findCondition } from "@millwright/kube";
 import { settledAt, type GatesAt, isStable } from "./stable-rollout.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
+import { createModelBudget, isToBeDeleted, type ScopeCounts } from "./model-budget.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { minOf, sum } from "./numbers.ts";
 import { observeInModel } from "./model-controllers.ts";
@@ -64,6 +69,8 @@ export interface PreviewOptions {
   readonly disablesScaleDown?: boolean;
   /** Durations that the user gives instead of those of the past. */
   readonly durations?: GivenDurations;
+  /** The share of machines that may be deleted within an hour without approval, 0 to 1; 0: all. Default: that of the controllers. */
+  readonly maxDeletionShare?: number;
 }
 
 const controllerUid = (object: Machine | MachineSet): string | undefined => controllerRefOf(object)?.uid;
@@ -89,6 +96,31 @@ function objectsOf(
     ...(nodes === undefined ? {} : { nodes: nodes.filter(({ metadata }) => names.has(metadata.name)) }),
   };
 }
+
+/** The machines that a root leaves alone. */
+function elsewhereOf({ deployments, sets, machines }: PreviewObjects, part: PreviewObjects, now: Date): ScopeCounts {
+  const own = new Set(part.machines);
+  const setsByUid = new Map(sets.map((set) => [set.metadata.uid, set]));
+  const deploymentsByUid = new Map(deployments.map((deployment) => [deployment.metadata.uid, deployment]));
+  const isRequested = (machine: Machine): boolean => {
+    const set = setsByUid.get(controllerUid(machine));
+    const deployment = set === undefined ? undefined : deploymentsByUid.get(controllerUid(set));
+    const isLeaving = [set, deployment].some((owner) => owner?.metadata.deletionTimestamp !== undefined);
+    return (isLeaving || isToBeDeleted(machine)) && !isApprovedBy([machine, set, deployment], now);
+  };
+  const serving = machines.filter((machine) => !own.has(machine) && isInService(machine));
+  return { inService: serving.length, requested: serving.filter(isRequested).length };
+}
+
+/** Deletions that wait for an approval, from the sets. */
+const heldDeletionsOf = ({ sets }: ModelCluster): readonly string[] => [
+  ...new Set(
+    [...sets.values()].flatMap(({ status }) => {
+      const held = findCondition(status?.machineSetCondition, deletionsHeldConditionType);
+      return held?.status === "True" ? (held.message ?? []) : [];
+    }),
+  ),
+];
 
 /** Counts the machines of the root, without those that it has not adopted yet. */
 function countAll(
@@ -119,12 +151,14 @@ function waitsOf(
   { deployment, limits }: MachineDeploymentSnapshot,
   { current, old, available }: PreviewCounts,
 ): readonly string[] {
+  const held = heldDeletionsOf(cluster);
   const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
-  if (old === 0 && current === replicas && available === replicas) return [];
+  if (old === 0 && current === replicas && available === replicas) return held;
   const machines = [...cluster.machines.values()];
   const broken = machines.filter((machine) => !isAvailable(machine) && !isDeleting(machine));
   const protection = protectedState(deployment);
   const reasons = [
+    ...held,
     ...(protection === undefined ? [] : [protection.message ?? ""]),
     ...(limits.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
@@ -148,7 +182,7 @@ const outcomeOf = ({ steps }: Simulation, waitsFor: readonly string[]): ChangePr
 export function previewChange(
   objects: PreviewObjects,
   root: PreviewRoot,
-  { now, disablesScaleDown = true, durations: given = {} }: PreviewOptions,
+  { now, disablesScaleDown = true, durations: given = {}, maxDeletionShare = DEFAULT_SHARE }: PreviewOptions,
 ): ChangePreview {
   const part = objectsOf(objects, root);
   const cluster = createModelCluster(part);
@@ -176,6 +210,7 @@ export function previewChange(
     start: now,
     durations,
     disablesScaleDown,
+    budget: createModelBudget(cluster, elsewhereOf(objects, part, now), maxDeletionShare),
     isRealNode: (name) => known.has(name),
     countNow: () => count(now),
     isStable: (at) => {
@@ -188,7 +223,11 @@ export function previewChange(
   const lastAt = new Date(now.getTime() + simulation.lastMs);
   const stableSince = (each: MachineDeployment): Date => settledAt(each, gatesAt, lastAt, simulation.end);
   const waitsFor =
-    left === undefined || problems.length > 0 ? [] : waitsOf(cluster, observe(left, stableSince(left)), last);
+    problems.length > 0
+      ? []
+      : left === undefined
+        ? heldDeletionsOf(cluster)
+        : waitsOf(cluster, observe(left, stableSince(left)), last);
   const { cutShort } = simulation;
   const isRejected = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
   const surges = simulation.steps

@@ -38,7 +38,9 @@ function readsOf(machineCount: number, change: Change<MachineDeployment>): numbe
   const machines = [old, fresh].flatMap((set) =>
     Array.from({ length: machineCount / 2 }, (_, index): Machine => {
       const name = `${set.metadata.name}-${index}`;
-      return aMachine(named(name), ownedBy(set), inPhase("Running"), labelled({ node: name }));
+      return aMachine(named(name), ownedBy(set), inPhase("Running"), labelled({ node: name }), {
+        spec: { providerID: `vm-${name}` },
+      });
     }),
   );
   const { outcome, steps } = previewChange(

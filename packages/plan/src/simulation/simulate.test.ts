@@ -12,6 +12,7 @@ import {
 } from "@millwright/controllers/testing";
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
+import { createModelBudget } from "./model-budget.ts";
 import { createModelCluster } from "./model-cluster.ts";
 import { type Simulation, simulate } from "./simulate.ts";
 
@@ -30,6 +31,7 @@ function play(replicas: number, change: Change<MachineDeployment> = {}): Simulat
     nodes: names.map((name) => aNode({ metadata: { name } })),
   });
   return simulate(cluster, {
+    budget: createModelBudget(cluster, { inService: 0, requested: 0 }, 0.5),
     start: new Date("2026-03-01T12:00:00Z"),
     durations: { joinMs: 60_000, deletionMs: 60_000, finishedJoins: 0, finishedDeletions: 0 },
     disablesScaleDown: true,

@@ -50,11 +50,12 @@ const isToBeUpdated = (node: Node | undefined): boolean =>
 /** Schedules the end of everything that is pending, unless it is scheduled already. */
 function scheduleEndings(
   cluster: ModelCluster,
-  { durations }: SimulationOptions,
+  { durations, budget }: SimulationOptions,
   endings: Map<string, Ending>,
   notes: Notes,
-  nowMs: number,
+  now: Date,
 ): void {
+  const nowMs = now.getTime();
   /** Something that began earlier takes only the rest of its duration. */
   const add = (key: string, since: string | undefined, ms: number | undefined, happen: Ending["happen"]): boolean => {
     if (endings.has(key)) return false;
@@ -65,12 +66,16 @@ function scheduleEndings(
   const machines = cluster.takeChanged().flatMap((name) => cluster.machines.get(name) ?? []);
   for (const machine of machines) {
     const { name, creationTimestamp, deletionTimestamp } = machine.metadata;
-    if (isDeleting(machine))
+    if (isDeleting(machine)) {
+      if (budget.holds(machine, now)) continue;
       add(`leave ${name}`, deletionTimestamp, durations.deletionMs, () => cluster.finishDeletion(name));
-    else if (isProvisioning(machine))
-      add(`join ${name}`, creationTimestamp, durations.joinMs, (now) => cluster.join(name, now));
-    else if (isToBeUpdated(cluster.nodesByMachine.get(name))) {
-      if (add(`update ${name}`, undefined, durations.deletionMs, (now) => cluster.finishUpdate(name, now)))
+    } else if (isProvisioning(machine)) {
+      add(`join ${name}`, creationTimestamp, durations.joinMs, (at) => {
+        cluster.join(name, at);
+        budget.arrive(machine, at);
+      });
+    } else if (isToBeUpdated(cluster.nodesByMachine.get(name))) {
+      if (add(`update ${name}`, undefined, durations.deletionMs, (at) => cluster.finishUpdate(name, at)))
         notes.machinesUpdated.push(name);
     }
   }
@@ -94,7 +99,7 @@ export function simulate(cluster: ModelCluster, options: SimulationOptions): Sim
     const notes = noNotes();
     let isBusy = true;
     for (let round = 0; isBusy && round < MAX_ROUNDS; round++) isBusy = controllers.reconcileAll(notes, now);
-    scheduleEndings(cluster, options, endings, notes, nowMs);
+    scheduleEndings(cluster, options, endings, notes, now);
     const after = countNow();
     counts.push(after);
     const step = { afterMs: nowMs - start.getTime(), ...notes, after };
