@@ -103,6 +103,25 @@ test("waits for the whole lease of a leader that died, by its own clock, regardl
   await b.stop();
 });
 
+test("warns once that the namespace of the lease does not exist, and leads when it does", async () => {
+  const { clock, api } = setUp();
+  const error = new ApiError({
+    status: 404,
+    reason: "NotFound",
+    message: 'namespaces "default" not found',
+    details: { name: "default", kind: "namespaces" },
+  });
+  api.inject({ verb: "create", error, times: 5 });
+  const lines: string[] = [];
+  const a = joinElection(api, clock, "a", [lease], undefined, (level, message, fields) => {
+    if (level === "warn") lines.push(`${message}: ${String(fields?.["remedy"])}`);
+  });
+  await clock.advance(120_000);
+  expect(lines).toEqual(['The namespace of the lease does not exist: Create it: "kubectl create namespace default".']);
+  expect(a.isLeader()).toBe(true);
+  await a.stop();
+});
+
 test("leads on through failures that are shorter than the deadline, and renews with its next try (throttling, conflicts, lost answers)", async () => {
   const { clock, api } = setUp();
   const a = joinElection(api, clock, "a");

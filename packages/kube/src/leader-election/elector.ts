@@ -49,6 +49,10 @@ export interface Elector {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** The namespace of the lease, where the API server reports that it does not exist. */
+const missingNamespaceOf = (error: unknown): string | undefined =>
+  isNotFound(error) && error.details?.kind === "namespaces" ? error.details.name : undefined;
+
 /**
  * Creates an elector. It needs its own API client, so that its requests never wait for others.
  *
@@ -77,6 +81,7 @@ export function createElector(options: ElectorOptions): Elector {
   let incomplete = 0;
   /** How long the leases of others are valid at least, when they were read last. */
   let followMs: number | undefined;
+  let hasReportedNamespace = false;
 
   function reportHolder(lease: string): void {
     const holders = claims.map((claim) => claim.holder());
@@ -108,6 +113,13 @@ export function createElector(options: ElectorOptions): Elector {
   }
 
   function logFailure(claim: LeaseClaim, error: unknown): void {
+    const namespace = missingNamespaceOf(error);
+    if (namespace !== undefined && !hasReportedNamespace) {
+      // Nothing else fails: lists of a namespace that does not exist are empty.
+      hasReportedNamespace = true;
+      const remedy = `Create it: "kubectl create namespace ${namespace}".`;
+      return log("warn", "The namespace of the lease does not exist", { namespace, lease: claim.name, remedy });
+    }
     log("debug", "A step of the leader election failed", { lease: claim.name, error: messageOf(error) });
   }
 

@@ -1,6 +1,7 @@
 import { type Clock, type Random, seededRandom } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { createElector } from "../leader-election/elector.ts";
+import type { Log } from "../log.ts";
 import { readElectionTimes } from "../leader-election/settings.ts";
 
 /** Lets a candidate take part in the election of leases, and records what it reports. */
@@ -10,6 +11,7 @@ export function joinElection(
   identity: string,
   leases: readonly { readonly namespace: string; readonly name: string }[] = [{ namespace: "default", name: "l" }],
   random: Random = seededRandom(identity.length),
+  log?: Log,
 ) {
   const stop = new AbortController();
   const state = {
@@ -39,6 +41,7 @@ export function joinElection(
         state.ended = because;
       },
     },
+    log,
     unhealthyReason: () => (state.stalled ? "stalled" : undefined),
   });
   const running = elector.run(stop.signal);
