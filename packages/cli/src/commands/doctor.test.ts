@@ -152,6 +152,15 @@ describe("millwright doctor", () => {
     expect(await findings()).toEqual({ status: 0, lines: [quota] });
   });
 
+  it("names a namespace that does not exist, with the remedy", async () => {
+    const { status, output } = await run("doctor", "-n", "nope", "--control-kubeconfig", await kubeconfigOf("root"));
+    expect(output).toContain("FAILED   Namespace: Namespace nope does not exist.");
+    expect(output).toContain('Create it: "kubectl create namespace nope"');
+    expect(status).toBe(1);
+    const found = await run("doctor", "-n", namespace, "--control-kubeconfig", await kubeconfigOf("root"));
+    expect(found.output).toContain(`ok       Namespace: Namespace ${namespace} exists.`);
+  });
+
   it("names each resource with missing permissions, and the consequence", async () => {
     const [role] = requiredRoles("control", namespace);
     const rules = role?.rules.map((rule) =>

@@ -6,6 +6,7 @@ import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { type CheckedApi, checkApi } from "./check-api.ts";
 import { checkClass } from "./check-class.ts";
 import { checkKinds } from "./check-kinds.ts";
+import { checkNamespace } from "./check-namespace.ts";
 import { checkPermissions } from "./check-permissions.ts";
 import { type ClassesToCheck, listClasses } from "./classes-to-check.ts";
 
@@ -63,11 +64,14 @@ async function diagnoseCluster(
   if ("problem" in access) return failedSubject(subject, "Kubeconfig", access.problem);
   const { isReachable, checks } = await checkApi(access.api, clock, signal);
   if (!isReachable) return { subject, checks };
-  const [kinds, permissions] = await Promise.all([
-    clusters.includes("control") ? checkKinds(access.api, signal) : undefined,
+  const isControl = clusters.includes("control");
+  const [kinds, ofNamespace, permissions] = await Promise.all([
+    isControl ? checkKinds(access.api, signal) : undefined,
+    isControl ? checkNamespace(access.api, namespace, signal) : undefined,
     checkPermissions(access.api, clusters, namespace, signal),
   ]);
-  return { subject, checks: [...checks, ...(kinds === undefined ? [] : [kinds]), ...permissions] };
+  const found = [kinds, ofNamespace].filter((check) => check !== undefined);
+  return { subject, checks: [...checks, ...found, ...permissions] };
 }
 
 async function diagnoseClusters(options: DiagnoseOptions): Promise<readonly DiagnosedSubject[]> {
