@@ -54,6 +54,7 @@ describe("the Helm chart on the devcluster", () => {
   it.each([
     ["foo=1", "'foo' not allowed"],
     ["flags.namespace=other", "invalid propertyName 'namespace'"],
+    ["flags.machine-helth-timeout=5m", "invalid propertyName 'machine-helth-timeout'"],
     ["moreMachinesNamespaces={A}", "moreMachinesNamespaces"],
     ["replicas=two", "at '/replicas'"],
     ["drivers=null", "drivers"],
@@ -65,6 +66,22 @@ describe("the Helm chart on the devcluster", () => {
     const { code, stderr } = await helm.attempt(["template", "x", chart, "--set", value]);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
+  });
+
+  it("names each namespace of machines once", async () => {
+    const set = ["--set", "moreMachinesNamespaces={machines,team-b}"];
+    const text = await helm(["template", "millwright", chart, ...inNamespace, ...set]);
+    expect(text).toContain("- --namespace=machines,team-b\n");
+    expect(text.match(/kind: Role\nmetadata:\n {2}name: millwright\n {2}namespace: machines\n/g)).toHaveLength(1);
+  });
+
+  it("has the deletion protection policy for Kubernetes 1.30 and newer, also without a cluster", async () => {
+    const policies = async (...args: readonly string[]): Promise<number> =>
+      (await render(...args)).text.match(/kind: ValidatingAdmissionPolicy\n/g)?.length ?? 0;
+    expect(await policies()).toBeGreaterThan(0);
+    expect(await policies("--kube-version", "1.30.2-gke.100")).toBeGreaterThan(0);
+    expect(await policies("--kube-version", "1.29.9")).toBe(0);
+    expect(await policies("--set", "deletionProtectionPolicy.create=false")).toBe(0);
   });
 
   it("gives the same pods the roles of further namespaces", async () => {

@@ -44,7 +44,7 @@ for (const file of files.filter((name) => existsSync(join(root, name)))) {
   for (const name of used) unused.delete(name);
   update(file, before, text);
 }
-for (const [file, text] of generatedFiles()) update(file, existsSync(join(root, file)) ? read(file) : "", text);
+for (const [file, text] of generatedFiles(read)) update(file, existsSync(join(root, file)) ? read(file) : "", text);
 
 for (const file of stale) console.log(isCheck ? `${file} is out of date: run npm run docs` : `${file} written`);
 for (const name of unused) console.error(`no document has the block "${name}"`);

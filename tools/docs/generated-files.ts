@@ -1,5 +1,7 @@
 import { crds, deletionProtectionPolicy, requiredPermissions, requiredRoles } from "@millwright/core";
 import { stringify } from "yaml";
+import { withFlagNames } from "./chart-flags.ts";
+import type { ReadSource } from "./generated-blocks.ts";
 import { performanceCharts } from "../../test/scale/report/performance-page.ts";
 import { baselineFile, readResults } from "../../test/scale/report/results-files.ts";
 
@@ -20,13 +22,15 @@ function rulesOf(cluster: "control" | "target"): Record<string, unknown> {
   );
 }
 
-/** Files that are written as a whole from the tables that the code runs: path in the repository to content. */
-export function generatedFiles(): ReadonlyMap<string, string> {
+/** Files that are written from the tables that the code runs, as a whole or in part: path in the repository to content. */
+export function generatedFiles(read: ReadSource): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const crd of crds()) files.set(`${chart}/crds/${crd.spec.names.plural}.yaml`, header + yaml(crd));
   const rules = { control: rulesOf("control"), target: rulesOf("target") };
   files.set(`${chart}/files/rules.yaml`, header + yaml(rules));
   files.set(`${chart}/files/deletion-protection-policy.yaml`, header + yaml({ items: deletionProtectionPolicy() }));
+  const schema = `${chart}/values.schema.json`;
+  files.set(schema, withFlagNames(read(schema)));
   for (const [file, svg] of performanceCharts(readResults(baselineFile))) files.set(file, svg);
   return files;
 }

@@ -28,7 +28,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* All namespaces of machines, separated by commas */}}
 {{- define "millwright.machinesNamespaces" -}}
-{{- prepend .Values.moreMachinesNamespaces (include "millwright.machinesNamespace" .) | join "," -}}
+{{- prepend .Values.moreMachinesNamespaces (include "millwright.machinesNamespace" .) | uniq | join "," -}}
 {{- end -}}
 
 {{- define "millwright.priorityClassName" -}}
