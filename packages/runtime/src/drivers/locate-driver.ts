@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigError, nearestName } from "@millwright/core";
+import { installRemedy } from "./install-remedy.ts";
 
 /** Drivers of this repository by their short names. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -69,12 +70,11 @@ export function locateDriver(text: string, folder: string = process.cwd()): stri
       throw new ConfigError(`--provider ${text}: cannot be loaded: ${reason}; ${expected}`, { cause });
     }
     const inFolder = existsSync(resolve(folder, name)) ? `; for the file ./${name} write --provider ./${name}` : "";
-    const isOwn = shortNameFor(name) !== undefined;
+    const own = shortNameFor(name) ?? Object.keys(shortNames).find((each) => shortNames[each] === name);
     const short = nearestName(name, Object.keys(shortNames));
-    const hint = isOwn ? "" : short === undefined ? `; ${expected}` : `; did you mean ${short}?`;
+    const hint = own !== undefined ? "" : short === undefined ? `; ${expected}` : `; did you mean ${short}?`;
     const wanted = version === undefined ? packageFor(name) : `${name}@${version}`;
-    throw new ConfigError(`--provider ${text}: the package is not installed: npm install ${wanted}${inFolder}${hint}`, {
-      cause,
-    });
+    const remedy = installRemedy(wanted, version === undefined ? own : undefined);
+    throw new ConfigError(`--provider ${text}: the package is not installed: ${remedy}${inFolder}${hint}`, { cause });
   }
 }
