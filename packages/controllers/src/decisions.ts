@@ -24,7 +24,6 @@ export type { DeletionScope, SetBudget } from "./model/deletion-budget.ts";
 export { isProtected } from "./model/deletion-protection.ts";
 export { markedStage } from "./model/marked-stage.ts";
 export type { NodeConditionState } from "./model/node-condition.ts";
-export { isProtected, protectedMachinesMessage } from "./model/deletion-protection.ts";
 export { isAvailable, isDeleting } from "./model/phase.ts";
 export { addFinalizerPatch } from "./ownership/finalizer-patch.ts";
 export { hasFreezeLabel } from "./safety/freeze-set.ts";
