@@ -64,6 +64,16 @@ describe("a deployment that is refused", () => {
     ["no selector", { spec: { selector: null } }, ["spec.selector"]],
     ["a selector of everything", { spec: { selector: { matchLabels: null } } }, ["spec.selector"]],
     ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
+    [
+      "a selector of a template hash",
+      {
+        spec: {
+          selector: { matchLabels: { "machine-template-hash": "123" } },
+          template: { metadata: { labels: { "machine-template-hash": "123" } } },
+        },
+      },
+      ["spec.selector"],
+    ],
     ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
     ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
   ])("for %s changes nothing and is reported in a condition", (_, change, paths) => {

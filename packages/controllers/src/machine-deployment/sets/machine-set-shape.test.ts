@@ -1,5 +1,12 @@
-import { annotationKeys, type MachineSet, validateMachineSet } from "@millwright/core";
+import {
+  annotationKeys,
+  type MachineSet,
+  selectorMatches,
+  validateMachineDeployment,
+  validateMachineSet,
+} from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, annotated } from "../../testing/builders.ts";
 import { machineSetPatch, newMachineSet } from "./machine-set-shape.ts";
@@ -32,6 +39,25 @@ describe("newMachineSet", () => {
     expect(set.metadata.labels).toEqual({ name: "pool", "machine-template-hash": hash });
     expect(set.spec.selector).toEqual({ matchLabels: { name: "pool", "machine-template-hash": hash } });
     expect(set.spec.template.metadata?.labels).toEqual({ name: "pool", "machine-template-hash": hash });
+  });
+
+  it("matches every selector that is valid: otherwise it would be released, and another one created, without end", () => {
+    const key = fc.constantFrom("name", "machine-template-hash");
+    const values = fc.subarray(["pool", "123"], { minLength: 1 });
+    const requirement = fc.oneof(
+      fc.record({ key, operator: fc.constantFrom("In", "NotIn"), values }),
+      fc.record({ key, operator: fc.constantFrom("Exists", "DoesNotExist") }),
+    );
+    const matchLabels = fc.dictionary(key, fc.constantFrom("pool", "123"));
+    const selectors = fc.record({ matchLabels, matchExpressions: fc.array(requirement, { maxLength: 2 }) });
+    fc.assert(
+      fc.property(selectors, matchLabels, (selector, labels) => {
+        const made = aMachineDeployment({ spec: { selector, template: { metadata: { labels } } } });
+        fc.pre(validateMachineDeployment(made).length === 0);
+        expect(selectorMatches(made.spec.selector, newMachineSet(made, 1, 1, bounds).metadata.labels)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it("inherits annotations but those that are about the deployment alone", () => {

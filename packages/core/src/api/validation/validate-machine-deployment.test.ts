@@ -14,6 +14,12 @@ const good: Spec = {
   },
 };
 
+/** A template as kubectl exports it from a set. */
+const exported: Spec["template"] = {
+  metadata: { labels: { name: "w", more: "x", "machine-template-hash": "123" } },
+  spec: good.template.spec,
+};
+
 describe("validateMachineDeployment", () => {
   it("accepts a deployment with defaults left open", () => {
     expect(problems({})).toEqual([]);
@@ -118,6 +124,35 @@ describe("validateMachineDeployment", () => {
         kind: "invalid",
       },
     ]);
+  });
+
+  it.each<NonNullable<Spec["selector"]>>([
+    { matchLabels: { name: "w", "machine-template-hash": "123" } },
+    {
+      matchLabels: { name: "w" },
+      matchExpressions: [{ key: "machine-template-hash", operator: "NotIn", values: ["4"] }],
+    },
+  ])("refuses the selector %j, which its own MachineSets would not match", (selector) => {
+    expect(problems({ selector, template: exported })).toEqual([
+      {
+        path: "spec.selector",
+        message: "must not require a value of label machine-template-hash: each MachineSet gets its own",
+        kind: "invalid",
+      },
+    ]);
+  });
+
+  it("refuses a selector of sets without a template hash", () => {
+    const matchExpressions = [{ key: "machine-template-hash", operator: "DoesNotExist" }];
+    expect(problems({ selector: { matchLabels: { name: "w" }, matchExpressions } })).toMatchObject([
+      { path: "spec.selector" },
+    ]);
+  });
+
+  it("accepts a template hash among the labels of an exported template, and a selector of sets that have any", () => {
+    expect(problems({ template: exported })).toEqual([]);
+    const matchExpressions = [{ key: "machine-template-hash", operator: "Exists" }];
+    expect(problems({ template: exported, selector: { matchLabels: { name: "w" }, matchExpressions } })).toEqual([]);
   });
 
   it("refuses a selector that does not parse", () => {

@@ -3,7 +3,10 @@ import type { MachineDeployment, MachineDeploymentStrategy } from "../kinds/mach
 import type { FieldProblem } from "../problems/field-problem.ts";
 import { quoted } from "../problems/quoted.ts";
 import { parseIntOrPercent, type IntOrPercent } from "../values/fenceposts.ts";
+import type { LabelSelector } from "../values/label-selector-schema.ts";
+import { parseLabelSelector } from "../values/label-selector.ts";
 import { longestName } from "../values/label-syntax.ts";
+import { labelKeys } from "../../wire/labels.ts";
 import { countProblems } from "./validate-fields.ts";
 import { selectionProblems } from "./validate-selection.ts";
 
@@ -30,7 +33,21 @@ export function validateMachineDeployment(deployment: MachineDeployment): readon
     ...rollbackProblems(spec.rollbackTo?.revision),
     ...strategyProblems(spec.strategy),
     ...selectionProblems(spec.selector, spec.template, "spec"),
+    ...templateHashProblems(spec.selector),
   ];
+}
+
+/**
+ * Each set gets its own value of this label in place of that of the template. A selector that requires another value matches none of them: each would be released as soon as it is created,
+ * with its machines, and replaced by the next.
+ */
+function templateHashProblems(selector: LabelSelector = {}): FieldProblem[] {
+  const key = labelKeys.machineTemplateHash;
+  const parsed = parseLabelSelector(selector);
+  if (!parsed.ok || !parsed.matcher.requirements.some((each) => each.key === key && each.operator !== "Exists"))
+    return [];
+  const message = `must not require a value of label ${key}: each MachineSet gets its own`;
+  return [{ path: "spec.selector", message, kind: "invalid" }];
 }
 
 function nameProblems(name: string): FieldProblem[] {
