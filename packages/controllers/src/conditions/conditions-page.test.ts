@@ -20,6 +20,7 @@ import {
   stateNow as now,
   pendingSetName,
   theFreeze,
+  theBlock,
   theHold,
   theProblem,
   creationFailure,
@@ -127,7 +128,10 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
 }
 
 /** Values that speak of the progress of a deployment. */
-function progressValues({ progress, replicas, sets, isHeld }: OwnerState, machines: readonly Machine[]): Values {
+function progressValues(
+  { progress, replicas, sets, isHeld, isCreationBlocked }: OwnerState,
+  machines: readonly Machine[],
+): Values {
   const { reason, isWaiting = false, writtenMs = 0, deadlineSeconds, counters } = progress ?? {};
   const before = { replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0, ...counters };
   const updated = sets[0]?.length ?? 0;
@@ -157,6 +161,8 @@ function progressValues({ progress, replicas, sets, isHeld }: OwnerState, machin
     lastWasExceeded: reason === "ProgressDeadlineExceeded",
     lastWasAvailable: reason === "NewMachineSetAvailable",
     creating: sets[0] === undefined,
+    creationBlocked: sets[0] === undefined && isCreationBlocked,
+    creationBlock: theBlock,
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   controllerOf,
+  eventReasons,
   finalizers,
   type Machine,
   type MachineDeployment,
@@ -22,6 +23,7 @@ import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
+import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";
@@ -122,10 +124,17 @@ export function createMachineDeploymentController(
           adoptPatch(set, newControllerRef(machineDeploymentResource, deployment)),
         );
       }
+      case "OrphanMachineSet":
       case "ReleaseMachineSet": {
+        const { uid = "" } = deployment.metadata;
         const set = caches.sets.store.getByRef({ namespace, name: action.name });
         if (set === undefined) return;
-        return sets.patch({ namespace, name: action.name }, releasePatch(set, deployment.metadata.uid ?? ""));
+        const { metadata } = releasePatch(set, uid);
+        const setRef = { namespace, name: action.name };
+        if (action.kind === "OrphanMachineSet") return sets.patch(setRef, { metadata });
+        await sets.patch(setRef, { metadata: { ...metadata, annotations: releaseAnnotation(uid, clock.now()) } });
+        const message = `Released MachineSet ${action.name}: its labels no longer match the selector. Its machines and their VMs are kept`;
+        return context.events.record(deployment, { type: "Warning", reason: eventReasons.released, message });
       }
       case "CreateMachineSet":
         return makeSet(deployment, action.set);
@@ -223,9 +232,14 @@ export function createMachineDeploymentController(
     keys: (set) => {
       const owner = controllerOf(set);
       if (owner !== undefined) return owner.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
+      // A set without an owner may belong to any deployment that selects it, and concerns the one that released it.
+      const former = releaseOf(set)?.ownerUid;
       return caches.deployments.store
         .list(namespace)
-        .filter((deployment) => selectorMatches(deployment.spec.selector, set.metadata.labels))
+        .filter(
+          ({ metadata, spec }) =>
+            (former !== undefined && metadata.uid === former) || selectorMatches(spec.selector, set.metadata.labels),
+        )
         .map(({ metadata }) => keyOfName(metadata.name));
     },
   });

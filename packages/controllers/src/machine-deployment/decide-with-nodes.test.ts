@@ -95,7 +95,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
         problems: [],
         orphaning: "released",
       });
-      expect(decideMachineDeployment(snapshot, now).actions).toEqual([{ kind: "ReleaseMachineSet", name: "set" }]);
+      expect(decideMachineDeployment(snapshot, now).actions).toEqual([{ kind: "OrphanMachineSet", name: "set" }]);
     });
 
     it("removes the autoscaler's annotations when scale-down need not be disabled", () => {

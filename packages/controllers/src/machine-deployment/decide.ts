@@ -34,7 +34,7 @@ function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineD
   if (nodes.length > 0) return [{ kind: "PatchNodes", nodes }];
   // Those that the garbage collector did not see.
   return snapshot.orphaning === "released"
-    ? snapshot.claim.owned.map(({ metadata: { name } }) => ({ kind: "ReleaseMachineSet", name }))
+    ? snapshot.claim.owned.map(({ metadata: { name } }) => ({ kind: "OrphanMachineSet", name }))
     : [];
 }
 
@@ -113,13 +113,14 @@ function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineD
   if (failure !== undefined) return failure;
   const bounds = boundsOf(deployment);
   const step = planSizes(snapshot, bounds, now);
-  return step === "create the new set"
+  if (step !== "create the new set") return decideSets(snapshot, step, bounds, now);
+  return snapshot.limits.blocksCreation === undefined
     ? decideCreation(snapshot, bounds, now)
-    : decideSets(snapshot, step, bounds, now);
+    : decideScaling(snapshot, now);
 }
 
 /**
- * With invalid options the rollout waits for their correction, as while it is paused. Scaling does not: the cluster-autoscaler cannot correct them.
+ * With invalid options, or while no set may be created, the rollout waits for a user, as while it is paused. Scaling does not: the cluster-autoscaler cannot correct them.
  */
 function decideScaling(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems } = snapshot;

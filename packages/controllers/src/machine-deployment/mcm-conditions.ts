@@ -28,6 +28,8 @@ export interface DeploymentFacts {
   readonly problems: readonly FieldProblem[];
   /** What the rollout waits for, a clause each. Default: nothing. */
   readonly holds?: readonly string[] | undefined;
+  /** Why no set of the current template may be created. Default: it may. */
+  readonly blocksCreation?: string | undefined;
 }
 
 /** All sets, oldest first. */
@@ -92,6 +94,7 @@ export function mcmConditions(
         newSet: newSet?.set.metadata.name ?? createdSet,
         isNewSetCreated: createdSet !== undefined,
         holds: facts.holds ?? [],
+        blocksCreation: facts.blocksCreation,
       },
       now,
     );

@@ -10,6 +10,7 @@ import {
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
+import { releasedFrom } from "../safety/released-machines.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snapshot.ts";
@@ -71,6 +72,7 @@ export function observeMachineDeployment(
   const observed: ObservedDeployment = {
     deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
+    released: releasedFrom(deployment.metadata.uid ?? "", sets),
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
     areNodesUnread,

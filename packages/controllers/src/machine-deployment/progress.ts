@@ -24,6 +24,8 @@ export interface ProgressFacts {
   readonly isNewSetCreated: boolean;
   /** What the rollout waits for as configured, a clause each. Default: nothing. */
   readonly holds?: readonly string[];
+  /** Why no set of the current template may be created. Default: it may. */
+  readonly blocksCreation?: string | undefined;
 }
 
 /** A new state of `Progressing`; `touch` renews its update time even when nothing else changed. */
@@ -100,6 +102,8 @@ export function progressOf(facts: ProgressFacts, now: Date): Progress | undefine
     state: { type, status, reason, message },
     touch,
   });
+  if (facts.blocksCreation !== undefined)
+    return progressing("False", legacyReasons.machineSetCreateError, facts.blocksCreation);
   if (facts.isNewSetCreated)
     return progressing("True", legacyReasons.newMachineSetCreated, `Created new machine set "${newSet ?? ""}"`);
   if (isComplete(deployment, counters)) {

@@ -51,7 +51,15 @@ export function statusOf(
 ): MachineDeploymentStatus {
   const maxUnavailable = isSpecValid ? boundsOf(deployment).maxUnavailable : undefined;
   return machineDeploymentStatus(
-    { deployment, ...sets, createdSet, maxUnavailable, problems, holds: limits.holds },
+    {
+      deployment,
+      ...sets,
+      createdSet,
+      maxUnavailable,
+      problems,
+      holds: limits.holds,
+      blocksCreation: limits.blocksCreation,
+    },
     now,
   );
 }

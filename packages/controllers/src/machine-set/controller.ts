@@ -182,7 +182,7 @@ export function createMachineSetController(
     const owner = controllerRefOf(machine);
     if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
     // A machine without an owner may belong to any set that selects it, and counts for the one that released it.
-    const formerSet = releaseOf(machine)?.setUid;
+    const formerSet = releaseOf(machine)?.ownerUid;
     return caches.sets.store
       .list(namespace)
       .filter(

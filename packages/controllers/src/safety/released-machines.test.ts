@@ -5,9 +5,9 @@ import { decideFreeze } from "./freeze-set.ts";
 import { releasedFrom, releasedMachines } from "./released-machines.ts";
 
 const now = new Date("2026-01-01T12:00:00Z");
-const released = (name: string, minutesAgo: number, setUid = "uid-set") => {
+const released = (name: string, minutesAgo: number, ownerUid = "uid-set") => {
   const at = new Date(now.getTime() - minutesAgo * 60_000).toISOString().replace(".000Z", "Z");
-  return aMachine(named(name), annotated({ "machine.millwright.dev/released-from": `${setUid}/${at}` }));
+  return aMachine(named(name), annotated({ "machine.millwright.dev/released-from": `${ownerUid}/${at}` }));
 };
 
 describe("released machines", () => {

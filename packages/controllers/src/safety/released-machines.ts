@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine } from "@millwright/core";
-import { apiTime, controllerRefOf } from "@millwright/kube";
+import { type ApiObject, apiTime, controllerRefOf } from "@millwright/kube";
 
-/** How long a released machine counts as one of its former set, milliseconds. */
+/** How long a released machine counts as one of its former set, and a released set as one of its former deployment, milliseconds. */
 export const RELEASE_WINDOW_MS = 60 * 60_000;
 
 /** A set that loses this many machines within the window creates no more: what removes their labels would remove those of the next ones, too. */
@@ -21,21 +21,21 @@ export interface ReleasedMachines {
 export const noneReleased: ReleasedMachines = { names: [], recent: 0 };
 
 /** The annotation that is written with the release, so that it outlives this process. */
-export const releaseAnnotation = (setUid: string, now: Date): Readonly<Record<string, string>> => ({
-  [annotationKeys.releasedFrom]: `${setUid}/${apiTime(now)}`,
+export const releaseAnnotation = (ownerUid: string, now: Date): Readonly<Record<string, string>> => ({
+  [annotationKeys.releasedFrom]: `${ownerUid}/${apiTime(now)}`,
 });
 
-/** UID of the set that released a machine, and when; `undefined` for a machine that was not released, or is adopted again. */
-export function releaseOf(machine: Machine): { readonly setUid: string; readonly at: number } | undefined {
-  const text = machine.metadata.annotations?.[annotationKeys.releasedFrom];
-  if (text === undefined || controllerRefOf(machine) !== undefined) return undefined;
-  const [setUid = "", time = ""] = text.split("/");
-  return { setUid, at: Date.parse(time) || 0 };
+/** UID of the owner that released a machine or a set, and when; `undefined` for one that was not released, or is adopted again. */
+export function releaseOf(object: ApiObject): { readonly ownerUid: string; readonly at: number } | undefined {
+  const text = object.metadata.annotations?.[annotationKeys.releasedFrom];
+  if (text === undefined || controllerRefOf(object) !== undefined) return undefined;
+  const [ownerUid = "", time = ""] = text.split("/");
+  return { ownerUid, at: Date.parse(time) || 0 };
 }
 
-/** Those of some machines that a set released. */
-export const releasedFrom = (setUid: string, machines: readonly Machine[]): readonly Machine[] =>
-  machines.filter((machine) => releaseOf(machine)?.setUid === setUid);
+/** Those of some machines, or sets, that an owner released. */
+export const releasedFrom = <T extends ApiObject>(ownerUid: string, objects: readonly T[]): readonly T[] =>
+  objects.filter((object) => releaseOf(object)?.ownerUid === ownerUid);
 
 /** Counts the machines that a set released. */
 export function releasedMachines(released: readonly Machine[], now: Date): ReleasedMachines {

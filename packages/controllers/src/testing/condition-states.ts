@@ -55,6 +55,8 @@ export interface OwnerState {
   readonly pendingSet: "none" | "scaled" | "unobserved";
   /** Of deployments: a canary step, or the like, holds the rollout back. */
   readonly isHeld: boolean;
+  /** Of deployments: the set of the current template may not be created. */
+  readonly isCreationBlocked: boolean;
   readonly isInvalid: boolean;
   readonly hasClass: boolean;
   readonly target: "none" | "unreachable" | "present";
@@ -88,6 +90,7 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   isCreationRejected: sometimes,
   pendingSet: fc.constantFrom("none", "none", "scaled", "unobserved"),
   isHeld: sometimes,
+  isCreationBlocked: sometimes,
   isInvalid: sometimes,
   hasClass: fc.boolean(),
   target: fc.constantFrom("none", "none", "unreachable", "present"),
@@ -150,6 +153,7 @@ export const theProblem: FieldProblem = { path: "spec.replicas", message: "must 
 export const creationFailure = "no quota";
 export const theFreeze = "too many";
 export const theHold = "Rollout pauses";
+export const theBlock = "Cannot create a MachineSet";
 
 function machineOf(set: MachineSet, index: number, state: MachineState): Machine {
   const { phase, phaseMs, isPreserved, ageMs, deletedMs } = state;
@@ -254,7 +258,11 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
       claim: { owned: views.map(({ set }) => set), adopt: [], release: [] },
       machines: new Map(views.map(({ set, machines }) => [set.metadata.uid ?? "", machines])),
       problems: state.isInvalid ? [theProblem] : [],
-      ...(state.isHeld ? { limits: { mayStart: true, maxNew: 1, holds: [theHold] } } : {}),
+      limits: {
+        mayStart: true,
+        ...(state.isHeld ? { maxNew: 1, holds: [theHold] } : {}),
+        ...(state.isCreationBlocked && current === undefined ? { blocksCreation: theBlock } : {}),
+      },
     }),
     inputs: conditionInputsOf(state, undefined),
     deployment,

@@ -103,6 +103,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       case "AddFinalizer":
       case "RemoveFinalizer":
       case "AdoptMachineSet":
+      case "OrphanMachineSet":
       case "ReleaseMachineSet":
       case "DeleteMachineSet":
         throw new Error(`the model does not expect ${action.kind}`);

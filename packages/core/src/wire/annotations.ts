@@ -111,8 +111,9 @@ export const annotationKeys = {
    */
   deletionProtection: "machine.millwright.dev/deletion-protection",
   /**
-   * Ours, Machine: UID of the MachineSet that released it because its labels no longer match the selector, and when: `<uid>/<RFC 3339>`. Such machines count against the maximum of the
-   * set for an hour, and several of them freeze it. Written and read by the MachineSet controller.
+   * Ours, Machine and MachineSet: UID of the MachineSet or MachineDeployment that released it because its labels no longer match the selector, and when: `<uid>/<RFC 3339>`. Such machines
+   * count against the maximum of the set for an hour, and several of them freeze it. Such a set keeps its deployment from creating another for an hour, and two of them until one is adopted or
+   * deleted, or loses this annotation. Written and read by the controllers of sets and deployments.
    */
   releasedFrom: "machine.millwright.dev/released-from",
   /**
@@ -172,4 +173,5 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.honorMinReadySeconds,
   annotationKeys.deletionProtection,
   annotationKeys.approveDeletions,
+  annotationKeys.releasedFrom,
 ]);

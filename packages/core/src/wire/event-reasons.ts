@@ -8,7 +8,7 @@ export const eventReasons = {
   successfulDelete: "SuccessfulDelete",
   /** Warning, on MachineSets: the API server rejected the deletion of a Machine. */
   failedDelete: "FailedDelete",
-  /** Ours, Warning, on MachineSets: the labels of a machine no longer match the selector; it is no longer the set's, and keeps its VM. */
+  /** Ours, Warning, on MachineSets and MachineDeployments: the labels of a machine, or of a set, no longer match the selector; it is released, and keeps its VM or machines. */
   released: "Released",
   /** Normal, on MachineSets: it has too many machines and creates no more. */
   frozeMachineSet: "FrozeMachineSet",

@@ -5,6 +5,7 @@ import {
   type MachineSetAction,
   newMachine,
   type NodeChange,
+  releaseAnnotation,
 } from "@millwright/controllers/decisions";
 import {
   finalizers,
@@ -77,15 +78,18 @@ export function carryOutForDeployment(
       return cluster.patchDeployment(name, addFinalizerPatch(deployment, finalizers.machine));
     case "RemoveFinalizer":
       return cluster.removeDeployment(name);
-    case "AdoptMachineSet":
+    case "AdoptMachineSet": {
+      const set = cluster.sets.get(action.name);
+      if (set === undefined) return;
+      return cluster.patchSet(action.name, adoptPatch(set, newControllerRef(machineDeploymentResource, deployment)));
+    }
+    case "OrphanMachineSet":
     case "ReleaseMachineSet": {
       const set = cluster.sets.get(action.name);
       if (set === undefined) return;
-      const patch =
-        action.kind === "AdoptMachineSet"
-          ? adoptPatch(set, newControllerRef(machineDeploymentResource, deployment))
-          : releasePatch(set, uid);
-      return cluster.patchSet(action.name, patch);
+      const { metadata } = releasePatch(set, uid);
+      const annotations = action.kind === "OrphanMachineSet" ? {} : releaseAnnotation(uid, now);
+      return cluster.patchSet(action.name, { metadata: { ...metadata, annotations } });
     }
     case "CreateMachineSet": {
       const { set } = action;

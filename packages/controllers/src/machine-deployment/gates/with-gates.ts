@@ -6,6 +6,7 @@ import { recoveredSize, sum } from "../state/set-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
+import { releasedSetsGate } from "./released-sets.ts";
 import { isOnDelete, type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
 import { type Sets, sortSets } from "../state/sets.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "../state/snapshot.ts";
@@ -69,9 +70,10 @@ function limitsOfRollout(observed: ObservedDeployment, sets: Sets, now: Date): R
 
 /** The snapshot of what was read: the sets, with the machines that do not count as available yet, and the gates of the rollout at that time. */
 export function withGates(observed: ObservedDeployment, now: Date): MachineDeploymentSnapshot {
-  const { deployment, claim, machines } = observed;
+  const { deployment, claim, machines, released = [] } = observed;
   const { names, nextAt } = settlingMachines(deployment, machines.values(), now);
   const sets = sortSets(deployment, claim.owned, machines, names);
   const settles = nextAt === undefined ? unlimited : { ...unlimited, requeueAt: nextAt };
-  return { ...observed, sets, limits: intersectGates([limitsOfRollout(observed, sets, now), settles]) };
+  const creation = sets.newSet === undefined ? releasedSetsGate(released, now) : unlimited;
+  return { ...observed, sets, limits: intersectGates([limitsOfRollout(observed, sets, now), settles, creation]) };
 }

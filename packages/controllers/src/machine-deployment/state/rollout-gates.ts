@@ -6,6 +6,8 @@ export interface RolloutGates {
   readonly maxNew?: number;
   /** Whether a next step may be taken at all. A new set is created anyway, without machines, because clients wait for it. */
   readonly mayStart: boolean;
+  /** Why no set of the current template may be created. Absent: it may. */
+  readonly blocksCreation?: string;
   /** When the gates will change with time. Absent: only with the objects that they are computed from. */
   readonly requeueAt?: Date;
   /** What the rollout waits for, a clause each, for messages. Absent: nothing. */
@@ -25,10 +27,12 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
   const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);
+  const [blocksCreation] = all.flatMap((each) => each.blocksCreation ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
     ...(maxNew === undefined ? {} : { maxNew }),
     ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
+    ...(blocksCreation === undefined ? {} : { blocksCreation }),
     ...(holds.length === 0 ? {} : { holds }),
   };
 }

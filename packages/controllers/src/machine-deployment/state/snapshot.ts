@@ -12,6 +12,8 @@ export interface ObservedDeployment {
   /** With defaults filled in. */
   readonly deployment: MachineDeployment;
   readonly claim: Claims<MachineSet>;
+  /** Sets that the deployment released because their labels no longer match its selector, and that have no other controller. Default: none. */
+  readonly released?: readonly MachineSet[];
   /** Whether the deployment is deleted without its sets. Default: not. */
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Machines by the UID of the set that controls them. */
@@ -42,6 +44,9 @@ export type MachineDeploymentAction =
   | { readonly kind: "AddFinalizer" }
   | { readonly kind: "RemoveFinalizer" }
   | { readonly kind: "AdoptMachineSet"; readonly name: string }
+  /** Of a deployment that is deleted without its sets. */
+  | { readonly kind: "OrphanMachineSet"; readonly name: string }
+  /** Of a set whose labels no longer match. */
   | { readonly kind: "ReleaseMachineSet"; readonly name: string }
   | { readonly kind: "CreateMachineSet"; readonly set: MachineSet }
   | { readonly kind: "PatchMachineSet"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
