@@ -117,7 +117,7 @@ export function decideSets(
       bounds,
       replicas: step.sizes.get(name),
       isScaled: isScaling && before > 0,
-      marks: setMarks(deployment, view, !isNew, snapshot.nodes !== undefined),
+      marks: setMarks(deployment, view, after, !isNew, snapshot.nodes !== undefined),
       ...(isNew ? { follow: { deployment, revision } } : {}),
     });
     if (patch !== undefined) actions.push({ kind: "PatchMachineSet", name, patch });

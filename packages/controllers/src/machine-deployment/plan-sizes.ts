@@ -1,6 +1,6 @@
-import { annotationKeys, type MachineSet } from "@millwright/core";
+import { annotationKeys, labelKeys, type MachineSet } from "@millwright/core";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
-import { recoveredSize, type SetView, sum } from "./state/set-size.ts";
+import { recoveredSize, type SetView, sizeOf, sum } from "./state/set-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./sizes/plan-recreate.ts";
@@ -72,6 +72,12 @@ function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets,
   return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
 }
 
+/** Replaces what active sets lack together in the newest of them: the current one, if it is active. */
+const refill = (replicas: number, active: readonly ScalableSet[]): Sizes => {
+  const missing = replicas - sum(active.map(({ spec }) => spec));
+  return new Map(missing <= 0 ? [] : active.slice(-1).map(({ name, spec }) => [name, spec + missing]));
+};
+
 const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
 
 /** The sizes where only the replicas count. */
@@ -79,13 +85,24 @@ function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds
   const { deployment, sets, limits } = snapshot;
   const isPaused = deployment.spec.paused === true;
   const scalables = allOf(sets).map((view) => scalable(view, isPaused));
-  // While a rollout is paused, its free surge is used for machines of neither template.
-  if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot)) return only(new Map());
-  // No new template is started while paused.
+  const active = scalables.filter(({ spec }) => spec > 0);
   const current = sets.newSet === undefined ? undefined : scalable(sets.newSet, isPaused);
-  const grower = isPaused && current?.spec === 0 ? undefined : current;
-  return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
+  // No new template is started while paused, not even when the last machines of the others are lost.
+  const latest = active.length > 0 ? undefined : scalables[allOf(sets).findLastIndex((view) => sizeOf(view).spec > 0)];
+  const grower = isPaused && current?.spec === 0 ? latest : current;
+  // While a rollout is paused, its free surge is used for machines of neither template.
+  const sizes =
+    active.length > 1 && !isResized(snapshot)
+      ? refill(bounds.replicas, active)
+      : planScaling(bounds, grower, scalables);
+  return only(withinLimits(sizes, bounds.replicas, sets, limits));
 }
+
+/** Whether no old set replaces machines that move to the new set. A pause may have allowed that. */
+const isScaleUpDisabled = ({ oldSets }: Sets): boolean =>
+  oldSets.every(
+    ({ set, machines }) => machines.length === 0 || set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined,
+  );
 
 /** The sizes by the strategy, where they differ from the recovered ones. */
 function planStep(
@@ -111,12 +128,14 @@ function planStep(
   // A machine beyond the replicas starts a replacement; one for a deleted machine does not.
   const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
   const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes, newSize.name, now);
-  return planInPlaceUpdate(
+  const planned = planInPlaceUpdate(
     { ...bounds, maxSurge, selects, isHeld: !limits.mayStart },
     updatable(newSet),
     oldSets.map(updatable),
     !hasFreezeLabel(deployment),
   );
+  // The sets are marked first.
+  return planned.transfer.length > 0 && !isScaleUpDisabled(sets) ? only(new Map()) : planned;
 }
 
 /** Completes a step by what is recovered. While frozen a set grows only by recovery or by a hand-over, which create no machines. */

@@ -14,6 +14,7 @@ import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { revisionAnnotations } from "./revision.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
 import { isOnDelete } from "../state/rollout-gates.ts";
+import { countMachines } from "../../machine-lists/machine-counts.ts";
 import type { SetView } from "../state/set-size.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
@@ -27,17 +28,23 @@ interface SetMarks {
 /** Whether new pods avoid the nodes of old sets: with Recreate there are no others. */
 export const avoidsOldNodes = ({ spec }: MachineDeployment): boolean => spec.strategy?.type !== "Recreate";
 
+/** A pause keeps the mark of a set, unless it is to create machines. */
+const unmarkToGrow = (labels: Readonly<Record<string, string>>, isGrowing: boolean): Changes =>
+  isGrowing && labels[labelKeys.scaleUpDisabled] !== undefined ? { [labelKeys.scaleUpDisabled]: null } : {};
+
 /**
  * The marks of a set. An old set of an in-place update creates no machines: those that it loses moved to the new set, or are replaced there. Nor does one whose
  * machines are replaced when they are deleted. The mark is
- * removed from all other sets, or a set could not create machines after a rollback to it. Likewise the annotation
+ * removed from all other sets, or a set could not create machines after a rollback to it, and while paused from the set that grows. Likewise the annotation
  * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines.
  *
+ * @param replicas that the set is to have
  * @param hasNodes whether there is a target cluster, with nodes to taint
  */
 export function setMarks(
   deployment: MachineDeployment,
   { set, machines }: SetView,
+  replicas: number,
   isOld: boolean,
   hasNodes: boolean,
 ): SetMarks {
@@ -46,7 +53,9 @@ export function setMarks(
   const isActive = machines.length > 0 || (set.spec.replicas ?? 0) > 0;
   const ofScaler: Changes =
     scaled === undefined || !isActive ? {} : { [annotationKeys.lastReplicaChangeByScaler]: scaled };
-  if (deployment.spec.paused === true) return { labels: {}, annotations: ofScaler };
+  const { present } = countMachines(machines);
+  if (deployment.spec.paused === true)
+    return { labels: unmarkToGrow(labels, replicas > present), annotations: ofScaler };
 
   const mark = (key: string, value: string, have: string | undefined, isWanted: boolean): Changes =>
     isWanted && isActive ? { [key]: value } : isWanted || have === undefined ? {} : { [key]: null };
