@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
 import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
@@ -178,7 +178,7 @@ describe("a rollout in canary steps", () => {
 
   it("knows a failure from the history of a machine that is already terminating", () => {
     const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
-    const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Internal", message: "no" };
+    const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Failed", message: "no node" };
     const live = (it: RolloutModel): void => {
       const bad = it.machines().filter((each) => each.spec.class?.name === "big" && !isDeleting(each));
       goWell(it);
@@ -191,4 +191,32 @@ describe("a rollout in canary steps", () => {
     };
     expect(transcribe(model, { live, rounds: 6 })).toContain("failed: rollout stopped");
   });
+
+  it("does not stop for a machine without quota that a scale-down deletes", () => {
+    const asked = { [canarySteps]: "4/10s", [canaryOnFailure]: "rollback" };
+    const model = begun(sized(8), quick, annotated(asked));
+    const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "ResourceExhausted", message: "quota" };
+    const live = (it: RolloutModel): void => {
+      const isNew = ({ spec }: Machine) => spec.class?.name === "big";
+      for (const machine of it.machines().filter((each) => !isNew(each)))
+        if (isDeleting(machine)) it.finishDeletion(machine);
+      for (const { metadata } of it.machines().filter((each) => isNew(each) && !isDeleting(each)))
+        it.changeMachine(metadata.name, { status: { currentStatus: { phase: "CrashLoopBackOff" }, history: [entry] } });
+    };
+    const transcript = transcribe(model, { live, rounds: 30, at: { 6: edit("a user wants 5", sized(5)) } });
+    expect(transcript).toContain("-1 big");
+    expect(transcript).not.toContain("rollout stopped");
+  });
+
+  it.each(["Failed", "Running"] as const)(
+    "counts a terminating machine by its phase, %s, until that is Terminating",
+    (phase) => {
+      const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
+      const live = (it: RolloutModel): void => {
+        for (const { metadata } of it.machines().filter((each) => each.spec.class?.name === "big"))
+          it.changeMachine(metadata.name, { ...beingDeleted(), status: { currentStatus: { phase } } });
+      };
+      expect(transcribe(model, { live, rounds: 6 }).includes("failed: rollout stopped")).toBe(phase === "Failed");
+    },
+  );
 });

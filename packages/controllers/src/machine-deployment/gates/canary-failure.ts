@@ -9,13 +9,15 @@ import { availableMachines, type SetView } from "../state/set-size.ts";
 import type { Sets } from "../state/sets.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 
-/** Whether the last operation of a machine before its deletion failed: its set deletes a Failed machine at once. */
-function failedBefore({ status }: Machine): boolean {
-  const last = status?.history?.findLast(({ operation }) => operation !== "Delete");
-  return last !== undefined && last.outcome !== "Successful" && last.outcome !== "Processing";
+/**
+ * Whether a machine is Failed, or was before its deletion: its set deletes a Failed machine at once. The outcome of a failed attempt, such as a creation without quota, is an error code: it is repeated, and a machine that
+ * is deleted meanwhile was not Failed.
+ */
+function hasFailed(machine: Machine): boolean {
+  if (isFailed(machine)) return true;
+  const last = machine.status?.history?.findLast(({ operation }) => operation !== "Delete");
+  return isDeleting(machine) && last?.outcome === "Failed";
 }
-
-const hasFailed = (machine: Machine): boolean => (isDeleting(machine) ? failedBefore(machine) : isFailed(machine));
 
 const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
 
