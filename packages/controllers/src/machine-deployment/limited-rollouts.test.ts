@@ -1,11 +1,11 @@
-import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment, phaseOf } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
 import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
 import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
-import { type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
+import { type Interference, reconcileAll, settle, transcribe } from "../testing/rollout-transcript.ts";
 
 const { canarySteps, onDelete, maintenanceWindows, honorMinReadySeconds } = annotationKeys;
 
@@ -118,6 +118,20 @@ describe("minReadySeconds", () => {
     expect(transcribe(model, { rounds: 10 })).toContain("end: small 3 (3 serve), big 1 (1 serve)");
     expect(model.deployment().status?.availableReplicas).toBe(3);
     expect(transcribe(model)).toContain("end: small 0 (0 serve), big 3 (3 serve)");
+  });
+
+  it("keeps the machines that count: one that flaps is deleted first, and not the oldest", () => {
+    const model = createRolloutModel(aMachineDeployment(slow, annotated({ [honorMinReadySeconds]: "true" })));
+    settle(model);
+    const flapping = model.machines().at(-1)?.metadata.name;
+    model.change(ofClass("big"));
+    const deleted = (): Machine | undefined => model.machines().find((machine) => isDeleting(machine));
+    for (let round = 0; round < 60 && deleted() === undefined; round++) {
+      for (const machine of model.machines())
+        model.setPhase(machine, machine.metadata.name === flapping && round % 3 === 0 ? "Unknown" : "Running");
+      reconcileAll(model);
+    }
+    expect(deleted()?.metadata.name).toBe(flapping);
   });
 
   it("is nothing where it is not", () => {

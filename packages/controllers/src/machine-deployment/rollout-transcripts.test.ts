@@ -85,6 +85,7 @@ describe("a rolling update, written down", () => {
       Scaled up big to 5; +1 big => small 2 (2 serve), big 5 (4 serve) | nodes: 2 avoided, 6 kept
       * a user wants 2
       Scaled down small to 1; Scaled down big to 2; -1 small; -1 big; -1 big; -1 big => small 1 (1 serve, 1 go), big 2 (2 serve, 3 go) | nodes: 2 avoided, 7 kept
+      - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept
       Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 2 (2 serve) | nodes: 1 avoided, 3 kept
       - => small 0 (0 serve), big 2 (2 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.

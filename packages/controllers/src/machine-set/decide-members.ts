@@ -1,5 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
+import { honoredMinReadySeconds } from "../model/min-ready.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { lacksExpectedMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
@@ -77,6 +78,7 @@ export function decideMembers(
     budget: snapshot.budget,
     ownerless: snapshot.ownerless,
     isUnexplained: snapshot.isUnexplained,
+    isMinReadyHonored: snapshot.deployment !== undefined && honoredMinReadySeconds(snapshot.deployment) > 0,
     surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,

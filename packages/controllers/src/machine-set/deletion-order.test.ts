@@ -37,6 +37,21 @@ describe("inDeletionOrder", () => {
     ).toBe("priority marked-early marked-late-failed marked-late-running failed running important");
   });
 
+  it("deletes those first that have served for the shortest time where they do not count before some time", () => {
+    const since = (lastUpdateTime: string) => ({ status: { currentStatus: { lastUpdateTime } } });
+    const machines = [
+      machine("unimportant", priority("1"), since("2026-01-01T00:00:00Z")),
+      machine("pending", inPhase("Pending"), since("2026-01-01T00:00:00Z")),
+      machine("back", since("2026-01-01T23:59:00Z"), createdAt("2026-01-01T10:00:00Z")),
+      machine("new", since("2026-01-01T20:00:00Z"), createdAt("2026-01-01T12:00:00Z")),
+      machine("newer", since("2026-01-01T20:00:00Z"), createdAt("2026-01-01T13:00:00Z")),
+      machine("old", since("2026-01-01T00:00:00Z"), createdAt("2026-01-01T00:00:00Z")),
+    ];
+    const names = inDeletionOrder(machines.toReversed(), now, true).map(({ metadata }) => metadata.name);
+    expect(names.join(" ")).toBe("unimportant pending back new newer old");
+    expect(orderOf(...machines)).toBe("unimportant pending old back new newer");
+  });
+
   it("goes from broken to serving phases and spares machines in the middle of something", () => {
     const phases: readonly MachinePhase[] = [
       "Terminating",

@@ -6,6 +6,7 @@ import {
   phaseOf,
   preserveValues,
 } from "@millwright/core";
+import { availableSince } from "../machine-lists/available-since.ts";
 import { isDeleting, isPreserved } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machines.ts";
@@ -58,22 +59,35 @@ const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 
 /** Machines are immutable: the sort keys of a set of thousands are computed once. */
 const keysRead = new WeakMap<Machine, readonly number[]>();
 
-/** Sort keys that do not depend on the current time, without the name; the most important one first. */
+/** Sort keys that do not depend on the current time, without the name. */
 function keysOf(machine: Machine): readonly number[] {
-  const keys = keysRead.get(machine) ?? [priorityOf(machine), markOf(machine), rankOf(machine), createdOf(machine)];
+  const known = keysRead.get(machine);
+  if (known !== undefined) return known;
+  const rank = rankOf(machine);
+  const settling = rank < phaseRank.Available ? 0 : -availableSince(machine);
+  const keys = [priorityOf(machine), markOf(machine), rank, createdOf(machine), settling];
   keysRead.set(machine, keys);
   return keys;
 }
 
+/** @param places of the sort keys, the most important one first */
+const orderBy =
+  (places: readonly number[]): MachineOrder =>
+  (a, b) => {
+    const keys = keysOf(a);
+    const others = keysOf(b);
+    for (const place of places) {
+      const order = ascending(keys[place] ?? 0, others[place] ?? 0);
+      if (order !== 0) return order;
+    }
+    return a.metadata.name < b.metadata.name ? -1 : 1;
+  };
+
 /** Orders machines that are not preserved. */
-const bySurplus: MachineOrder = (a, b) => {
-  const others = keysOf(b);
-  for (const [index, key] of keysOf(a).entries()) {
-    const order = ascending(key, others[index] ?? 0);
-    if (order !== 0) return order;
-  }
-  return a.metadata.name < b.metadata.name ? -1 : 1;
-};
+const bySurplus = orderBy([0, 1, 2, 3]);
+
+/** The same, but of those in service that come first that have served for the shortest time. */
+const settlingFirst = orderBy([0, 1, 2, 4, 3]);
 
 /** Orders preserved machines: those preserved by users are kept longest, and of both kinds those with the latest expiry. */
 const byPreservation: MachineOrder = (a, b) =>
@@ -91,10 +105,16 @@ export const olderFirst = (a: Machine, b: Machine): number =>
  * The order in which machines are deleted, the most dispensable first: the settings of users (preservation, priority,
  * mark) before health, health before age, and the name last, so that the order is total
  * (MCM, `pkg/controller/controller_utils.go` ActiveMachines).
+ *
+ * @param isMinReadyHonored whether machines count as available only after some time: those that do not count yet are then deleted before those that do
  */
-export function inDeletionOrder(machines: readonly Machine[], now: Date): readonly Machine[] {
+export function inDeletionOrder(
+  machines: readonly Machine[],
+  now: Date,
+  isMinReadyHonored = false,
+): readonly Machine[] {
   const kept = new Set(machinesWhere(machines, hasExpiry).filter((machine) => isPreserved(machine, now)));
-  const all = sortedMachines(machines, bySurplus);
+  const all = sortedMachines(machines, isMinReadyHonored ? settlingFirst : bySurplus);
   return kept.size === 0
     ? all
     : [...all.filter((machine) => !kept.has(machine)), ...[...kept].toSorted(byPreservation)];
@@ -106,10 +126,11 @@ export function selectForDeletion(
   count: number,
   isDeletable: (machine: Machine) => boolean,
   now: Date,
+  isMinReadyHonored = false,
 ): readonly Machine[] {
   const first: Machine[] = [];
   if (count === 0) return first;
-  for (const machine of inDeletionOrder(machines, now)) {
+  for (const machine of inDeletionOrder(machines, now, isMinReadyHonored)) {
     if (first.length === count) break;
     if (isDeletable(machine)) first.push(machine);
   }

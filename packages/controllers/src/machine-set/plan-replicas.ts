@@ -61,6 +61,8 @@ export interface ReplicaFacts {
   readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
   /** Whether the status counts machines that are missing. Default: not. */
   readonly isUnexplained?: boolean | undefined;
+  /** Whether machines count as available only after `spec.minReadySeconds`. Default: at once. */
+  readonly isMinReadyHonored?: boolean;
   /** Why surplus machines are deleted. Default: the set was scaled down. */
   readonly surplusCause?: DeletionCause;
 }
@@ -120,7 +122,7 @@ function holdCreation(
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
-  { set, owned, now, nodes = new Map(), areNodesUnread = false }: ReplicaFacts,
+  { set, owned, now, nodes = new Map(), areNodesUnread = false, isMinReadyHonored }: ReplicaFacts,
   surplus: number,
   isCandidate: (machine: Machine) => boolean,
   surplusCause: DeletionCause,
@@ -132,7 +134,7 @@ function deletionsOf(
   const failed = areNodesUnread
     ? []
     : machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now));
-  const selected = selectForDeletion(owned, surplus, isDeletable, now);
+  const selected = selectForDeletion(owned, surplus, isDeletable, now, isMinReadyHonored);
   const singled = [...marked, ...failed];
   const causeOf = (machine: Machine): DeletionCause => {
     if (marked.includes(machine) || isNamed(machine)) return "autoscaler";
@@ -142,7 +144,10 @@ function deletionsOf(
   return {
     deletions: [...remove].map((machine) => ({ machine, cause: causeOf(machine) })),
     kept: [
-      ...new Set([...selectForDeletion(owned, surplus - selected.length, isKept, now), ...singled.filter(isKept)]),
+      ...new Set([
+        ...selectForDeletion(owned, surplus - selected.length, isKept, now, isMinReadyHonored),
+        ...singled.filter(isKept),
+      ]),
     ],
   };
 }

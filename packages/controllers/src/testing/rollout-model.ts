@@ -189,7 +189,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       reconciles++;
       return sets.flatMap((set) => {
         const claim = claimObjects(set, ownedBy(set), () => true);
-        const { actions, status } = decideMachineSet({ set, claim, problems: [] }, now());
+        const { actions, status } = decideMachineSet({ set, claim, deployment, problems: [] }, now());
         const done = actions.map((action) => actOnSet(set, action));
         if (status !== undefined) patchSet(set.metadata.name, { status });
         return done.filter((line) => line !== undefined);

@@ -88,7 +88,7 @@ export const annotationKeys = {
    * Written by users, read by the deployment controller.
    */
   maintenanceWindows: "machine.millwright.dev/maintenance-windows",
-  /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the deployment controller. */
+  /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the controllers of sets and deployments. */
   honorMinReadySeconds: "machine.millwright.dev/honor-min-ready-seconds",
   /**
    * Ours, MachineClass: JSON with two hashes: `spec`, of the spec that the driver read, and `template`, of the `nodeTemplate` that it returned. Without it, or

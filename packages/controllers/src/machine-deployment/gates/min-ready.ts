@@ -1,5 +1,6 @@
-import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core";
 import { longestAvailable, availableSince } from "../../machine-lists/available-since.ts";
+import { honoredMinReadySeconds } from "../../model/min-ready.ts";
 
 /** Machines that serve, but not for long enough to count. */
 export interface Settling {
@@ -8,18 +9,14 @@ export interface Settling {
   readonly nextAt: Date | undefined;
 }
 
-/**
- * The machines that `spec.minReadySeconds` keeps from counting as available. Only for deployments with the annotation: Gardener writes 500 into every
- * deployment, MCM ignores it, and rollouts would take hours longer.
- */
+/** The machines that `spec.minReadySeconds` keeps from counting as available. A scale-down deletes them first. */
 export function settlingMachines(
-  { metadata, spec }: MachineDeployment,
+  deployment: MachineDeployment,
   machinesOfSets: Iterable<readonly Machine[]>,
   now: Date,
 ): Settling {
-  const isHonoured = metadata.annotations?.[annotationKeys.honorMinReadySeconds] === "true";
-  const { minReadySeconds: seconds = 0 } = spec;
-  if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
+  const seconds = honoredMinReadySeconds(deployment);
+  if (seconds <= 0) return { names: new Set(), nextAt: undefined };
   const countsAt = (machine: Machine): number => availableSince(machine) + seconds * 1000;
   const names = new Set<string>();
   let nextMs = Infinity;
