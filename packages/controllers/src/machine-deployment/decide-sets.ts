@@ -12,8 +12,8 @@ import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-sha
 import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts";
 import { decideNodes, type KeptFromScaler } from "./nodes/decide-nodes.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
-import type { RolloutBounds } from "./state/rollout-bounds.ts";
-import { isScalingOnly, type RolloutStep } from "./plan-sizes.ts";
+import { boundsOf, type RolloutBounds } from "./state/rollout-bounds.ts";
+import { isScalingOnly, planReductions, type RolloutStep } from "./plan-sizes.ts";
 import { isComplete } from "./progress.ts";
 import { recoveredSize } from "./state/set-size.ts";
 import { allOf, type Sets } from "./state/sets.ts";
@@ -131,4 +131,21 @@ export function decideSets(
     actions.push(...surplusHistory(deployment, sets.oldSets).map(({ set }) => deletionOf(set)));
   }
   return { actions, status, because };
+}
+
+/** Scales sets down and does nothing else: while machines of a set are to be restored, the missing ones would count as unavailable. */
+export function decideReductions(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+  const bounds = boundsOf(snapshot.deployment);
+  const sizes = planReductions(snapshot, bounds);
+  const actions: MachineDeploymentAction[] = [];
+  const because: Reason[] = [];
+  for (const { set } of allOf(snapshot.sets)) {
+    const { name } = set.metadata;
+    const replicas = sizes.get(name);
+    if (replicas === undefined) continue;
+    const patch = { ...machineSetPatch({ set, bounds, replicas, isScaled: true }) };
+    actions.push({ kind: "PatchMachineSet", name, patch });
+    because.push(scaled(name, set.spec.replicas ?? 0, replicas));
+  }
+  return { actions, status: statusOf(snapshot, undefined, now), because };
 }

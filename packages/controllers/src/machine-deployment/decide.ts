@@ -8,7 +8,7 @@ import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
-import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
+import { decideCreation, decideReductions, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
@@ -102,6 +102,12 @@ function decideScalerMarks(
   ];
 }
 
+/** While machines are to be restored, the deployment only shrinks. The list of the cluster-autoscaler is kept: machines that it names may be missing. */
+function decideAwaited(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+  const marks = decideScalerMarks(snapshot, now).filter(({ kind }) => kind === "PatchMachine");
+  return marks.length > 0 ? { actions: marks, because: [] } : decideReductions(snapshot, now);
+}
+
 /** Follows the spec: rollback first, then scaling or the strategy's next step, within the rollout gates. */
 function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
@@ -166,9 +172,7 @@ function decideStep(snapshot: MachineDeploymentSnapshot, now: Date): MachineDepl
   if (claims.length > 0) return { actions: claims, because: [] };
   const freezes = decideFreezeSync(snapshot);
   if (freezes.length > 0) return { actions: freezes, because: [] };
-  // Their machines will be restored; until then the missing ones would count as unavailable.
-  if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined))
-    return { actions: [], status: statusOf(snapshot, undefined, now), because: [] };
+  if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined)) return decideAwaited(snapshot, now);
   const marks = decideScalerMarks(snapshot, now);
   // Marks count once they are stored: the writes trigger the next reconcile.
   if (marks.length > 0) return { actions: marks, because: [] };

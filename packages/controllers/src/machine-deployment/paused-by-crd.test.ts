@@ -1,10 +1,27 @@
-import { annotationKeys, type MachineSet, validateMachineDeployment } from "@millwright/core";
+import {
+  annotationKeys,
+  labelKeys,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  validateMachineDeployment,
+} from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { CrdState } from "../model/crd-state.ts";
-import { aMachineDeployment, aMachineSet, annotated, beingDeleted, type Change, ownedBy } from "../testing/builders.ts";
+import {
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  type Change,
+  ownedBy,
+  refOf,
+} from "../testing/builders.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
+import { changeDeployment, deploymentOf, live, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";
 import { decidePaused } from "./paused-by-crd.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -41,6 +58,17 @@ describe("a deployment whose set is missing machines", () => {
     expect(decide(aMachineDeployment(wanted), [{}]).actions).not.toEqual([]);
   });
 
+  it("shrinks, so that no more machines are awaited than it is to have", () => {
+    const { actions, because } = decide(aMachineDeployment({ spec: { replicas: 2 } }), [missing]);
+    expect(actions).toMatchObject([{ kind: "PatchMachineSet", patch: { spec: { replicas: 2 } } }]);
+    expect(because.map(({ message }) => message)).toEqual([expect.stringMatching(/^Scaled down machine set .* to 2$/)]);
+  });
+
+  it("leaves missing machines in the size of a set that creates none", () => {
+    const createsNone = { metadata: { ...missing.metadata, labels: { [labelKeys.scaleUpDisabled]: "true" } } };
+    expect(decide(aMachineDeployment(), [createsNone]).actions).toEqual([]);
+  });
+
   it("removes the condition", () => {
     const condition = {
       type: "CRDsEstablished",
@@ -56,4 +84,34 @@ describe("a deployment whose set is missing machines", () => {
     const { actions } = decide(aMachineDeployment(beingDeleted()), [missing]);
     expect(actions.map(({ kind }) => kind)).toEqual(["DeleteMachineSet"]);
   });
+});
+
+it("marks machines of the autoscaler before it shrinks, waits no more when it has enough, and keeps the list of the others", async () => {
+  const cluster = await withDeployment({ spec: { replicas: 5 } });
+  await live(cluster);
+  const ref = refOf(setsOf(cluster)[0]?.metadata.name ?? "");
+  cluster.api.change(machineSetResource, ref, annotated({ [annotationKeys.expectedReplicas]: "5" }));
+  const names = cluster.machines().map(({ metadata }) => metadata.name);
+  const [lost = "", other = "", selected = ""] = names;
+  for (const name of [lost, other]) cluster.api.remove(machineResource, refOf(name));
+  await cluster.settle(1_000);
+  const at = "2026-01-01T00:00:30Z";
+  const list = `${lost}~${at},${selected}~${at}`;
+  cluster.api.change(machineDeploymentResource, pool, annotated({ [annotationKeys.triggerDeletion]: list }));
+  await changeDeployment(cluster, { spec: { replicas: 4 } });
+  await cluster.settle(10_000);
+  const state = () => [setsOf(cluster)[0]?.spec.replicas, cluster.machines().length];
+  expect(state()).toEqual([4, 3]);
+  const marked = cluster
+    .machines()
+    .filter(({ metadata }) => metadata.annotations?.[annotationKeys.machinePriority] === "1");
+  expect(marked.map(({ metadata }) => metadata.name)).toEqual([selected]);
+  expect(deploymentOf(cluster)?.metadata.annotations?.[annotationKeys.triggerDeletion]).toBe(list);
+
+  await changeDeployment(cluster, { spec: { replicas: 2 } });
+  await cluster.settle(10_000);
+  await live(cluster);
+  expect(setsOf(cluster)[0]?.metadata.annotations).not.toHaveProperty(annotationKeys.expectedReplicas);
+  expect(state()).toEqual([2, 2]);
+  expect(cluster.machines().map(({ metadata }) => metadata.name)).not.toContain(selected);
 });

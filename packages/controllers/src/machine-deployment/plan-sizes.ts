@@ -104,6 +104,13 @@ const isScaleUpDisabled = ({ oldSets }: Sets): boolean =>
     ({ set, machines }) => machines.length === 0 || set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined,
   );
 
+/** The sizes of sets that shrink because the deployment did, while machines are to be restored. The missing ones count: a set whose size would leave them out would not wait for them any more. */
+export function planReductions({ sets }: MachineDeploymentSnapshot, bounds: RolloutBounds): Sizes {
+  const scalables = allOf(sets).map((view) => ({ ...scalable(view, true), ...sizeOf(view), present: 0 }));
+  const sizes = planScaling(bounds, undefined, scalables);
+  return new Map([...sizes].filter(([name, size]) => scalables.some((set) => set.name === name && size < set.spec)));
+}
+
 /** The sizes by the strategy, where they differ from the recovered ones. */
 function planStep(
   snapshot: MachineDeploymentSnapshot,
