@@ -6,7 +6,7 @@ import { annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import type { RolloutModel } from "../testing/rollout-model.ts";
 import { breaking, goWell, type Interference, transcribe } from "../testing/rollout-transcript.ts";
 
-const { canarySteps, canaryContinue, canaryOnFailure, canaryFailed } = annotationKeys;
+const { canarySteps, canaryContinue, canaryOnFailure, canaryFailed, maintenanceWindows } = annotationKeys;
 const quick: Change<MachineDeployment> = {
   spec: { strategy: { rollingUpdate: { maxSurge: "50%", maxUnavailable: 0 } } },
 };
@@ -53,6 +53,26 @@ describe("a rollout in canary steps", () => {
     });
     expect(last).toContain("NewMachineSetAvailable");
     expect(last).toContain("end: small 0 (0 serve), big 4 (4 serve)");
+  });
+
+  it("exceeds its progress deadline when the machines of a step do not become available", () => {
+    const model = begun(sized(4), { spec: { progressDeadlineSeconds: 20 } }, annotated({ [canarySteps]: "1/5m" }));
+    const never = (it: RolloutModel): void => {
+      for (const machine of it.machines()) if (machine.spec.class?.name !== "big") it.setPhase(machine, "Running");
+    };
+    const isOver = (transcript: string) => transcript.includes("ProgressDeadlineExceeded");
+    expect(isOver(transcribe(model, { live: never, rounds: 5 }))).toBe(false);
+    expect(isOver(transcribe(model, { live: never }))).toBe(true);
+    // When they are available at last, the wait for the step is on purpose again.
+    expect(transcribe(model, { rounds: 40 })).toContain(
+      "waits: Rollout waits at canary step 1 of 1 with 1 new machine",
+    );
+  });
+
+  it("waits for a window at the same time, and its progress deadline does not apply then", () => {
+    const both = { [canarySteps]: "1/5m", [maintenanceWindows]: "0 5 * * * 1h" };
+    const model = begun(sized(4), { spec: { progressDeadlineSeconds: 20 } }, annotated(both));
+    expect(transcribe(model)).toContain("waits: Rollout waits for the maintenance window");
   });
 
   it("takes no word for a pause of another rollout", () => {

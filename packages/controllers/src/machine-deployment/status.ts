@@ -57,7 +57,8 @@ export function statusOf(
       createdSet,
       maxUnavailable,
       problems,
-      holds: limits.holds,
+      // The deadline is about machines that do not become available.
+      holds: limits.holds?.filter((hold) => limits.awaitsMachines?.includes(hold) !== true),
       blocksCreation: limits.blocksCreation,
     },
     now,

@@ -126,8 +126,10 @@ export function canaryGates(
     const where = `canary step ${number} of ${steps.length}`;
     const last = serving[size - 1];
     if (size === 0) continue;
-    if (last === undefined)
-      return stop(size, `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`);
+    if (last === undefined) {
+      const hold = `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`;
+      return { ...stop(size, hold), awaitsMachines: [hold] };
+    }
     if (step.wait === "pause") {
       if (continued >= number) continue;
       const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;

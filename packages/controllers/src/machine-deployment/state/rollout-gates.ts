@@ -12,6 +12,8 @@ export interface RolloutGates {
   readonly requeueAt?: Date;
   /** What the rollout waits for, a clause each, for messages. Absent: nothing. */
   readonly holds?: readonly string[];
+  /** Those of `holds` that wait for new machines to become available: the progress deadline runs. Absent: none. */
+  readonly awaitsMachines?: readonly string[];
 }
 
 /** No gates: only surge and unavailability apply. */
@@ -27,6 +29,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
   const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);
+  const awaitsMachines = all.flatMap((each) => each.awaitsMachines ?? []);
   const [blocksCreation] = all.flatMap((each) => each.blocksCreation ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
@@ -34,6 +37,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
     ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
     ...(blocksCreation === undefined ? {} : { blocksCreation }),
     ...(holds.length === 0 ? {} : { holds }),
+    ...(awaitsMachines.length === 0 ? {} : { awaitsMachines }),
   };
 }
 
