@@ -36,6 +36,22 @@ describe("a rollout on deletion", () => {
     expect(model.machines().every((machine) => phaseOf(machine) === "Running")).toBe(true);
   });
 
+  it("grows in the new template at once, and shrinks", () => {
+    const model = begun(annotated({ [onDelete]: "true" }));
+    const at = { 5: edit("a user wants 6", sized(6)), 15: edit("a user wants 3", sized(3)) };
+    expect(transcribe(model, { at })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      * a user wants 6
+      Scaled up big to 3; +3 big => small 3 (3 serve), big 3 (0 serve)
+      - => small 3 (3 serve), big 3 (3 serve)
+      * a user wants 3
+      Scaled down small to 0; -1 small; -1 small; -1 small => small 0 (0 serve, 3 go), big 3 (3 serve)
+      - => small 0 (0 serve), big 3 (3 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 3 (3 serve)"
+    `);
+  });
+
   it("ends a replacement that had begun before", () => {
     const model = begun();
     const at = { 2: edit("a user wants to do it", annotated({ [onDelete]: "true" })) };

@@ -7,7 +7,7 @@ import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
-import type { RolloutGates } from "./state/rollout-gates.ts";
+import { isOnDelete, type RolloutGates } from "./state/rollout-gates.ts";
 import { allOf, type Sets } from "./state/sets.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
@@ -52,7 +52,7 @@ export function isScalingOnly(snapshot: MachineDeploymentSnapshot): boolean {
   return snapshot.deployment.spec.paused === true || (snapshot.sets.newSet !== undefined && isResized(snapshot));
 }
 
-/** In an in-place update only the new set creates machines. */
+/** Whether the sets are to shrink: more is created by the new set alone in an in-place update, and where machines are replaced on deletion. */
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => recoveredSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
@@ -120,8 +120,10 @@ function planStep(
   const { deployment, sets, limits } = snapshot;
   const { newSet, oldSets } = sets;
   const strategy = deployment.spec.strategy?.type;
-  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
-  if (isScalingOnly(snapshot) && !(isInPlace && !isLess(bounds, sets))) return planReplicas(snapshot, bounds);
+  const isRolling = newSet !== undefined && deployment.spec.paused !== true;
+  const isInPlace = strategy === "InPlaceUpdate" && isRolling;
+  const growsNewSet = isInPlace || (isOnDelete(deployment) && isRolling);
+  if (isScalingOnly(snapshot) && !(growsNewSet && !isLess(bounds, sets))) return planReplicas(snapshot, bounds);
   const newSize = newSet === undefined ? undefined : recoveredSize(newSet);
   const oldSizes = oldSets.map(recoveredSize);
   if (strategy === "Recreate") {
