@@ -35,12 +35,16 @@ const scalable = (view: SetView, isPaused: boolean): ScalableSet => ({
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
 
+const isTerminating = ({ set }: SetView): boolean => set.metadata.deletionTimestamp != null;
+
 /** Whether `spec.replicas` changed since an active set was scaled. */
 function isResized({ deployment, sets }: MachineDeploymentSnapshot): boolean {
   const replicas = deployment.spec.replicas ?? 0;
   return allOf(sets).some(
-    ({ set }) =>
-      (set.spec.replicas ?? 0) > 0 && (notedNumber(set, annotationKeys.desiredReplicas) ?? replicas) !== replicas,
+    (view) =>
+      !isTerminating(view) &&
+      sizeOf(view).spec > 0 &&
+      (notedNumber(view.set, annotationKeys.desiredReplicas) ?? replicas) !== replicas,
   );
 }
 
@@ -72,6 +76,17 @@ function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets,
   return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
 }
 
+/** The sizes without growth that would exceed the surge: machines of terminating sets use quota until they are deleted. */
+function besideTerminating(sizes: Sizes, { replicas, maxSurge }: RolloutBounds, sets: Sets): Sizes {
+  const views = allOf(sets);
+  const leaving = sum(views.filter(isTerminating).map(({ machines }) => machines.length));
+  if (leaving === 0) return sizes;
+  const remaining = views.filter((view) => !isTerminating(view)).map(recoveredSize);
+  const planned = remaining.map(({ name, spec }) => ({ name, spec, size: sizes.get(name) ?? spec }));
+  const excess = Math.max(0, leaving + sum(planned.map(({ size }) => size)) - replicas - maxSurge);
+  return new Map(planned.map(({ name, spec, size }) => [name, Math.min(size, Math.max(spec, size - excess))]));
+}
+
 /** Replaces what active sets lack together in the newest of them: the current one, if it is active. */
 const refill = (replicas: number, active: readonly ScalableSet[]): Sizes => {
   const missing = replicas - sum(active.map(({ spec }) => spec));
@@ -88,14 +103,17 @@ function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds
   const active = scalables.filter(({ spec }) => spec > 0);
   const current = sets.newSet === undefined ? undefined : scalable(sets.newSet, isPaused);
   // No new template is started while paused, not even when the last machines of the others are lost.
-  const latest = active.length > 0 ? undefined : scalables[allOf(sets).findLastIndex((view) => sizeOf(view).spec > 0)];
+  const latest =
+    active.length > 0
+      ? undefined
+      : scalables[allOf(sets).findLastIndex((view) => !isTerminating(view) && sizeOf(view).spec > 0)];
   const grower = isPaused && current?.spec === 0 ? latest : current;
   // While a rollout is paused, its free surge is used for machines of neither template.
   const sizes =
     active.length > 1 && !isResized(snapshot)
       ? refill(bounds.replicas, active)
       : planScaling(bounds, grower, scalables);
-  return only(withinLimits(sizes, bounds.replicas, sets, limits));
+  return only(besideTerminating(withinLimits(sizes, bounds.replicas, sets, limits), bounds, sets));
 }
 
 /** Whether no old set replaces machines that move to the new set. A pause may have allowed that. */
@@ -106,7 +124,9 @@ const isScaleUpDisabled = ({ oldSets }: Sets): boolean =>
 
 /** The sizes of sets that shrink because the deployment did, while machines are to be restored. The missing ones count: a set whose size would leave them out would not wait for them any more. */
 export function planReductions({ sets }: MachineDeploymentSnapshot, bounds: RolloutBounds): Sizes {
-  const scalables = allOf(sets).map((view) => ({ ...scalable(view, true), ...sizeOf(view), present: 0 }));
+  const scalables = allOf(sets)
+    .filter((view) => !isTerminating(view))
+    .map((view) => ({ ...scalable(view, true), ...sizeOf(view), present: 0 }));
   const sizes = planScaling(bounds, undefined, scalables);
   return new Map([...sizes].filter(([name, size]) => scalables.some((set) => set.name === name && size < set.spec)));
 }
@@ -152,6 +172,7 @@ function withRecovered(snapshot: MachineDeploymentSnapshot, step: RolloutStep): 
   const isFrozen = hasFreezeLabel(snapshot.deployment);
   const sizes = allOf(snapshot.sets).flatMap((view): [string, number][] => {
     const { name } = view.set.metadata;
+    if (isTerminating(view)) return [];
     const recovered = recoveredSize(view).spec;
     const planned = step.sizes.get(name) ?? recovered;
     const received = step.transfer.filter(({ to }) => to === name).length;

@@ -52,9 +52,10 @@ export const sum = (numbers: readonly number[]): number => numbers.reduce((total
 
 /**
  * The intended size of a set in an in-place update, also after its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): it includes
- * each received machine, and in a set that may not create machines it excludes deleted ones. Other sets keep their `spec.replicas`.
+ * each received machine, and in a set that may not create machines it excludes deleted ones. A terminating set is to have none, whatever its `spec.replicas`. Other sets keep theirs.
  */
 export function recoveredSize(view: SetView): SetSize {
+  if (view.set.metadata.deletionTimestamp != null) return sizeOf(view, 0);
   const size = sizeOf(view);
   const { present, received } = countMachines(view.machines);
   const places = size.spec + Math.max(0, Math.min(received, present - size.spec));
