@@ -15,7 +15,7 @@ import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import { boundsOf, type RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingOnly, planReductions, type RolloutStep } from "./plan-sizes.ts";
 import { isComplete } from "./progress.ts";
-import { recoveredSize } from "./state/set-size.ts";
+import { recoveredSize, sizeOf } from "./state/set-size.ts";
 import { allOf, type Sets } from "./state/sets.ts";
 import type {
   MachineDeploymentAction,
@@ -139,13 +139,13 @@ export function decideReductions(snapshot: MachineDeploymentSnapshot, now: Date)
   const sizes = planReductions(snapshot, bounds);
   const actions: MachineDeploymentAction[] = [];
   const because: Reason[] = [];
-  for (const { set } of allOf(snapshot.sets)) {
-    const { name } = set.metadata;
+  for (const view of allOf(snapshot.sets)) {
+    const { name } = view.set.metadata;
     const replicas = sizes.get(name);
     if (replicas === undefined) continue;
-    const patch = { ...machineSetPatch({ set, bounds, replicas, isScaled: true }) };
+    const patch = { ...machineSetPatch({ set: view.set, bounds, replicas, isScaled: true }) };
     actions.push({ kind: "PatchMachineSet", name, patch });
-    because.push(scaled(name, set.spec.replicas ?? 0, replicas));
+    because.push(scaled(name, sizeOf(view).spec, replicas));
   }
   return { actions, status: statusOf(snapshot, undefined, now), because };
 }
