@@ -50,6 +50,15 @@ it("is a plugin of kubectl under the name kubectl-millwright, and its help shows
   expect(runAs(completer, ["why", "--state"])).toMatch(/^--state\t.*\n:4\n$/);
 });
 
+it("warns of an environment variable that is that of no flag", async () => {
+  vi.stubEnv("MILLWRIGHT_MACHINE_HELTH_TIMEOUT", "5m");
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await main(["run", "--provider=mock", "--print-config"])).toBe(0);
+  expect(stderr).toBe(
+    "millwright: MILLWRIGHT_MACHINE_HELTH_TIMEOUT: no flag has this variable; did you mean MILLWRIGHT_MACHINE_HEALTH_TIMEOUT?\n",
+  );
+});
+
 it.each(["uninstall", "crds diff", "crds apply", "describe machine m", "why machine/m", "plan --scale a=3", "drift"])(
   "%s reports in one line that the API server is unreachable",
   async (command) => {

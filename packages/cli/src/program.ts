@@ -30,6 +30,7 @@ import {
 } from "./target/cluster-flags.ts";
 import { addExamples } from "./examples.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
+import { plain } from "./terminal/text.ts";
 import { addAutoscalerFlags, addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
 import { addSnapshotCommands } from "./snapshot-commands.ts";
 import { addShadowFlags } from "./shadow-flags.ts";
@@ -65,8 +66,12 @@ export function createProgram(setStatus: (status: number) => void, words: readon
   const runCommand = program.command("run").description("run the controllers against a cluster");
   const effective = addAllRunFlags(runCommand);
   runCommand.action(async (flags: RunFlags & { readonly printConfig?: true }, command: Command) => {
+    const { unknownVariables } = await import("./configuration/unknown-variables.ts");
+    const unknown = unknownVariables(effective(), process.env);
     if (flags.printConfig === true) {
       const { renderConfiguration } = await import("./configuration/print-configuration.ts");
+      for (const { variable, because } of unknown)
+        process.stderr.write(`millwright: ${plain(`${variable}: ${because}`)}\n`);
       process.stdout.write(renderConfiguration(effective()));
       return;
     }
@@ -76,7 +81,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
     const file: unknown = command.getOptionValue("config");
     const read = (): ReturnType<typeof readRunFlags> => readRunFlags(words.slice(words.indexOf("run") + 1));
     const configuration = typeof file === "string" ? { file, effective: effective(), read } : undefined;
-    setStatus(await run(flags, givenWithoutEffect(command), configuration));
+    setStatus(await run(flags, [...givenWithoutEffect(command), ...unknown], configuration));
   });
 
   addDescribeCommands(program, setStatus);

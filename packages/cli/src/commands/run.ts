@@ -16,6 +16,7 @@ import type * as Runtime from "@millwright/runtime";
 import type { Manager } from "@millwright/runtime";
 import { type ReloadableConfiguration, reloadConfiguration } from "../configuration/reload-configuration.ts";
 import type { DriverCollection } from "../drivers/collect-drivers.ts";
+import type { UnknownVariable } from "../configuration/unknown-variables.ts";
 import { openDrivers } from "../drivers/open-drivers.ts";
 import { needsDriver } from "../drivers/needs-driver.ts";
 import { loadTargetConfig, targetKubeConfig } from "../target/target-kubeconfig.ts";
@@ -201,14 +202,16 @@ const noDrivers: DriverCollection = {
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(
   flags: RunFlags,
-  withoutEffect: readonly FlagWithoutEffect[] = [],
+  withoutEffect: readonly (FlagWithoutEffect | UnknownVariable)[] = [],
   configuration?: ReloadableConfiguration<RunFlags>,
 ): Promise<number> {
   // Before the caches fill: the size of the young generation is fixed from here on.
   keepHeapSmall();
   const runtime = await import("@millwright/runtime");
   const { log, setLevel } = createLeveledLog(runtime, flags);
-  for (const { flag, because } of withoutEffect) log("info", "Flag has no effect", { flag, because });
+  for (const each of withoutEffect)
+    if ("flag" in each) log("info", "Flag has no effect", { ...each });
+    else log("warn", "Environment variable has no effect", { ...each });
   const failure = untilFailure(runtime, log);
   const signal = AbortSignal.any([
     untilStopSignal(configuration === undefined ? undefined : ["SIGINT", "SIGTERM"]),
