@@ -97,7 +97,11 @@ const layoutOf = ({ world }: Stage) => ({ ...outputStyle(), width: 80, now: worl
 export async function recordWhy(stage: Stage): Promise<Recording> {
   const subject = { kind: machineDeploymentResource.kind, name: exampleName } as const;
   const work = readObjects(stage).then((objects) => why(subject, objects, stage.world.outside.clock.now()));
-  return recordCommand("why", `millwright why md/${exampleName}`, renderWhy(await stage.during(work), layoutOf(stage)));
+  return recordCommand(
+    "why",
+    `millwright why mcd/${exampleName}`,
+    renderWhy(await stage.during(work), layoutOf(stage)),
+  );
 }
 
 /** What `millwright describe` prints about the example. */

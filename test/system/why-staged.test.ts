@@ -67,7 +67,7 @@ describe("millwright why", () => {
     await deploy("pool", "small", 3);
     await untilRunning(1);
     expect(
-      await explains(installation, "quota-exhausted", "md/pool", [
+      await explains(installation, "quota-exhausted", "mcd/pool", [
         "2 Machines",
         "ResourceExhausted: quota of 1 VMs is used up",
         "Raise the quota in the cloud",
@@ -94,7 +94,7 @@ describe("millwright why", () => {
       const text = await readFile(file, "utf8");
       expect(text).not.toContain("userData");
       expect(text).not.toContain(Buffer.from("boot <<MACHINE_NAME>>").toString("base64"));
-      const stored = await millwright(kubeconfig, ["why", "md/pool", "--state", file]);
+      const stored = await millwright(kubeconfig, ["why", "mcd/pool", "--state", file]);
       expect(stored.status).toBe(3);
       expect(stored.output).toContain("ResourceExhausted: quota of 1 VMs is used up");
       expect((await millwright(kubeconfig, ["describe", "md", "pool", "--state", file])).output).toContain(
@@ -112,7 +112,7 @@ describe("millwright why", () => {
     await start();
     await deploy("pool", "gone", 2);
     expect(
-      await explains(installation, "missing-class", "md/pool", [
+      await explains(installation, "missing-class", "mcd/pool", [
         "MachineClass gone: does not exist",
         "Create MachineClass gone",
       ]),
@@ -125,7 +125,7 @@ describe("millwright why", () => {
     await installation.cloud.addFault({ operation: "create", code: "Unauthenticated", times: 1e6, message });
     await deploy("pool", "small", 2);
     expect(
-      await explains(installation, "wrong-credentials", "md/pool", [
+      await explains(installation, "wrong-credentials", "mcd/pool", [
         "Unauthenticated",
         "Secret cloud: credentials of MachineClass small",
         "kubectl edit secret cloud -n default",
@@ -137,7 +137,7 @@ describe("millwright why", () => {
     await start({ bootDelayMs: 3_600_000 });
     await deploy("pool", "small", 1);
     expect(
-      await explains(installation, "node-never-joins", "md/pool", [
+      await explains(installation, "node-never-joins", "mcd/pool", [
         "Pending",
         "Waiting for a Node with spec.providerID",
         "at the latest the machine becomes Failed",
@@ -151,7 +151,7 @@ describe("millwright why", () => {
     await deploy("pool", "small", 2);
     await untilRunning(2);
     await change("pool", { spec: { paused: true, template: { spec: { class: { name: "big" } } } } });
-    expect(await explains(installation, "paused-rollout", "md/pool", ["Paused", '{"spec":{"paused":false}}'])).toBe(
+    expect(await explains(installation, "paused-rollout", "mcd/pool", ["Paused", '{"spec":{"paused":false}}'])).toBe(
       true,
     );
   });
@@ -171,7 +171,7 @@ describe("millwright why", () => {
       );
     installation.runAlone();
     expect(
-      await explains(installation, "frozen-set", "md/pool", ["Frozen", "safety.machine.sapcloud.io/unfreeze=True"]),
+      await explains(installation, "frozen-set", "mcd/pool", ["Frozen", "safety.machine.sapcloud.io/unfreeze=True"]),
     ).toBe(true);
   });
 
@@ -181,7 +181,7 @@ describe("millwright why", () => {
     await untilRunning(15);
     await change("pool", { spec: { replicas: 0 } });
     expect(
-      await explains(installation, "over-the-deletion-budget", "md/pool", [
+      await explains(installation, "over-the-deletion-budget", "mcd/pool", [
         "Deletion of 15 machines is held",
         "millwright approve deployment pool -n default",
       ]),

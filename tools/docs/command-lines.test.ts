@@ -1,3 +1,4 @@
+import { crds } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../packages/cli/src/program.ts";
 import { documentPages } from "./document-pages.ts";
@@ -41,9 +42,17 @@ describe("command lines of the documents", () => {
     await expect(parse(line)).resolves.toBeDefined();
   });
 
+  it("name objects as kubectl does", () => {
+    const kinds = crds().flatMap(({ spec: { names } }) => [names.singular, names.plural, ...(names.shortNames ?? [])]);
+    const kubectl = new Set([...kinds, "node", "nodes", "no"]);
+    const named = documented.flatMap(([line]) => /^millwright why ([a-z]+)\//.exec(line)?.[1] ?? []);
+    expect(named.length).toBeGreaterThan(2);
+    expect(named.filter((kind) => !kubectl.has(kind))).toEqual([]);
+  });
+
   it("are many, and one with a flag that does not exist is found", async () => {
     expect(documented.length).toBeGreaterThan(80);
-    await expect(parse("millwright why md/pool --reason")).rejects.toThrow("unknown option");
+    await expect(parse("millwright why mcd/pool --reason")).rejects.toThrow("unknown option");
     await expect(parse("millwright drian node-1 --dry-run")).rejects.toThrow("unknown command");
     await expect(parse("millwright drain --dry-run")).rejects.toThrow("missing required argument");
   });

@@ -74,7 +74,7 @@ export function addDescribeCommands(program: Command, setStatus: (status: number
 
   addObjects(program.command("why <object>"))
     .description(
-      "show why machine/NAME, md/NAME, machineset/NAME, machineclass/NAME or node/NAME is not as desired, since when, what was attempted, and what helps: status 0 when it is as desired, 3 when not",
+      "show why machine/NAME, mcd/NAME, machineset/NAME, machineclass/NAME or node/NAME is not as desired, since when, what was attempted, and what helps: status 0 when it is as desired, 3 when not",
     )
     .action(async (object: string, flags: WhyFlags) => {
       const { whyCommand } = await import("./commands/why.ts");

@@ -26,7 +26,7 @@ it.each(Object.entries(situations))("why, describe, the live table and top show:
   try {
     await stage.run(5 * MINUTE);
     expect(workLeft(truthOf(world))).toEqual([]);
-    const subject = (await situation.stage(stage)) ?? `md/${poolName}`;
+    const subject = (await situation.stage(stage)) ?? `mcd/${poolName}`;
     const shown = await lookAt(world, subject, stage.settle);
     await checkTranscript(`situations/${name}`, ...shown);
   } finally {
