@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { answer, serve, servedNode as node } from "../testing/served-client.ts";
@@ -53,6 +54,21 @@ test("refuses an answer that is not an object", async () => {
   const { api } = await serve((_, response) => answer(response, 200, "[]"));
   await expect(api.get(nodeResource, { name: "a" })).rejects.toMatchObject({ reason: "MalformedResponse" });
   await expect(api.list(nodeResource)).rejects.toMatchObject({ reason: "MalformedResponse" });
+});
+
+test("quotes nothing of an answer that is not JSON, which may be a Secret", async () => {
+  const { api } = await serve((_, response) => answer(response, 200, '{"items":[{"metadata":SENSITIVE}]}'));
+  const asks = [
+    api.get(nodeResource, { name: "a" }),
+    api.list(nodeResource),
+    api.request({ method: "GET", path: "/" }),
+  ];
+  for (const ask of asks) {
+    const error = await ask.catch((error: unknown) => error);
+    expect(error).toMatchObject({ reason: "MalformedResponse" });
+    // With its causes, as it is logged.
+    expect(inspect(error)).not.toContain("SENS");
+  }
 });
 
 test("lets no __proto__ key of an answer reach a prototype", async () => {

@@ -152,8 +152,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     const body = await send(...args);
     try {
       return parseJson(body.toString("utf8"));
-    } catch (cause) {
-      throw malformed(`${args[0]} ${args[1]}`, "the answer is not JSON", cause);
+    } catch {
+      throw malformed(`${args[0]} ${args[1]}`, "the answer is not JSON");
     }
   }
 
@@ -178,7 +178,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       const page = await readListPage(body, { clock, signal: callOptions.signal, omitManagedFields }).catch(
         (cause: unknown) => {
           if (!(cause instanceof SyntaxError)) throw cause;
-          throw malformed(`GET ${path}`, "the answer is not JSON", cause);
+          throw malformed(`GET ${path}`, "the answer is not JSON");
         },
       );
       if (page === undefined) throw malformed(`GET ${path}`, "the answer is not a list");
@@ -249,8 +249,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       if (!response.contentType.includes("json")) return { status, body: text, date };
       try {
         return { status, body: parseJson(text), date };
-      } catch (cause) {
-        throw malformed(`${raw.method} ${raw.path}`, "the answer is not JSON", cause);
+      } catch {
+        throw malformed(`${raw.method} ${raw.path}`, "the answer is not JSON");
       }
     },
 
@@ -279,6 +279,7 @@ function expectObject<T extends ApiObject>(value: unknown, type: ResourceType, r
   return withTypeMeta(type, value) as ApiObject as T;
 }
 
-function malformed(request: string, what: string, cause?: unknown): ApiError {
-  return new ApiError({ status: 0, reason: "MalformedResponse", message: `${request}: ${what}`, cause });
+/** Without the error of the JSON parser as cause: its message quotes the answer, which may be a Secret. */
+function malformed(request: string, what: string): ApiError {
+  return new ApiError({ status: 0, reason: "MalformedResponse", message: `${request}: ${what}` });
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { inspect } from "node:util";
 import { type Clock, systemClock } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
@@ -116,7 +117,7 @@ test("fails when the last line is cut off, and delivers what came before", async
 });
 
 test.each([
-  ["not JSON", "{nonsense}\n"],
+  ["not JSON", '{"type":"ADDED","object":SENSITIVE}\n'],
   ["not an event", "[]\n"],
   ["of an unknown type", event("SURPRISE", node("2"))],
   ["without an object", '{"type":"ADDED"}\n'],
@@ -125,6 +126,8 @@ test.each([
   const { events, error } = await readAll(api.watch(nodeResource, from, never));
   expect(events).toEqual([]);
   expect(error).toMatchObject({ reason: "MalformedResponse" });
+  // With its causes, as it is logged.
+  expect(inspect(error)).not.toContain("SENS");
 });
 
 test("throws an ERROR event in the middle as the error that it carries", async () => {

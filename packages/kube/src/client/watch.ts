@@ -134,8 +134,17 @@ async function* notingLife(chunks: AsyncIterable<Uint8Array>, extend: () => void
   }
 }
 
+function parseLine(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    // The parser's message would quote the line, which may be about a Secret.
+    throw new Error("a line is not JSON");
+  }
+}
+
 function readEvent(line: string, path: string): WatchEvent {
-  const event = parseJson(line);
+  const event = parseLine(line);
   if (!isRecord(event)) throw new Error("a line is not a watch event");
   const { type, object } = event;
   switch (type) {
