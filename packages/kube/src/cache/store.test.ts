@@ -76,6 +76,21 @@ test("shows an own write at once and does not fall back when the watch brings ol
   expect(store.get("n/a")).toMatchObject({ phase: "Running" });
 });
 
+test("takes a late event with a lower generation for no earlier state of the server where versions cannot be compared", () => {
+  const store = createStore();
+  const onRewind = vi.fn<(found: string) => void>();
+  store.onRewind(onRewind);
+  const opaque = (resourceVersion: string, generation: number): KubeObject => ({
+    metadata: { namespace: "n", name: "a", uid: "u", resourceVersion, generation },
+  });
+  store.applyEvent(opaque("r-a", 4));
+  store.applyWrite(opaque("r-c", 6));
+  store.applyEvent(opaque("r-b", 5));
+  store.applyEvent(opaque("r-c", 6));
+  expect(onRewind).not.toHaveBeenCalled();
+  expect(store.get("n/a")?.metadata.generation).toBe(6);
+});
+
 test("does not bring a deleted object back, however late its events come", () => {
   const store = createStore();
   store.applyEvent(pod("a", 1));

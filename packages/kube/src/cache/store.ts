@@ -220,7 +220,8 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     const old = objects.get(key);
     const order = compareResourceVersions(resourceVersion, old?.metadata.resourceVersion);
     if (order !== undefined && order <= 0) return;
-    const lowered = loweredGeneration(old, object);
+    // Where versions cannot be compared, it may be a late event of what an own write has changed.
+    const lowered = order === undefined ? undefined : loweredGeneration(old, object);
     if (lowered !== undefined) for (const listener of rewindListeners) listener(`${key} ${lowered}`);
     else put(key, object, keep);
   }
