@@ -67,7 +67,13 @@ function createVms(
   const collects = has("machine-safety-orphan-vms");
   if (!collects && !has("machine")) return undefined;
   const mode = collects ? options : { ...options, orphanVms: "off" as const };
-  return followVms(context, driver, settings, mode, countFailedVmLists(registry, context.namespace));
+  const { namespace, caches, clock } = context;
+  const onFailed = countFailedVmLists(registry, {
+    namespace,
+    exists: (name) => caches.classes.store.getByRef({ namespace, name }) !== undefined,
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  return followVms(context, driver, settings, mode, onFailed);
 }
 
 function createMachines(
