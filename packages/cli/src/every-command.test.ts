@@ -345,7 +345,7 @@ describe("a command that reads a cluster", () => {
           await api.create(machineClassResource, { metadata, provider: "mock", providerSpec: {} });
           await api.create(machineResource, {
             metadata: { name: "m", namespace, labels: namespace === "team-b" ? { node: "n" } : {} },
-            spec: { class: { kind: "MachineClass", name: "small" } },
+            spec: { class: { kind: "MachineClass", name: "small" }, providerID: `mock:///${namespace}/vm` },
           });
         }
         await api.create(nodeResource, { metadata: { name: "n" } });

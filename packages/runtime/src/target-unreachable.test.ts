@@ -90,7 +90,7 @@ async function twoClusters() {
 }
 
 describe("a process that starts while the API server of a target cluster of its own is unreachable", () => {
-  it("creates machines and VMs, concludes nothing from missing nodes, and says what waits", async () => {
+  it("creates machines and VMs, concludes nothing from missing nodes, and reports what waits", async () => {
     const { clock, target, cloud, lines, start, end, texts, join, scale, phases } = await twoClusters();
     await end();
     target.stop();

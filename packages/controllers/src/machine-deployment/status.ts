@@ -58,7 +58,7 @@ export function statusOf(
       maxUnavailable,
       problems,
       // The deadline is about machines that do not become available.
-      holds: limits.holds?.filter((hold) => limits.awaitsMachines?.includes(hold) !== true),
+      holds: limits.holds?.filter((hold) => limits.availabilityHolds?.includes(hold) !== true),
       blocksCreation: limits.blocksCreation,
     },
     now,

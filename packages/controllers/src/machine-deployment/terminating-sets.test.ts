@@ -44,7 +44,7 @@ it.each([
 it("replaces the machines of a terminating set as they are deleted, and never has more than the surge allows", async () => {
   const cluster = await withoutItsSet(surge(4, 1));
   for (let gone = 1; gone <= 4; gone++) {
-    const [machine] = cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const machine = cluster.machines().find(({ metadata }) => metadata.deletionTimestamp !== undefined);
     cluster.api.remove(machineResource, refOf(machine?.metadata.name ?? ""));
     await cluster.settle(1_000);
     expect(cluster.machines().length).toBeLessThanOrEqual(5);
@@ -52,20 +52,24 @@ it("replaces the machines of a terminating set as they are deleted, and never ha
   }
 });
 
-it("grows while paused without the terminating set", async () => {
-  const cluster = await withDeployment(surge(3, 1));
+it.each([
+  // One of the three old machines was terminating before: none of the surge is left.
+  [3, 1, 3],
+  [1, 1, 1],
+])("of %d replicas grows while paused from %d to %d beside the terminating set", async (replicas, first, second) => {
+  const cluster = await withDeployment(surge(replicas, 1));
   await live(cluster);
   await changeDeployment(cluster, { spec: { template: { spec: { class: { name: "big" } } } } });
-  for (const { metadata } of cluster.machines())
-    cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
+  if (replicas > 1)
+    for (const { metadata } of cluster.machines())
+      cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
   await changeDeployment(cluster, { spec: { paused: true } });
   const old = setsOf(cluster).find(({ spec }) => spec.template.spec.class?.name === "small");
   await cluster.api.delete(machineSetResource, refOf(old?.metadata.name ?? ""));
   await cluster.settle(10_000);
-  // One of the three old machines was terminating before: none of the surge is left.
-  expect(sizesOf(cluster)).toEqual([[2], [1]]);
+  expect(sizesOf(cluster)).toEqual([[old?.spec.replicas], [first]]);
   await live(cluster);
-  expect(sizesOf(cluster)).toEqual([[], [3]]);
+  expect(sizesOf(cluster)).toEqual([[], [second]]);
 });
 
 it("does not scale a terminating set down while machines are awaited", async () => {

@@ -102,6 +102,6 @@ describe("a deployment while the Nodes of its machines were never listed", () =>
       const snapshot = observeMachineDeployment(deployment, sources, now);
       return decideMachineDeployment({ ...snapshot, orphaning: "released" }, now).actions.map(line);
     };
-    expect([released(false), released(true)]).toEqual([["ReleaseMachineSet set"], []]);
+    expect([released(false), released(true)]).toEqual([["OrphanMachineSet set"], []]);
   });
 });

@@ -47,6 +47,10 @@ export interface MembersDecision {
   readonly budget?: ReplicaPlan["budget"];
 }
 
+/** The machines to preserve; none while Nodes are not known, as an annotation of its Node may keep a Failed machine. */
+const preservationIn = ({ set, claim, nodes, areNodesUnread }: MachineSetSnapshot): AutoPreservation =>
+  areNodesUnread === true ? new Map() : planAutoPreservation(set, claim.owned, nodes);
+
 /**
  * What a set does with its machines: adoption and release, inherited fields, deletions and creations.
  *
@@ -65,8 +69,7 @@ export function decideMembers(
   }));
   if (lacksExpectedMachines(snapshot))
     return { actions: adoptions, blocked: "waiting for expected machines", begins: [], kept: [] };
-  // An annotation of its Node may keep a Failed machine.
-  const preservation: AutoPreservation = areNodesUnread ? new Map() : planAutoPreservation(set, claim.owned, nodes);
+  const preservation = preservationIn(snapshot);
   const { create, remove, ...why } = planReplicas({
     set,
     // A failed machine that is preserved from now on is not replaced in this reconcile.

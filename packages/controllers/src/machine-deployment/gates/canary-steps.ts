@@ -128,7 +128,7 @@ export function canaryGates(
     if (size === 0) continue;
     if (last === undefined) {
       const hold = `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`;
-      return { ...stop(size, hold), awaitsMachines: [hold] };
+      return { ...stop(size, hold), availabilityHolds: [hold] };
     }
     if (step.wait === "pause") {
       if (continued >= number) continue;

@@ -13,7 +13,7 @@ export interface RolloutGates {
   /** What the rollout waits for, a clause each, for messages. Absent: nothing. */
   readonly holds?: readonly string[];
   /** Those of `holds` that wait for new machines to become available: the progress deadline runs. Absent: none. */
-  readonly awaitsMachines?: readonly string[];
+  readonly availabilityHolds?: readonly string[];
 }
 
 /** No gates: only surge and unavailability apply. */
@@ -29,7 +29,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
   const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);
-  const awaitsMachines = all.flatMap((each) => each.awaitsMachines ?? []);
+  const availabilityHolds = all.flatMap((each) => each.availabilityHolds ?? []);
   const [blocksCreation] = all.flatMap((each) => each.blocksCreation ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
@@ -37,7 +37,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
     ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
     ...(blocksCreation === undefined ? {} : { blocksCreation }),
     ...(holds.length === 0 ? {} : { holds }),
-    ...(awaitsMachines.length === 0 ? {} : { awaitsMachines }),
+    ...(availabilityHolds.length === 0 ? {} : { availabilityHolds }),
   };
 }
 
