@@ -123,7 +123,9 @@ describe("deleting a machine", () => {
     await driver.deleteMachine(aFullRequest(), aContext());
     await driver.createMachine(aFullRequest(), aContext());
     await driver.deleteMachine(aFullRequest(), aContext());
-    await driver.deleteMachine(aFullRequest("m", { providerId: "azure:///westeurope/m" }), aContext());
+    const known = aFullRequest("m", { providerId: "azure:///westeurope/m" });
+    // It may be in another resource group, if the class was changed.
+    await expect(driver.deleteMachine(known, aContext())).resolves.toEqual({ vm: "missing" });
     const { driver: elsewhere } = await aCloud({ groups: ["net"] });
     await expect(elsewhere.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({ vm: "ended" });
   });

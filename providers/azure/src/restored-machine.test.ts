@@ -51,7 +51,7 @@ describe("a machine that was restored under its old name", () => {
     const { arm, driver } = await aCloudWithVm();
     await driver.deleteMachine(known, aContext());
     expect(arm.inventory()).toEqual(nothing);
-    await expect(driver.deleteMachine(known, aContext())).resolves.toEqual({ vm: "ended" });
+    await expect(driver.deleteMachine(known, aContext())).resolves.toEqual({ vm: "missing" });
   });
 
   it.each([
