@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kubectlPath } from "../harness/foreign-tools.ts";
 import { type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
+import { driverPackages } from "../../tools/registry/driver-packages.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { applyDiff, type Block, blocksOf, fileOf } from "../harness/tutorial-blocks.ts";
 
 const tutorial = fileURLToPath(new URL("../../docs/drivers/tutorial.md", import.meta.url));
-const template = new URL("../../packages/create-driver/template/package.template.json", import.meta.url);
 
 /** Commands that run until they are stopped, and what they print when they are ready. */
 const servers: readonly (readonly [string, RegExp])[] = [
@@ -36,9 +36,8 @@ describe("the tutorial for authors of drivers, in an empty folder with packed pa
   const running: Program[] = [];
 
   beforeAll(async () => {
-    const own = ["create-millwright-driver", "@millwright/cli", "@millwright/conformance", "@millwright/core"];
-    const { dependencies, devDependencies } = JSON.parse(await readFile(template, "utf8")) as Record<string, object>;
-    registry = await startLocalRegistry([...own, ...Object.keys({ ...dependencies, ...devDependencies })]);
+    // Those of packages/create-driver/template/README.md.
+    registry = await startLocalRegistry(await driverPackages());
     home = await mkdtemp(join(tmpdir(), "millwright-tutorial-"));
     cwd = join(home, "work");
     const bin = join(home, "bin");
@@ -111,7 +110,7 @@ describe("the tutorial for authors of drivers, in an empty folder with packed pa
     for (const block of blocks) {
       await follow(block);
       // What a page shows as output was printed by the command before.
-      if (block.language !== "text" || block.text.startsWith("npx ")) continue;
+      if (block.language !== "text" || /^(npx|npm|export) /.test(block.text)) continue;
       for (const line of block.text.trimEnd().split("\n")) expect(output).toContain(line);
       shown.push(block.text);
     }
