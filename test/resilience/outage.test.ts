@@ -52,10 +52,11 @@ const serverFaults: readonly (readonly [string, (server: ApiServer) => () => voi
   ],
   [
     "writes fail with 409, 429 and 503",
+    // Each failure doubles the wait of a machine: where four of ten fail, eight in a row are not rare, and take two minutes.
     withFaults(
-      { match: { verbs: writes }, effect: { kind: "status", code: 409 }, probability: 0.2 },
-      { match: { verbs: writes }, effect: { kind: "status", code: 429, retryAfterSeconds: 1 }, probability: 0.1 },
-      { match: { verbs: writes }, effect: { kind: "status", code: 503 }, probability: 0.1 },
+      { match: { verbs: writes }, effect: { kind: "status", code: 409 }, probability: 0.15 },
+      { match: { verbs: writes }, effect: { kind: "status", code: 429, retryAfterSeconds: 1 }, probability: 0.05 },
+      { match: { verbs: writes }, effect: { kind: "status", code: 503 }, probability: 0.05 },
     ),
   ],
   [
