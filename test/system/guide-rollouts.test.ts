@@ -55,14 +55,15 @@ describe("the guides to previews and rollouts", () => {
     folder = await mkdtemp(join(tmpdir(), "millwright-plan-"));
     installation = await startInstallation();
     kubectl = await createKubectl(installation.kubeconfig);
-    for (const name of ["small", "big"]) await installation.api.create(machineClassResource, machineClass(name));
-    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
+    for (const name of ["example", "example-large"])
+      await installation.api.create(machineClassResource, machineClass(name));
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "example", 3));
     names["$STATE"] = join(folder, "state.yaml");
     names["$FILE"] = join(folder, "new.json");
-    await writeFile(names["$FILE"], JSON.stringify(machineDeployment("fleet", "big", 3)));
+    await writeFile(names["$FILE"], JSON.stringify(machineDeployment("fleet", "example-large", 3)));
     installation.runAlone();
     await eventually(async () => {
-      if ((await classes()).filter((each) => each === "small Running").length < 3) throw new Error("not all run");
+      if ((await classes()).filter((each) => each === "example Running").length < 3) throw new Error("not all run");
     }, 60_000);
     names["$MACHINE"] = (await installation.machines())[0]?.metadata.name ?? "";
   });
@@ -81,7 +82,9 @@ describe("the guides to previews and rollouts", () => {
     const replaced = await run(apply);
     expect(replaced.code, replaced.output).toBe(3);
     expect(replaced.output).toContain("the time of a drain and deletion is unknown");
-    expect(replaced.output).toMatch(/create MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
+    expect(replaced.output).toMatch(
+      /create MachineSet fleet-\w+ of class example-large\n\s+create 1 machine in fleet-/,
+    );
     expect(replaced.output).toContain("3 of 3 nodes can be drained without blockers");
     expect((await run(scale)).output).toContain("create 2 machines in fleet-");
     expect((await run(remove)).output).toMatch(/delete fleet-\S+ \(node /);
@@ -106,10 +109,11 @@ describe("the guides to previews and rollouts", () => {
     await rollout("Canary steps", 0);
     await rollout("Canary steps", 1);
     await eventually(
-      async () => expect(await classes()).toEqual(["big Running", "big Running", "small Running"]),
+      async () =>
+        expect(await classes()).toEqual(["example Running", "example-large Running", "example-large Running"]),
       60_000,
     );
-    names["$SET"] = await newestSet("big");
+    names["$SET"] = await newestSet("example-large");
     await eventually(async () =>
       expect((await rollout("What it waits for")).output).toContain(
         `Rollout is paused at canary step 2 of 2 with 2 new machines: to continue, annotate the MachineDeployment with machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
@@ -118,7 +122,7 @@ describe("the guides to previews and rollouts", () => {
     const shown = await run("millwright plan --scale fleet=3");
     expect(shown.output).toContain("Rollout is paused at canary step 2 of 2");
     await rollout("Canary steps", 2);
-    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("big Running")), 60_000);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("example-large Running")), 60_000);
     // Nothing failed: there is no annotation to remove, which kubectl accepts.
     await rollout("Canary steps", 3);
   });
@@ -151,11 +155,12 @@ describe("the guides to previews and rollouts", () => {
     names["$MACHINE"] = (await installation.machines())[0]?.metadata.name ?? "";
     await rollout("On deletion", 2);
     await eventually(
-      async () => expect(await classes()).toEqual(["big Running", "big Running", "small Running"]),
+      async () =>
+        expect(await classes()).toEqual(["example Running", "example-large Running", "example-large Running"]),
       60_000,
     );
     await rollout("On deletion", 3);
-    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("example Running")), 60_000);
   });
 
   it("set windows and minReadySeconds, and report invalid values", async () => {
@@ -184,15 +189,15 @@ describe("the guides to previews and rollouts", () => {
   it("pause a rollout, wait for its end, and roll back", async () => {
     const heading = "Pause, wait, roll back";
     await rollout(heading, 0);
-    await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", ofClass("big")]);
+    await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", ofClass("example-large")]);
     await eventually(async () => expect((await rollout("What it waits for")).output).toContain("* Rollout is paused"));
-    expect(await classes()).toEqual(Array(3).fill("small Running"));
+    expect(await classes()).toEqual(Array(3).fill("example Running"));
     await rollout(heading, 1);
     await rollout(heading, 2);
-    expect(await classes()).toEqual(Array(3).fill("big Running"));
-    expect((await rollout(heading, 3)).output).toMatch(/fleet-\w+ \(current\) +\d+ +big +3/);
+    expect(await classes()).toEqual(Array(3).fill("example-large Running"));
+    expect((await rollout(heading, 3)).output).toMatch(/fleet-\w+ \(current\) +\d+ +example-large +3/);
     await rollout(heading, 4);
-    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("example Running")), 60_000);
   });
 
   it("have no untested commands", async () => {
