@@ -5,7 +5,7 @@ import { reachedLevel } from "./report/level.ts";
 import { isPassed } from "./report/report.ts";
 import { contractRules } from "./rules/registry.ts";
 import { areaOf } from "./rules/registry.ts";
-import { runConformance } from "./run-conformance.ts";
+import { runConformance, selectRules } from "./run-conformance.ts";
 import type { FixtureSetup } from "./session/fixture.ts";
 import { runStartOf } from "./session/run-id.ts";
 import { openSession } from "./session/session.ts";
@@ -57,8 +57,11 @@ describe("a run", () => {
 
   it("rejects unknown rules, and classes that the driver rejects", async () => {
     await expect(runConformance({ fixture: toyFixture(), only: ["create.nothing"] })).rejects.toThrow(
-      'there is no rule "create.nothing"',
+      'there is no rule "create.nothing"; there are create.vm-is-found, ',
     );
+    expect(() => selectRules(["creat"])).toThrow('there is no rule "creat"; did you mean create?');
+    expect(() => selectRules(["create.vm-is-fund"])).toThrow("did you mean create.vm-is-found?");
+    expect(() => selectRules(["nothing"])).toThrow("rules begin with driver, spec, ");
     const machineClass = { providerSpec: {} };
     await expect(runConformance({ fixture: toyFixture(), machineClass })).rejects.toThrow(
       "the driver rejects the class",

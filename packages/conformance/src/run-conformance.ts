@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError, nearestName } from "@millwright/core";
 import { createCheckContext } from "./checks/check.ts";
 import { leftovers } from "./checks/nothing-left.ts";
 import { createCheckRunner } from "./checks/run-check.ts";
@@ -23,6 +23,16 @@ export interface RunConformanceOptions extends ConformanceOptions {
   readonly onResult?: (result: CheckResult) => void;
 }
 
+/** What was probably meant: the rules of a method that exists, or the nearest name; else all first parts. */
+function suggestionFor(name: string): string {
+  const areas = [...new Set(contractRules.map(({ id }) => id.split(".")[0] ?? ""))];
+  const [area = ""] = name.split(".");
+  const inArea = contractRules.filter(({ id }) => id.startsWith(`${area}.`)).map(({ id }) => id);
+  const near = nearestName(name, [...areas, ...contractRules.map(({ id }) => id)]);
+  if (near !== undefined) return `did you mean ${near}?`;
+  return inArea.length > 0 ? `there are ${inArea.join(", ")}` : `rules begin with ${areas.join(", ")}`;
+}
+
 /**
  * The rules that are checked.
  *
@@ -32,7 +42,7 @@ export function selectRules(only: readonly string[] = []): readonly KnownRule[] 
   const matches = (name: string, { id }: KnownRule): boolean => id === name || id.startsWith(`${name}.`);
   for (const name of only) {
     if (!contractRules.some((rule) => matches(name, rule)))
-      throw new ConfigError(`there is no rule "${name}"; docs/drivers/contract.md lists them`);
+      throw new ConfigError(`there is no rule "${name}"; ${suggestionFor(name)}`);
   }
   if (only.length === 0) return contractRules;
   return contractRules.filter((rule) => only.some((name) => matches(name, rule)));

@@ -111,10 +111,7 @@ describe("millwright conformance", () => {
     await writeFile(join(folder, "broken.yaml"), "kind: MachineClass\nproviderSpec: { machineType: [small\n");
     await writeFile(join(folder, "wrong.yaml"), "kind: MachineClass\nproviderSpec: { machineType: gigantic }\n");
     const cases: readonly (readonly [readonly string[], string])[] = [
-      [
-        [...flags, "--only", "nothing"],
-        'millwright: there is no rule "nothing"; docs/drivers/contract.md lists them\n',
-      ],
+      [[...flags, "--only", "nothing"], 'millwright: there is no rule "nothing"; rules begin with driver, spec, '],
       [["--provider", "mock"], "millwright: conformance: there is no class; name it, or return it from the fixture\n"],
       [["--class", join(folder, "secret.yaml")], `millwright: ${folder}/secret.yaml has no MachineClass\n`],
       [["--class", join(folder, "broken.yaml")], `millwright: ${folder}/broken.yaml is not valid YAML: `],
