@@ -17,7 +17,7 @@ registerHooks({
   },
 });
 `;
-const missing = "--provider aws: the package is not installed: npm install @millwright/provider-aws";
+const missing = "--provider aws: the package is not installed: npm ci in ";
 
 let folder: string;
 let installation: Installation;

@@ -154,7 +154,7 @@ describe.skipIf(!hasTmux)("programs on a terminal (where test/system/install-tmu
         const lines = await second.lines();
         const isCut = size === sizes.small;
         expect([count(lines, "Name: "), count(lines, "more lines")]).toEqual([1, isCut ? 1 : 0]);
-        expect(count(lines, "└─ Node ")).toBe(isCut ? 0 : 1);
+        expect(count(lines, "└─ 4 Nodes ")).toBe(isCut ? 0 : 1);
       });
     }
     await second.press("C-c");
