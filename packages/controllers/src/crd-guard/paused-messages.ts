@@ -1,7 +1,5 @@
-import { annotationKeys, crdDeletedReason, crdsEstablishedConditionType, eventReasons } from "@millwright/core";
+import { annotationKeys } from "@millwright/core";
 import type { CrdState } from "../model/crd-state.ts";
-import type { Reason } from "../model/decision.ts";
-import { type Condition, findCondition, setCondition, type SetConditionOptions } from "@millwright/kube";
 
 function describeCrd({ name, state }: CrdState): string {
   switch (state) {
@@ -31,18 +29,3 @@ export const deletionPausedMessage = (crd: CrdState): string =>
 /** Of an object that creates and deletes nothing meanwhile. */
 export const pausedMessage = (crd: CrdState): string =>
   `Paused: ${describeCrd(crd)}. Nothing is created, scaled or deleted. ${remedy(crd)}`;
-
-/** How a paused object shows it: in one condition, while the others stay as they were, and once in an event. */
-export function setPausedCondition(
-  before: readonly Condition[],
-  crd: CrdState,
-  options: SetConditionOptions,
-): { readonly conditions: readonly Condition[]; readonly because: readonly Reason[] } {
-  const message = pausedMessage(crd);
-  const type = crdsEstablishedConditionType;
-  const isReported = findCondition(before, type)?.message === message;
-  return {
-    conditions: setCondition(before, { type, status: "False", reason: crdDeletedReason, message }, options),
-    because: isReported ? [] : [{ type: "Warning", reason: eventReasons.crdDeleted, message }],
-  };
-}

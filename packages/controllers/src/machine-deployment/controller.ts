@@ -18,7 +18,8 @@ import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { areNodesUnread } from "../cluster/unread-target.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
-import { decideGuarded } from "../crd-guard/decide-guarded.ts";
+import { decideGuarded } from "../guards/decide-guarded.ts";
+import { ownerGuards } from "../guards/owner-guards.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -31,7 +32,7 @@ import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetCreator } from "./sets/create-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
-import { decidePaused } from "./paused-by-crd.ts";
+import { decideHeld } from "./decide-held.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type {
   MachineDeploymentAction,
@@ -158,6 +159,7 @@ export function createMachineDeploymentController(
     const inputs = observeConditionInputs(context, deployment, all, snapshot.nodes);
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };
+  const guards = ownerGuards(context, "MachineDeployment");
   const pace = createStatusUpdateThrottle<MachineDeploymentStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
@@ -203,12 +205,10 @@ export function createMachineDeploymentController(
     ],
     reconcile: async (key) => {
       const decided = await decideGuarded({
-        guard: crdGuard,
-        kind: "MachineDeployment",
-        ownedKinds: ["MachineSet", "Machine"],
+        guards,
         read: () => caches.deployments.store.get(key),
         decide,
-        decidePaused: (deployment, crd) => decidePaused(deployment, crd, clock.now()),
+        decideHeld: (deployment, hold) => decideHeld(deployment, hold, clock.now()),
       });
       if (decided === undefined) {
         pace.forget(key);

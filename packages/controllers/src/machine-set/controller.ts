@@ -21,7 +21,8 @@ import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
-import { decideGuarded } from "../crd-guard/decide-guarded.ts";
+import { decideGuarded } from "../guards/decide-guarded.ts";
+import { ownerGuards } from "../guards/owner-guards.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
@@ -33,7 +34,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas, decideMachineSet } from "./decide.ts";
 import { observeMachineSet } from "./observe.ts";
 import { expectedReplicasOf } from "./expected-replicas.ts";
-import { decidePaused } from "./paused-by-crd.ts";
+import { decideHeld } from "./decide-held.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 import { trackUnexplainedSets } from "./unexplained-sets.ts";
@@ -169,6 +170,7 @@ export function createMachineSetController(
     enterDeletions(deletionBudget, keyOf(set), decision);
     return decision;
   };
+  const guards = ownerGuards(context, "MachineSet");
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
@@ -212,12 +214,10 @@ export function createMachineSetController(
     reconcile: async (key) => {
       if (expectations.outstanding(key)?.overdueInMs === 0) await settleUnanswered(key, expectations, context);
       const decided = await decideGuarded({
-        guard: crdGuard,
-        kind: "MachineSet",
-        ownedKinds: ["Machine"],
+        guards,
         read: () => caches.sets.store.get(key),
         decide: decideAndEnter,
-        decidePaused: (each, crd) => decidePaused(each, observeMachineSet(context, each).claim.owned, crd, clock.now()),
+        decideHeld: (each, hold) => decideHeld(each, observeMachineSet(context, each).claim.owned, hold, clock.now()),
       });
       if (decided === undefined) {
         failures.delete(key);

@@ -14,7 +14,8 @@ import {
 } from "../testing/builders.ts";
 import { expectedReplicasOf } from "./expected-replicas.ts";
 import { decideMachineSet } from "./decide.ts";
-import { decidePaused } from "./paused-by-crd.ts";
+import { crdHoldOfOwner } from "../crd-guard/guard.ts";
+import { decideHeld } from "./decide-held.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -42,7 +43,7 @@ function decide(
 }
 function pause(set: MachineSet, owned: readonly Change<Machine>[]) {
   const machines = owned.map((change, index) => aMachine(named(`m${index}`), ownedBy(set), inPhase("Running"), change));
-  return decidePaused(set, machines, terminating, now);
+  return decideHeld(set, machines, crdHoldOfOwner(terminating), now);
 }
 const kinds = ({ actions }: ReturnType<typeof decide>): readonly string[] => actions.map(({ kind }) => kind);
 

@@ -1,44 +1,33 @@
-import type { Machine, MachineStatus } from "@millwright/core";
-import { type Controller, createController, keyOf, watchTriggers, keyFields } from "@millwright/kube";
-import { carryOut } from "../cluster/carry-out.ts";
+import type { Machine } from "@millwright/core";
+import { type Controller, createController, keyFields, keyOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { waitForTarget } from "../cluster/unread-target.ts";
-import { createDrainInterests } from "../drain/drain-interests.ts";
-import { createEvictionQueue } from "../drain/eviction-queue.ts";
-import { createPodKnowledge } from "../drain/known-pods.ts";
-import { createObservedDrains } from "../drain/observed-drains.ts";
-import { createVolumeIds } from "../drain/volume-ids.ts";
-import { createMachineExecutor } from "./act.ts";
-import { decideMachine } from "./decide.ts";
-import type { MachineAction, MachineDecision } from "./state/decision.ts";
-import { isDrainCarriedOut } from "./deletion/drain-carried-out.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
-import { handOverStatus } from "./deletion/hand-over.ts";
-import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
-import { createMachineProtection, watchProtection } from "./deletion/owner-protection.ts";
-import { mayNeedFallbackClass } from "./deletion/fallback-class.ts";
-import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
-import type { BudgetVerdict } from "../model/deletion-budget.ts";
+import { machineGuards } from "../guards/machine-guards.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
-import { createRemediationWatch } from "../remediation/remediation-watch.ts";
-import { wireClaims } from "./claim-triggers.ts";
-import { observeMachine } from "./observe.ts";
-import { createOperations, type Operations } from "./operations/operations.ts";
-import { reportCircuits } from "./operations/report-circuits.ts";
+import type { Guard } from "../model/hold.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
-import { createMachineStatusWriter } from "./status-writer.ts";
-import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
-import { wireTargetCluster } from "./target-triggers.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
+import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
-import { createNodeReads } from "./state/node-reads.ts";
-import { createReportedProblems } from "./state/reported-problems.ts";
+import { createMachineExecutor } from "./act.ts";
+import { wireClaims } from "./claim-triggers.ts";
+import { wireControlCluster } from "./control-triggers.ts";
+import { handOverStatus } from "./deletion/hand-over.ts";
+import { createMachineMemory, type MachineMemory } from "./memory.ts";
+import { observeMachine, vmHolderOf } from "./observe.ts";
+import type { Operations } from "./operations/operations.ts";
+import { type MachineReconciler, reconcileMachine } from "./reconcile.ts";
+import { createMachineStatusWriter } from "./status-writer.ts";
+import { wireUpToDate } from "./store-conditions.ts";
+import { wireTargetCluster } from "./target-triggers.ts";
 
 /** The controller of machines and its driver calls. */
 export interface MachineController {
   readonly controller: Controller;
   readonly operations: Operations;
+  /** Why Machines are not acted on, in the order in which it applies. */
+  readonly guards: readonly Guard<Machine>[];
   /** Evictions and deletions of pods that the API server has not answered, over all drains. */
   readonly pendingEvictions: () => number;
   /** Leaves machines that are being deleted to the next process, which may be MCM: all are Terminating. To be called after all controllers have stopped. */
@@ -62,281 +51,123 @@ export interface MachineControllerOptions {
   readonly wrapOperations?: (operations: Operations) => Operations;
 }
 
-/** Whether more has to be read before a decision. */
-const isIncomplete = (seen: ReturnType<typeof observeMachine>): boolean =>
-  seen.resolved.unread.length > 0 ||
-  seen.isClassUnchecked ||
-  seen.deletionVerdict?.verdict === "unknown" ||
-  seen.protected.state === "unknown";
-
-/** Enters the deletion of a machine that begins now. */
-function enterDeletion(
-  budget: ControllerContext["deletionBudget"],
-  { machine, pausedBy, protectedBy }: MachineSnapshot,
-  verdict: BudgetVerdict | undefined,
-): void {
-  if (verdict?.verdict === "proceed" && pausedBy === undefined && protectedBy === undefined)
-    budget?.enter(machine, verdict.cause, verdict.isApproved);
+/** The caches that must have their first lists. */
+function cachesOf(
+  context: ControllerContext,
+  unreachableAfterMs: number,
+  onRead: () => void,
+): Parameters<typeof createController>[0]["waitFor"] {
+  const { caches, crdGuard, target } = context;
+  const ofTarget = target === undefined ? undefined : { controller: "machine", caches: target.caches };
+  return [
+    caches.machines,
+    caches.sets,
+    caches.deployments,
+    caches.classes,
+    caches.secrets,
+    ...(crdGuard === undefined ? [] : [crdGuard]),
+    ...(ofTarget === undefined ? [] : waitForTarget(context, { ...ofTarget, unreachableAfterMs, onRead })),
+  ];
 }
 
-/** Maximum number of reads when the Secrets change while they are read. */
-const MAX_READS = 3;
+/** Enqueues machines when what their reconcile reads changes. */
+function wireTriggers(
+  context: ControllerContext,
+  controller: Controller,
+  { guards, memory, statuses }: Pick<MachineReconciler, "guards" | "memory" | "statuses">,
+  { missingVms }: Pick<MachineControllerOptions, "missingVms">,
+): void {
+  const { caches, target } = context;
+  const { operations, reported, nodeReads, interests, evictions, volumeIds } = memory;
+  wireControlCluster(context, controller, [operations, reported, nodeReads, ...guards, statuses]);
+  for (const guard of guards) guard.onChange?.((machine) => controller.enqueue(keyOf(machine)));
+  wireClaims(caches, controller);
+  missingVms?.onChange((key) => controller.enqueue(key));
+  wireUpToDate(caches, controller);
+  if (target !== undefined && evictions !== undefined)
+    wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
+}
+
+/** Marks a machine as Terminating, unless a hold keeps its phase. */
+async function handOverMachine(
+  key: string,
+  { context, observe, statuses }: Pick<MachineReconciler, "context" | "observe" | "statuses">,
+): Promise<void> {
+  const seen = observe(key);
+  if (seen === undefined || seen.missing.some(({ mayKeepPhase }) => mayKeepPhase === true)) return;
+  const status = handOverStatus(seen.snapshot, context.clock.now());
+  if (status === undefined) return;
+  await statuses
+    .writeStatus(seen.snapshot.machine, status)
+    .catch((error: unknown) =>
+      context.log("warn", "Failed to mark a machine as Terminating", { ...keyFields(key), error }),
+    );
+}
 
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
-  {
-    driver,
-    missingVms,
-    vmOwners,
-    settings,
-    workers,
-    disablesScaleDown,
-    wrapOperations = (all) => all,
-  }: MachineControllerOptions,
+  options: MachineControllerOptions,
 ): MachineController {
-  const { caches, target, clock, namespace, deletionBudget } = context;
-  const limits = {
-    get perGroup() {
-      return settings.maxConcurrentCreationsPerClass;
-    },
-    get inAll() {
-      return settings.maxConcurrentCreations;
-    },
-    get exhaustedRetryMs() {
-      return settings.resourceExhaustedRetryMs;
-    },
-  };
-  const operations = wrapOperations(createOperations(clock, limits, reportCircuits(context)));
-  const reported = createReportedProblems();
-  const nodeReads = createNodeReads(clock);
-  const protection = createMachineProtection(context);
-  const interests = createDrainInterests();
-  const volumeIds = createVolumeIds(clock);
-  const evictions =
-    target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random: context.random });
-  const podKnowledge = target === undefined ? undefined : createPodKnowledge(target.caches.pods);
-  const observedDrains = createObservedDrains(clock);
-  const keyOfName = (name: string): string => `${namespace}/${name}`;
+  const { driver, settings, workers, vmOwners, wrapOperations = (all) => all } = options;
+  const { caches, namespace, clock, random, log } = context;
+  const memory: MachineMemory = createMachineMemory(context, settings, wrapOperations);
+  // Nothing is enqueued before the controller exists.
+  const enqueue: Controller["enqueue"] = (...request) => controller.enqueue(...request);
+  const remediations = createRemediationWatch(context, settings, { enqueue });
   const executor = createMachineExecutor(context, {
-    operations,
+    ...memory,
     driver,
     settings,
-    remediations: { start: (uid, group) => remediations.start(uid, group), cancel: (uid) => remediations.cancel(uid) },
-    evictions,
-    volumeIds,
-    podKnowledge,
-    nodeReads,
-    enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
+    remediations,
+    enqueue: ({ metadata }) => enqueue(`${namespace}/${metadata.name}`),
   });
-
   const statuses = createMachineStatusWriter(clock, executor.machines, caches.machines.store);
-
-  const observe = (key: string): ReturnType<typeof observeMachine> | undefined => {
-    const machine = caches.machines.store.get(key);
-    return machine === undefined
-      ? undefined
-      : observeMachine(machine, {
-          context,
-          operations,
-          reported,
-          nodeReads,
-          remediations,
-          driver,
-          protection,
-          missingVms,
-          vmOwners,
-          settings,
-          disablesScaleDown,
-          evictions: evictions ?? noEvictions,
-          volumeIds,
-          podKnowledge,
-          observedDrains,
-        });
+  const operationOf = memory.operations.get;
+  const guards = machineGuards(context, {
+    operationOf,
+    holderOf: (machine) => vmHolderOf(machine, operationOf(machine.metadata.uid ?? ""), { context, vmOwners }),
+    vmOwners,
+  });
+  const sources = { ...options, ...memory, context, guards, remediations };
+  const reconciler: MachineReconciler = {
+    context,
+    observe(key) {
+      const machine = caches.machines.store.get(key);
+      return machine === undefined ? undefined : observeMachine(machine, sources);
+    },
+    guards,
+    memory,
+    executor,
+    statuses,
+    enqueue,
   };
-
-  /** Records what is known of the machine's drain; `undefined`: there is no machine. */
-  const noteDrain = (key: string, snapshot: MachineSnapshot | undefined): void => {
-    interests.note(key, snapshot?.drain);
-    podKnowledge?.note(key, snapshot?.drain?.node);
-    observedDrains.note(key, isDrainCarriedOut(snapshot));
-  };
-
-  const isUnchanged = ({ metadata }: Machine): boolean =>
-    caches.machines.store.getByRef(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
-
-  /** Reads what a decision lacks. */
-  const readMissing = async (seen: ReturnType<typeof observeMachine>): Promise<void> => {
-    await caches.secrets.read(seen.resolved.unread);
-    if (seen.isClassUnchecked) await context.classChecks?.check(seen.resolved);
-    if (seen.deletionVerdict?.verdict === "unknown") await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
-    if (seen.protected.state === "unknown") await protection.refresh(seen.snapshot.machine);
-  };
-
+  const allKeys = (): string[] => caches.machines.store.list(namespace).map(keyOf);
   const controller = createController({
     name: "machine",
     workers,
-    waitFor: [
-      caches.machines,
-      caches.sets,
-      caches.deployments,
-      caches.classes,
-      caches.secrets,
-      ...(context.crdGuard === undefined ? [] : [context.crdGuard]),
-      ...(target === undefined
-        ? []
-        : waitForTarget(context, {
-            controller: "machine",
-            caches: target.caches,
-            unreachableAfterMs: settings.unreachableAfterMs,
-            onRead() {
-              for (const machine of caches.machines.store.list(namespace)) controller.enqueue(keyOf(machine));
-            },
-          })),
-    ],
-    allKeys: () => caches.machines.store.list(namespace).map(keyOf),
+    waitFor: cachesOf(context, settings.unreachableAfterMs, () => {
+      for (const key of allKeys()) enqueue(key);
+    }),
+    allKeys,
     clock,
-    random: context.random,
-    log: context.log,
-    reconcile: async (key) => {
-      let seen = observe(key);
-      for (let reads = 0; seen !== undefined && isIncomplete(seen); reads++) {
-        if (reads === MAX_READS)
-          throw new Error(
-            "Secrets of the MachineClass, or CustomResourceDefinitions, change faster than they can be read",
-          );
-        await readMissing(seen);
-        // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
-        seen = observe(key);
-      }
-      noteDrain(key, seen?.snapshot);
-      if (seen === undefined) return { done: true };
-      const { snapshot, resolved } = seen;
-      const { machine } = snapshot;
-      const decision = decideMachine(snapshot, clock.now());
-      const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
-        statusWithConditions(context, snapshot, status, clock.now());
-      // With its actions: a driver call whose outcome is not stored must not be acknowledged.
-      const waitMs = statuses.waitMs(machine, () => statusAfter(decision.status));
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-      enterDeletion(deletionBudget, snapshot, seen.budgetVerdict);
-      const subject = { object: machine, writer: statuses, events: context.events, log: context.log };
-      let failing: MachineAction | undefined;
-      const act = async (action: MachineAction): Promise<void> => {
-        failing = action;
-        await executor.act(machine, resolved, action);
-        failing = undefined;
-      };
-      const result = await carryOut(decision, act, { ...subject, statusAfter }).catch(async (error: unknown) => {
-        const why = isDeleting(machine) ? interruption(error, failing) : undefined;
-        if (why !== undefined) {
-          const reported = interruptedDeletion(snapshot, decision, why, clock.now());
-          await carryOut(reported, act, subject).catch(() => undefined);
-        }
-        throw error;
-      });
-      // Another process may have written the same: then no event of the writes brings the machine back.
-      if (acknowledgeStored(operations, snapshot, decision) && isUnchanged(machine)) controller.enqueue(key);
-      reported.record(machine.metadata.uid ?? "", decision.because);
-      return result;
-    },
+    random,
+    log,
+    reconcile: (key) => reconcileMachine(key, reconciler),
   });
-
-  const handOverMachine = async (key: string): Promise<void> => {
-    const seen = observe(key);
-    if (seen === undefined || seen.deletionVerdict?.verdict === "unknown") return;
-    const status = handOverStatus(seen.snapshot, clock.now());
-    if (status === undefined) return;
-    await statuses
-      .writeStatus(seen.snapshot.machine, status)
-      .catch((error: unknown) =>
-        context.log("warn", "Failed to mark a machine as Terminating", { ...keyFields(key), error }),
-      );
-  };
-
-  const remediations = createRemediationWatch(context, settings, controller);
-  wireControlCluster(context, controller, [operations, reported, nodeReads, protection, statuses]);
-  watchProtection(context, (machine) => controller.enqueue(keyOf(machine)));
-  wireClaims(caches, controller);
-  deletionBudget?.onChange((machine) => controller.enqueue(keyOf(machine)));
-  missingVms?.onChange((key) => controller.enqueue(key));
-  wireUpToDate(caches, controller);
-  vmOwners?.onChange((key) => controller.enqueue(key));
-  if (target !== undefined && evictions !== undefined)
-    wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
+  wireTriggers(context, controller, reconciler, options);
   return {
     controller: {
       ...controller,
       start: async (signal) => void (await Promise.all([controller.start(signal), remediations.run(signal)])),
     },
-    operations,
-    pendingEvictions: () => evictions?.depth ?? 0,
+    operations: memory.operations,
+    guards,
+    pendingEvictions: () => memory.evictions?.depth ?? 0,
     async handOver() {
       const terminating = caches.machines.store.list(namespace).filter(isDeleting);
-      await Promise.all(terminating.map((machine) => handOverMachine(keyOf(machine))));
+      await Promise.all(terminating.map((machine) => handOverMachine(keyOf(machine), reconciler)));
     },
-    async close() {
-      await Promise.all([operations.close(), volumeIds.close(), evictions?.close()]);
-    },
+    close: memory.close,
   };
-}
-
-/**
- * Acknowledges the outcome of a driver call that the writes of a decision have stored. Before the status is stored, the driver would be called again for what is known.
- *
- * @returns whether the next decision does not see the call any more
- */
-function acknowledgeStored(
-  operations: Operations,
-  { machine, operation }: MachineSnapshot,
-  { actions }: MachineDecision,
-): boolean {
-  if (!actions.some(({ kind }) => kind === "AcknowledgeOperation")) return false;
-  operations.acknowledge(machine.metadata.uid ?? "", operation);
-  return operation?.state === "done";
-}
-
-/** Without a target cluster no pod is evicted. */
-const noEvictions = { view: () => undefined };
-
-/** Enqueues machines when they, their classes or the secrets of their classes change. */
-function wireControlCluster(
-  { caches, namespace, crdGuard }: ControllerContext,
-  controller: Controller,
-  memories: readonly { forget(uid: string): void }[],
-): void {
-  // A machine may be deleted through a fallback class.
-  const keysOfClass = (name: string): string[] =>
-    [
-      ...caches.machines.store.byIndex("class", name),
-      ...caches.machines.store.list(namespace).filter(mayNeedFallbackClass),
-    ].map(keyOf);
-  watchTriggers({
-    store: caches.machines.store,
-    controller,
-    keys: ({ metadata }) => [`${namespace}/${metadata.name}`],
-  });
-  caches.machines.store.subscribe((old, current) => {
-    if (current !== undefined || old?.metadata.uid === undefined) return;
-    for (const memory of memories) memory.forget(old.metadata.uid);
-  });
-  crdGuard?.onChange(() => {
-    for (const machine of caches.machines.store.list(namespace))
-      if (machine.metadata.deletionTimestamp !== undefined) controller.enqueue(keyOf(machine));
-  });
-  watchTriggers({
-    store: caches.classes.store,
-    controller,
-    when: isClassChange,
-    keys: ({ metadata }) => keysOfClass(metadata.name),
-  });
-  watchTriggers({
-    store: caches.secrets.store,
-    controller,
-    when: isSecretChange,
-    keys: ({ metadata }) =>
-      caches.classes.store
-        .byIndex("secret", metadata.name)
-        .flatMap((machineClass) => keysOfClass(machineClass.metadata.name)),
-  });
 }

@@ -1,7 +1,7 @@
 import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
-import { hasId } from "../model/provisioning.ts";
-import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
+import { hasId, needsCreation } from "../model/provisioning.ts";
+import { decideCreation } from "./creation/decide-creation.ts";
 import { decideInitialization } from "./creation/decide-initialization.ts";
 import { isInitializationDue } from "../model/initialization.ts";
 import { intentAnnotation, noRequestAnnotation, readIntent } from "../model/creation-intent.ts";
@@ -9,14 +9,12 @@ import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
-import { decideHeldDeletion } from "./deletion/held.ts";
-import { decidePausedDeletion } from "./deletion/paused.ts";
-import { decideConflict, hasConflict, withoutConflict } from "./decide-conflict.ts";
-import { decideUnreadTarget } from "./decide-unread-target.ts";
+import { hasConflict, withoutConflict } from "./holds/conflict.ts";
+import { decideHeld } from "./holds/decide-held.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
-import { runSteps } from "./run-steps.ts";
+import { runSteps } from "./state/run-steps.ts";
 import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
 import { statusOf } from "../model/status-change.ts";
@@ -41,11 +39,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     const decision = decideMachine({ ...snapshot, operation: undefined }, now);
     return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
   }
-  const paused = decidePausedDeletion(snapshot, now) ?? decideHeldDeletion(snapshot, now);
-  if (paused !== undefined) return paused;
-  if (isNodeUnread(snapshot)) return decideUnreadTarget(snapshot, now);
-  if (snapshot.holder !== undefined && (hasId(machine) || machine.metadata.deletionTimestamp != null))
-    return decideConflict(snapshot, snapshot.holder, now);
+  if (snapshot.hold !== undefined) return decideHeld(snapshot, snapshot.hold, now);
   if (hasConflict(machine)) return endConflict(snapshot, now);
   if (machine.metadata.deletionTimestamp != null) return withTokenRemoval(snapshot, decideDeletion(snapshot, now));
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
@@ -53,12 +47,6 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   }
   return decideLiving(snapshot, now);
 }
-
-/** Whether the machine may have a node that was never listed; one whose VM is only to be created has none. */
-const isNodeUnread = (snapshot: MachineSnapshot): boolean => {
-  const { machine, isTargetUnread = false } = snapshot;
-  return isTargetUnread && (machine.metadata.deletionTimestamp != null || !needsCreation(snapshot) || hasId(machine));
-};
 
 /** Creates the VM of a machine, or follows its node. */
 function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {

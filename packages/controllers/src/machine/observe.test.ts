@@ -21,7 +21,6 @@ import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
-import { createMachineProtection } from "./deletion/owner-protection.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { createNodeReads } from "./state/node-reads.ts";
@@ -68,12 +67,14 @@ async function observe(
       nodeReads: createNodeReads(clock),
       remediations: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
-      protection: createMachineProtection(context),
+      guards: [],
       settings: defaultMachineSettings,
-      evictions: { view: () => undefined },
-      volumeIds: createVolumeIds(clock),
-      observedDrains: createObservedDrains(context.clock),
-      podKnowledge: context.target === undefined ? undefined : createPodKnowledge(context.target.caches.pods),
+      drains: {
+        evictions: { view: () => undefined },
+        volumeIds: createVolumeIds(clock),
+        observedDrains: createObservedDrains(context.clock),
+        podKnowledge: context.target === undefined ? undefined : createPodKnowledge(context.target.caches.pods),
+      },
     }),
     operations,
   };
@@ -84,8 +85,8 @@ test.each<[string, Machine, string | undefined]>([
   ["that of no other machine", aMachine(withVm), undefined],
   ["that of no machine without the name of a node", aMachine(beingDeleted()), undefined],
 ])("the node to read is %s", async (_, machine, expected) => {
-  expect((await observe(machine, [])).snapshot.unreadNode).toBe(expected);
-  expect((await observe(machine, [aNode()])).snapshot.unreadNode).toBe(expected);
+  expect((await observe(machine, [])).snapshot.link.unreadNode).toBe(expected);
+  expect((await observe(machine, [aNode()])).snapshot.link.unreadNode).toBe(expected);
 });
 
 describe("the node of a machine", () => {
@@ -137,13 +138,13 @@ describe("the node of a machine", () => {
   });
 
   it("is proved by ids, or only linked by names", async () => {
-    const matchOf = async (id?: string) => (await observe(labelledToo, [node("node", id)])).snapshot.nodeMatch;
+    const matchOf = async (id?: string) => (await observe(labelledToo, [node("node", id)])).snapshot.link.match;
     expect([await matchOf(ours), await matchOf()]).toEqual(["same", "unknown"]);
   });
 
   it("is reported apart when the label names the node of another VM", async () => {
     const { snapshot } = await observe(labelledToo, [node("node", foreign)]);
-    expect(snapshot.foreignNode?.metadata.name).toBe("node");
+    expect(snapshot.link.foreignNode?.metadata.name).toBe("node");
   });
 
   it("is what the driver of the class answers, with all that is known of VM and node", async () => {
@@ -159,7 +160,7 @@ describe("the node of a machine", () => {
     });
     const { snapshot } = await observe(labelledToo, [known], { matchVm });
     expect(snapshot.node).toBeUndefined();
-    expect(snapshot.foreignNode?.metadata.name).toBe("node");
+    expect(snapshot.link.foreignNode?.metadata.name).toBe("node");
     expect(matched[0]).toEqual([
       "mock",
       { machineName: "machine", providerId: "aws:///eu-west-1/i-1", nodeName: "node", addresses: [] },
@@ -191,7 +192,7 @@ describe("other machines that claim the node", () => {
     const machine = aMachine(withVm, { spec: { providerID: own } });
     const nodes = [aNode({ metadata: { name: "node" }, spec: { providerID } })];
     const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
-    expect(snapshot.competingMachines).toEqual(expected);
+    expect(snapshot.link.competingMachines).toEqual(expected);
   });
 
   test.each([
@@ -212,12 +213,16 @@ it("is neither drained nor deleted by a machine that only names it, while that o
   const { snapshot } = await observe(machine, [aNode({ metadata: { name: "node" }, spec: { providerID } })], {
     others,
   });
-  expect([snapshot.node, snapshot.drain, snapshot.foreignNode?.metadata.name]).toEqual([undefined, undefined, "node"]);
+  expect([snapshot.node, snapshot.drain, snapshot.link.foreignNode?.metadata.name]).toEqual([
+    undefined,
+    undefined,
+    "node",
+  ]);
 });
 
 it("has its times by the clock of its own API server", async () => {
   const node = aNode({ metadata: { name: "node" } });
-  expect((await observe(aMachine(withVm), [node], { targetAheadMs: 5_000 })).snapshot.clockAheadMs).toBe(5_000);
+  expect((await observe(aMachine(withVm), [node], { targetAheadMs: 5_000 })).snapshot.link.clockAheadMs).toBe(5_000);
 });
 
 describe("another Machine that holds the VM", () => {

@@ -11,15 +11,14 @@ import {
   testNamespace,
 } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
-import { aSnapshot, testNow, withVm } from "../testing/snapshots.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
+import { aSnapshot, testNow, withVm, type SnapshotChange } from "../testing/snapshots.ts";
 import { statusWithConditions, wireUpToDate } from "./store-conditions.ts";
 
 const machine = aMachine(withVm, inPhase("Running"));
 const decided: MachineStatus = { ...machine.status, lastKnownState: "changed" };
 
 /** The status of the machine with its conditions, while the cache holds `cached`. */
-async function statusOver(cached: typeof machine, change: Partial<MachineSnapshot> = {}) {
+async function statusOver(cached: typeof machine, change: SnapshotChange = {}) {
   const { api, newContext, run } = createTestCluster();
   api.seed(machineResource, cached);
   const context = newContext();

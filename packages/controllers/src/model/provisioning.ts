@@ -8,3 +8,13 @@ export function isProvisioning(machine: Machine): boolean {
 
 /** Whether the id of the VM is stored. */
 export const hasId = ({ spec }: Machine): boolean => spec.providerID !== undefined && spec.providerID !== "";
+
+/**
+ * Whether the machine has no VM yet, or its VM is not in its status yet. A Failed machine gets no VM: it is replaced, and a VM
+ * created now could be orphaned.
+ */
+export function needsCreation({ machine }: { readonly machine: Machine }): boolean {
+  const phase = phaseOf(machine);
+  // An unknown phase of another version may mean that there is a VM.
+  return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isProvisioning(machine));
+}

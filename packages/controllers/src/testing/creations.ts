@@ -1,9 +1,8 @@
 import type { Machine } from "@millwright/core";
 import { decideCreation } from "../machine/creation/decide-creation.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
-import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { annotated, type Change } from "./builders.ts";
-import { aSnapshot, machineAfter, testNow } from "./snapshots.ts";
+import { aSnapshot, machineAfter, testNow, type SnapshotChange } from "./snapshots.ts";
 
 const annotation = "machine.millwright.dev/creation-intent";
 
@@ -42,11 +41,11 @@ export const failedBefore = (errorCode = "Internal"): Change<Machine> => ({
 export const vm = { providerId: "vm-1", nodeName: "node" };
 
 /** What is decided about a machine that is on its way to a VM. */
-export const decide = (change: Partial<MachineSnapshot> = {}, now = testNow): MachineDecision =>
+export const decide = (change: SnapshotChange = {}, now = testNow): MachineDecision =>
   decideCreation(aSnapshot(change), now);
 
 /** The machine when that is written down. */
-export function machineThen(change: Partial<MachineSnapshot>, now = testNow): Machine {
+export function machineThen(change: SnapshotChange, now = testNow): Machine {
   const snapshot = aSnapshot(change);
   return machineAfter(snapshot, decideCreation(snapshot, now));
 }

@@ -1,9 +1,8 @@
 import { type Machine } from "@millwright/core";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, beingDeleted, type Change, inPhase } from "./builders.ts";
-import { aSnapshot, itsNode, lastly, testNow, withVm } from "./snapshots.ts";
+import { aSnapshot, itsNode, lastly, testNow, withVm, type SnapshotChange } from "./snapshots.ts";
 import { decideDeletion } from "../machine/deletion/decide-deletion.ts";
-import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 
 /** A machine whose deletion began just now, with a VM and a node that has joined. */
 export const going = (...changes: readonly Change<Machine>[]) =>
@@ -55,10 +54,10 @@ export const marker = {
 } as const;
 
 /** The decision about a machine that is being deleted. */
-export const decide = (change: Partial<MachineSnapshot>, now = testNow) => decideDeletion(aSnapshot(change), now);
+export const decide = (change: SnapshotChange, now = testNow) => decideDeletion(aSnapshot(change), now);
 
 /** What its last operation will show. */
-export const textOf = (change: Partial<MachineSnapshot>, now = testNow) => {
+export const textOf = (change: SnapshotChange, now = testNow) => {
   const { state, type, description } = decide(change, now).status?.lastOperation ?? {};
   return `${type} ${state}: ${description}`;
 };

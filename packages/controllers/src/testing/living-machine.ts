@@ -3,7 +3,7 @@ import { drainRecordPatch } from "../drain/drain-record.ts";
 import { applyMergePatch } from "@millwright/kube";
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { MachineAction, MachineDecision } from "../machine/state/decision.ts";
-import type { Step } from "../machine/run-steps.ts";
+import type { Step } from "../machine/state/run-steps.ts";
 import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { aSnapshot } from "./snapshots.ts";
 

@@ -2,8 +2,7 @@ import type { NodeCondition } from "@millwright/core";
 import type { Node } from "../model/node-objects.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideHealth } from "../machine/health/decide-health.ts";
-import type { MachineSnapshot } from "../machine/state/snapshot.ts";
-import { aSnapshot, itsNode, lastly, testNow } from "./snapshots.ts";
+import { aSnapshot, itsNode, lastly, testNow, type SnapshotChange } from "./snapshots.ts";
 
 /** Conditions of a node that is well. */
 export const healthy: readonly NodeCondition[] = [
@@ -26,5 +25,4 @@ export const creating = lastly("Create", "Processing", "Creating machine on clou
 export const joinedBefore = { status: { conditions: healthy } };
 
 /** What is decided about the health of a machine. */
-export const decide = (change: Partial<MachineSnapshot>, now = testNow): MachineDecision =>
-  decideHealth(aSnapshot(change), now);
+export const decide = (change: SnapshotChange, now = testNow): MachineDecision => decideHealth(aSnapshot(change), now);

@@ -11,8 +11,11 @@ import type {
   OperationResult,
   OperationView,
 } from "../model/operation.ts";
-import { type MachineSnapshot } from "../machine/state/snapshot.ts";
+import type { MachineSnapshot, NodeLink } from "../machine/state/snapshot.ts";
 import { type ClassView } from "../cluster/class-view.ts";
+import { conflictGuard } from "../guards/conflict.ts";
+import { unreadTargetGuard } from "../guards/unread-target.ts";
+import { type Hold, judge } from "../model/hold.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
 import { aDrainView } from "./drain-views.ts";
@@ -20,8 +23,52 @@ import { testNow } from "./test-time.ts";
 
 export { later, testNow } from "./test-time.ts";
 
+/** A snapshot with the fields of its link beside the others, and with what the guards see that hold a living machine. */
+export type SnapshotChange = Partial<MachineSnapshot & NodeLink> & {
+  readonly nodeMatch?: NodeLink["match"];
+  /** Whether the target cluster was never listed. */
+  readonly isTargetUnread?: boolean;
+};
+
+const noLink: NodeLink = {
+  match: "unknown",
+  competingMachines: [],
+  foreignNode: undefined,
+  clockAheadMs: 0,
+  unreadNode: undefined,
+  sameNameNode: undefined,
+};
+
+/** The hold of a machine, by the guards of the controllers. */
+const holdOf = ({ machine = aMachine(), holder, isTargetUnread = false }: SnapshotChange): Hold | undefined => {
+  const guards = [
+    unreadTargetGuard(() => isTargetUnread),
+    conflictGuard(
+      () => holder,
+      () => undefined,
+    ),
+  ];
+  return judge(guards, machine).hold;
+};
+
 /** What a pass sees of a sound machine in a target cluster, no call under way and no node, unless changed. */
-export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapshot => ({
+export const aSnapshot = (all: SnapshotChange = {}): MachineSnapshot => {
+  const {
+    match = noLink.match,
+    nodeMatch = match,
+    competingMachines = noLink.competingMachines,
+    foreignNode,
+    clockAheadMs = 0,
+    unreadNode,
+    sameNameNode,
+    isTargetUnread: _,
+    ...change
+  } = all;
+  const link = { match: nodeMatch, competingMachines, foreignNode, clockAheadMs, unreadNode, sameNameNode };
+  return { ...soundSnapshot(change), hold: holdOf(all), link, ...change };
+};
+
+const soundSnapshot = (change: Partial<MachineSnapshot>): MachineSnapshot => ({
   machine: aMachine(),
   isReadable: true,
   problems: [],
@@ -29,12 +76,9 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   inputs: "class-1/secret-1",
   hasTarget: true,
   node: undefined,
-  nodeMatch: "unknown",
-  competingMachines: [],
-  foreignNode: undefined,
+  link: noLink,
   history: noHistory,
   remediation: noRemediationHold,
-  sameNameNode: undefined,
   wantsToken: false,
   // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
   drain:
@@ -53,7 +97,6 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   reported: new Map(),
   operation: undefined,
   settings: defaultMachineSettings,
-  ...change,
 });
 
 /** A class that cannot be used. */

@@ -2,9 +2,8 @@ import type { Machine } from "@millwright/core";
 import type { Node } from "../model/node-objects.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideNodeSync } from "../machine/node-sync/decide-node-sync.ts";
-import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { aMachine } from "./builders.ts";
-import { aSnapshot, itsNode, withVm } from "./snapshots.ts";
+import { aSnapshot, itsNode, withVm, type SnapshotChange } from "./snapshots.ts";
 
 /** The finalizer that machines add to their nodes. */
 export const nodeFinalizer = "node.machine.sapcloud.io/machine-controller";
@@ -20,5 +19,5 @@ export const aHeldNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
 export const decideNode = (
   node: Node | undefined,
   machine: Machine = bare,
-  change: Partial<MachineSnapshot> = {},
+  change: SnapshotChange = {},
 ): MachineDecision => decideNodeSync(aSnapshot({ machine, node, ...change }));

@@ -12,7 +12,7 @@ import {
   vm,
 } from "../../testing/creations.ts";
 import { aSnapshot, failed, running, succeeded, withVm } from "../../testing/snapshots.ts";
-import { needsCreation } from "./decide-creation.ts";
+import { needsCreation } from "../../model/provisioning.ts";
 
 describe("which machines get a VM", () => {
   test.each([

@@ -1,8 +1,7 @@
-import { phaseOf } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { hasId, isProvisioning } from "../../model/provisioning.ts";
+import { hasId } from "../../model/provisioning.ts";
 import { decidePending } from "./decide-pending.ts";
 import { decideInitialization, settle } from "./decide-initialization.ts";
 import { decideStaleVm } from "./decide-stale-vm.ts";
@@ -13,16 +12,6 @@ import { recordVm, rejectVm } from "./record-vm.ts";
 import { areIdsRecorded } from "../state/vm-ids.ts";
 import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
 import { beginCreation } from "./start-creation.ts";
-
-/**
- * Whether the machine has no VM yet, or its VM is not in its status yet. A Failed machine gets no VM: it is replaced, and a VM
- * created now could be orphaned.
- */
-export function needsCreation({ machine }: MachineSnapshot): boolean {
-  const phase = phaseOf(machine);
-  // An unknown phase of another version may mean that there is a VM.
-  return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isProvisioning(machine));
-}
 
 /**
  * Creates the VM of a machine. Unmet preconditions are reported by name; the intent is stored on the machine before the driver is called; the

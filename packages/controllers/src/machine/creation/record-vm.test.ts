@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, annotated, inPhase } from "../../testing/builders.ts";
 import { decide, machineThen, vm } from "../../testing/creations.ts";
 import { aSnapshot, kindsOf, succeeded } from "../../testing/snapshots.ts";
-import { needsCreation } from "./decide-creation.ts";
+import { needsCreation } from "../../model/provisioning.ts";
 
 describe("a new VM", () => {
   it("stores id, node name and priority in one patch before the phase, which is Pending", () => {

@@ -16,6 +16,7 @@ import {
   succeeded,
   testNow,
   unusable,
+  type SnapshotChange,
 } from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import {
@@ -204,7 +205,7 @@ describe("draining", () => {
 
 describe("the condition Terminating of the node", () => {
   const emptied = itsNode({ spec: { unschedulable: true } });
-  const conditionAt = (change: Partial<MachineSnapshot>) =>
+  const conditionAt = (change: SnapshotChange) =>
     decide({ machine: going(), node: emptied, ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
   const reason = (text: string) => ({ patch: { conditions: [{ type: "Terminating", status: "True", reason: text }] } });
 
@@ -257,7 +258,7 @@ describe("the condition Terminating of the node", () => {
     });
   });
 
-  it.each<[string, Partial<MachineSnapshot>]>([
+  it.each<[string, SnapshotChange]>([
     ["has volumes", { node: held(), attachments: [{ metadata: { name: "va", uid: "uid-va" } }] }],
     ["is drained by force", { machine: going(labelled({ "force-deletion": "true" })), node: held() }],
     ["is being deleted", { node: held({ deletionTimestamp: "2026-01-01T00:10:00Z" }) }],
@@ -429,7 +430,7 @@ describe("an unreachable node", () => {
       expect(kindsOf(decide({ machine: drained, node: cordoned(), pods: [] }))).toEqual(["StartOperation"]);
     });
 
-    it.each<[string, Partial<MachineSnapshot>]>([
+    it.each<[string, SnapshotChange]>([
       ["while the driver deletes the VM", { operation: running("delete") }],
       ["while the cloud deletes the VM", { operation: pending("delete") }],
       ["once the VM is deleted", { operation: succeeded("delete") }],

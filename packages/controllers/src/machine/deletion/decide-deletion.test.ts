@@ -13,9 +13,9 @@ import {
   succeeded,
   testNow,
   unusable,
+  type SnapshotChange,
 } from "../../testing/snapshots.ts";
 import { aDrainView } from "../../testing/drain-views.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { intent } from "../../testing/creations.ts";
 import { aPod, at, begun, cordoned, decide, going, marker, textOf } from "../../testing/deletions.ts";
@@ -69,7 +69,7 @@ describe("the whole flow, stage by stage", () => {
   });
 
   it("writes the first status at once where it lasts: with pods to evict, or without the pods", () => {
-    const drains: readonly Partial<MachineSnapshot>[] = [
+    const drains: readonly SnapshotChange[] = [
       { pods: [aPod("a")] },
       { drain: aDrainView({ node: cordoned(), knownPods: "disconnected" }) },
     ];
@@ -111,7 +111,7 @@ describe("the whole flow, stage by stage", () => {
     expect(late.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
   });
 
-  it.each<[string, Partial<MachineSnapshot>]>([
+  it.each<[string, SnapshotChange]>([
     ["that was not healthy", { machine: going(inPhase("Failed")), node: cordoned() }],
     ["whose drain is stored", { machine: at(marker.drain), node: cordoned() }],
     [

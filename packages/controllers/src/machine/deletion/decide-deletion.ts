@@ -11,8 +11,7 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { isBeforeVm } from "../drain/draining.ts";
-import { interruptedDeletion } from "./interrupted.ts";
+import { finishCreation } from "./finish-creation.ts";
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
@@ -21,7 +20,6 @@ import { withoutAttempts } from "../../model/failed-attempts.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
-import { recordIds } from "../state/vm-ids.ts";
 
 /** The stages of the deletion flow, in order. Each stage returns the next one. */
 const stages: Readonly<Record<DeletionStage, Stage>> = {
@@ -77,19 +75,14 @@ function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now
  */
 export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
   if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
-  // A VM that is being created must be known before it can be deleted.
-  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "running") return nothing;
-
-  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
-    return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
-  const rejection = recordRejection(snapshot);
-  if (rejection.length > 0) return { actions: rejection, because: [] };
-  return snapshot.isTargetUnread === true ? waitForLists(snapshot, now) : runStages(snapshot, now);
+  return beforeStages(snapshot) ?? runStages(snapshot, now);
 }
 
-/** Keeps the stage of the deletion until the Nodes and pods are listed. What was reported after the drain is kept: a drain that was skipped is made up for when the node recovers. */
-const waitForLists = (snapshot: MachineSnapshot, now: Date): MachineDecision =>
-  isBeforeVm(snapshot.machine) ? interruptedDeletion(snapshot, nothing, deletionEvents.targetUnread(), now) : nothing;
+/** What a machine does before any stage of its deletion: what is known of its creation is stored. */
+export function beforeStages(snapshot: MachineSnapshot): MachineDecision | undefined {
+  const rejection = recordRejection(snapshot);
+  return finishCreation(snapshot) ?? (rejection.length > 0 ? { actions: rejection, because: [] } : undefined);
+}
 
 /** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
 const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, happened: string | undefined): boolean =>

@@ -74,7 +74,7 @@ function storeInterruption(
 }
 
 /** Why there is no node to drain. */
-function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
+function whyNoDrain({ machine, link: { foreignNode } }: MachineSnapshot): string {
   const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
   if (foreignNode !== undefined) return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name);
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
@@ -95,7 +95,8 @@ const CHECK_MS = 5_000;
  * now, when a user forces the deletion, or when the drain timeout is over: the API server may be unreachable for ever.
  */
 function readNodeFirst(snapshot: MachineSnapshot, now: Date): StageResult | undefined {
-  const { machine, unreadNode } = snapshot;
+  const { machine, link } = snapshot;
+  const { unreadNode } = link;
   const isForced = isForceDeletion(machine) || now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
   if (unreadNode === undefined || isForced) return undefined;
   const actions = [{ kind: "ReadNode", name: unreadNode }] as const;

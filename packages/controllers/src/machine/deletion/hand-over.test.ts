@@ -4,9 +4,10 @@ import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
 import { handOverStatus } from "./hand-over.ts";
 
-const pausedBy: CrdState = {
+const crd: CrdState = {
   name: "machines.machine.sapcloud.io",
   state: "terminating",
   createdAt: 0,
@@ -29,7 +30,7 @@ it("leaves a machine whose deletion has not started as Terminating, at the first
 it.each([
   ["that is not being deleted", aSnapshot({ machine: aMachine(withVm, inPhase("Running")) })],
   ["whose deletion has started", aSnapshot({ machine: aMachine(deleted, inPhase("Terminating")) })],
-  ["whose deletion is paused", aSnapshot({ machine: deleted, pausedBy })],
+  ["whose deletion is paused", aSnapshot({ machine: deleted, hold: crdHoldOfMachine(crd) })],
   ["without our finalizer", aSnapshot({ machine: aMachine(deleted, { metadata: { finalizers: ["other"] } }) })],
   ["without finalizers", aSnapshot({ machine: aMachine(deleted, { metadata: { finalizers: null } }) })],
 ])("leaves a machine %s as it is", (_, snapshot) => {

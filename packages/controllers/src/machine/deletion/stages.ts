@@ -120,14 +120,14 @@ function afterLookUp(snapshot: MachineSnapshot, lookUp: EndedOperation, now: Dat
 
 /** Finds the node of the machine: from the objects, else from the driver. */
 export const getVmStatus: Stage = (snapshot, now) => {
-  const { machine, node, foreignNode, hasTarget, operation, classView } = snapshot;
+  const { machine, node, link, hasTarget, operation, classView } = snapshot;
   if (!hasTarget) return { next: "DeleteVm", happened: deletionEvents.noTargetCluster() };
   // The node of that name belongs to another VM and must not be drained.
   const { staleNode } = readIntent(machine) ?? {};
   if (staleNode !== undefined) return { next: "DeleteVm", happened: staleNodeText(staleNode) };
   // The label may name the node of another VM while the machine has a VM of its own, which the driver finds.
   const isNamed =
-    (machine.metadata.labels?.[labelKeys.node] ?? "") !== "" && (foreignNode === undefined || hasId(machine));
+    (machine.metadata.labels?.[labelKeys.node] ?? "") !== "" && (link.foreignNode === undefined || hasId(machine));
   if (node !== undefined || isNamed) return { next: "Drain" };
   if (isWithoutRequest(machine)) return { next: "DeleteVm", happened: deletionEvents.vmNeverRequested() };
   // Without a class no driver can be called; a machine without an id whose class never existed has no VM.

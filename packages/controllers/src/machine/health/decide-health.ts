@@ -79,8 +79,8 @@ const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
   metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
 /** Whether no id links the machine to the node, and another machine has precedence for it. */
-const isNodeDisputed = ({ nodeMatch, competingMachines }: MachineSnapshot): boolean =>
-  nodeMatch !== "same" && competingMachines.length > 0;
+const isNodeDisputed = ({ link }: MachineSnapshot): boolean =>
+  link.match !== "same" && link.competingMachines.length > 0;
 
 function toUnknown(description: string, reason: string): Change {
   return {
@@ -154,8 +154,8 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
 }
 
 /** Whether the machine waits for its first join, no id links the node to it, and the node is left over from before the machine. */
-const isUnproved = ({ machine, nodeMatch, clockAheadMs = 0 }: MachineSnapshot, node: Node): boolean =>
-  nodeMatch !== "same" && isFirstJoin(machine) && isLeftoverNode(node, machine, clockAheadMs);
+const isUnproved = ({ machine, link }: MachineSnapshot, node: Node): boolean =>
+  link.match !== "same" && isFirstJoin(machine) && isLeftoverNode(node, machine, link.clockAheadMs);
 
 /** Heartbeats enqueue no machine. A kubelet reports at least every five minutes. Milliseconds. */
 const REPORT_CHECK_MS = 30_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, annotated, inPhase, named } from "../../testing/builders.ts";
-import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
+import { itsNode, lastly, later, testNow, withVm, type SnapshotChange } from "../../testing/snapshots.ts";
 import { type MachineSnapshot } from "../state/snapshot.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { creating, decide, healthy, nodeWith, sick } from "../../testing/node-health.ts";
@@ -14,7 +14,7 @@ const unknown = aMachine(
 );
 /** Unhealthy since `inPhase` has it, and just over the health timeout. */
 const overdue = later(1);
-const phaseAfter = (change: Partial<MachineSnapshot>, now: Date) => decide(change, now).status?.currentStatus?.phase;
+const phaseAfter = (change: SnapshotChange, now: Date) => decide(change, now).status?.currentStatus?.phase;
 const unmetPrecondition = (change: Partial<MachineSnapshot["remediation"]>) => ({
   remediation: { ...noRemediationHold, group: "deployment pool", ...change },
 });

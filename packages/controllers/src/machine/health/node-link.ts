@@ -6,13 +6,14 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
  * The label `node` when it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
  * reported; `undefined` when it is correct. Other programs find the node of a machine only by this label.
  */
-export function nodeLabelOf({ machine, node, nodeMatch }: MachineSnapshot): string | undefined {
-  if (node === undefined || nodeMatch !== "same") return undefined;
+export function nodeLabelOf({ machine, node, link }: MachineSnapshot): string | undefined {
+  if (node === undefined || link.match !== "same") return undefined;
   return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node.metadata.name;
 }
 
 /** The message that the node named by the machine belongs to another VM, when the machine has no node of its own. */
-export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot): string | undefined {
+export function foreignNodeText({ machine, node, link }: MachineSnapshot): string | undefined {
+  const { foreignNode } = link;
   if (node !== undefined || foreignNode === undefined) return undefined;
   const { name } = foreignNode.metadata;
   return nodeOfAnotherVm(

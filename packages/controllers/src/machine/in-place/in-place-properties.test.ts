@@ -7,7 +7,7 @@ import { aMachine, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, reconcileOnce, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "../health/decide-health.ts";
-import { runSteps, type Step } from "../run-steps.ts";
+import { runSteps, type Step } from "../state/run-steps.ts";
 import { decideInPlace } from "./decide-in-place.ts";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 

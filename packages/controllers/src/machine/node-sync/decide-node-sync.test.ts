@@ -2,8 +2,7 @@ import { annotationKeys, type Machine, type NodeTemplateSpec } from "@millwright
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, type Change } from "../../testing/builders.ts";
-import { itsNode, withVm } from "../../testing/snapshots.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
+import { itsNode, withVm, type SnapshotChange } from "../../testing/snapshots.ts";
 import { aHeldNode, bare, decideNode, nodeFinalizer } from "../../testing/synced-nodes.ts";
 
 const nodeTemplate = {
@@ -39,7 +38,7 @@ const aSoundNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
       ...change.spec,
     },
   });
-const decide = (node: Node | undefined, machine: Machine = templated(), change: Partial<MachineSnapshot> = {}) =>
+const decide = (node: Node | undefined, machine: Machine = templated(), change: SnapshotChange = {}) =>
   decideNode(node, machine, change);
 const patchOf = (...given: Parameters<typeof decide>) => {
   const [action] = decide(...given).actions;

@@ -83,8 +83,8 @@ const scalerAnnotations = (
   isKeptFromScaler && annotations[annotationKeys.scaleDownDisabled] === undefined ? withoutScaleDown(node) : {};
 
 /** Another machine owns the node; reported once. */
-function contested({ machine, competingMachines, reported }: MachineSnapshot, node: Node): MachineDecision {
-  const message = `Node ${node.metadata.name} belongs to machine ${competingMachines.join(", ")}; machine ${machine.metadata.name} does not change it`;
+function contested({ machine, link, reported }: MachineSnapshot, node: Node): MachineDecision {
+  const message = `Node ${node.metadata.name} belongs to machine ${link.competingMachines.join(", ")}; machine ${machine.metadata.name} does not change it`;
   if (message === reported.get(machineEventReasons.nodeClaimedTwice)) return nothing;
   return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
 }
@@ -97,7 +97,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const { machine, node, classView } = snapshot;
   // A terminating node accepts no finalizer and needs no changes.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
-  if (snapshot.competingMachines.length > 0) return contested(snapshot, node);
+  if (snapshot.link.competingMachines.length > 0) return contested(snapshot, node);
   const { name } = node.metadata;
   const live = node.metadata.annotations;
   const last = readLastTemplate(live);

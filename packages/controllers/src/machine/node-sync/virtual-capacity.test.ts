@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachineClass } from "../../testing/builders.ts";
-import { unusable } from "../../testing/snapshots.ts";
+import { unusable, type SnapshotChange } from "../../testing/snapshots.ts";
 import { aHeldNode, bare, decideNode } from "../../testing/synced-nodes.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
 
 const lastCapacity = "node.machine.sapcloud.io/last-applied-virtual-capacity";
 
 describe("the virtual capacity of a node", () => {
-  const withCapacity = (virtualCapacity: Readonly<Record<string, string | number>>): Partial<MachineSnapshot> => ({
+  const withCapacity = (virtualCapacity: Readonly<Record<string, string | number>>): SnapshotChange => ({
     classView: {
       state: "usable",
       machineClass: aMachineClass({
@@ -27,7 +26,7 @@ describe("the virtual capacity of a node", () => {
       metadata: { annotations: record === undefined ? {} : { [lastCapacity]: record } },
       status: { capacity: { cpu: "4", memory: "16Gi", ...capacity } },
     });
-  const changesOf = (node: Node, change: Partial<MachineSnapshot>) => {
+  const changesOf = (node: Node, change: SnapshotChange) => {
     const { actions } = decideNode(node, bare, change);
     return actions.map((action) =>
       action.kind === "PatchNode" || action.kind === "PatchNodeStatus" ? action.patch : action,

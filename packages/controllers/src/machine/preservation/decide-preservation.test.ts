@@ -42,7 +42,9 @@ it("does not change a node that belongs to another machine, whose annotations ma
     node: aNodeWith({ condition: plain(), annotations: autoscaler }),
   });
   expect(decidePreservation(snapshot, testNow).actions).not.toEqual([]);
-  expect(decidePreservation({ ...snapshot, competingMachines: ["another"] }, testNow).actions).toEqual([]);
+  expect(
+    decidePreservation({ ...snapshot, link: { ...snapshot.link, competingMachines: ["another"] } }, testNow).actions,
+  ).toEqual([]);
 });
 
 describe("the preservation of a machine (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {

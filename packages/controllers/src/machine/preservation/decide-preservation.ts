@@ -53,7 +53,7 @@ function invalidValueEvents(problem: string, { reported }: MachineSnapshot): Mac
  */
 export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDecision {
   // Two machines that both write to one node would revert each other forever.
-  const snapshot = seen.competingMachines.length > 0 ? { ...seen, node: undefined } : seen;
+  const snapshot = seen.link.competingMachines.length > 0 ? { ...seen, node: undefined } : seen;
   const { machine, node } = snapshot;
   if (isDeleting(machine)) return nothing;
   const requested = preserveAnnotationsOf(machine, node);

@@ -3,9 +3,7 @@ import type { ClassView } from "../../cluster/class-view.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
-import type { BudgetVerdict } from "../../model/deletion-budget.ts";
-import type { CrdState } from "../../model/crd-state.ts";
-import type { Protector } from "../../model/deletion-protection.ts";
+import type { Hold } from "../../model/hold.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import type { VmHolder } from "../../model/vm-holder.ts";
 import type { NodeHistory } from "../../remediation/node-history.ts";
@@ -14,8 +12,21 @@ import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { ReportedProblems } from "./reported-problems.ts";
 
-/** A verdict of the deletion budget that keeps a machine. */
-export type DeletionHold = Exclude<BudgetVerdict, { readonly verdict: "proceed" }>;
+/** How the machine and the nodes of its name and VM belong together. */
+export interface NodeLink {
+  /** `same` when ids prove that the node is the machine's; `unknown` when only names link them, or there is none. */
+  readonly match: NodeMatch;
+  /** Names of other machines that take precedence for the node, sorted; usually none. */
+  readonly competingMachines: readonly string[];
+  /** The node that the machine names in its label, when it is not its own; of a terminating machine also any other node that belongs to another machine. */
+  readonly foreignNode: Node | undefined;
+  /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. */
+  readonly clockAheadMs: number;
+  /** The Node of a terminating machine, or the one that it names, when it was not read from the API server just now. */
+  readonly unreadNode: string | undefined;
+  /** The node with the name in the driver's last result, whichever VM it belongs to. */
+  readonly sameNameNode: MatchedNode | undefined;
+}
 
 /** What a reconcile of a Machine sees. */
 export interface MachineSnapshot {
@@ -24,30 +35,15 @@ export interface MachineSnapshot {
   readonly isReadable: boolean;
   /** Problems of the machine's own spec. */
   readonly problems: readonly FieldProblem[];
-  /** The CRD whose deletion is the only reason why the machine is terminating; the machine is then not deleted. Default: none. */
-  readonly pausedBy?: CrdState | undefined;
-  /** The object whose annotation keeps the terminating machine; the machine is then not deleted. Default: none. */
-  readonly protectedBy?: Protector | undefined;
-  /** Why the deletion does not begin. Default: it may. */
-  readonly heldBy?: DeletionHold | undefined;
+  /** Why the machine is not acted on: of the first guard that holds it. Default: none does. */
+  readonly hold?: Hold | undefined;
   readonly classView: ClassView;
   /** Changes with the class and its secrets: then a failed driver call is retried at once. */
   readonly inputs: string;
   /** Whether there is a target cluster that machines join as nodes. */
   readonly hasTarget: boolean;
-  /** Whether this process has never had the first lists of the target cluster: then a missing node, and missing pods, mean nothing. Default: false. */
-  readonly isTargetUnread?: boolean;
   readonly node: Node | undefined;
-  /** `same` when ids prove that the node is the machine's; `unknown` when only names link them, or there is none. */
-  readonly nodeMatch: NodeMatch;
-  /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. Default 0. */
-  readonly clockAheadMs?: number;
-  /** The Node of a terminating machine, or the one that it names, when it was not read from the API server just now. Default: none. */
-  readonly unreadNode?: string | undefined;
-  /** Names of other machines that take precedence for the node, sorted; usually none. */
-  readonly competingMachines: readonly string[];
-  /** The node that the machine names in its label, when it is not its own; of a terminating machine also any other node that belongs to another machine. */
-  readonly foreignNode: Node | undefined;
+  readonly link: NodeLink;
   /** Since when this process observes the machine and its phase. Absent: not observed; the times in the object count. */
   readonly observed?: ObservedSince | undefined;
   /** Recent health of the node of an unhealthy machine. */
@@ -60,8 +56,6 @@ export interface MachineSnapshot {
   readonly isVmMissing?: boolean;
   /** Whether the node has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
   readonly isKeptFromScaler?: boolean;
-  /** The node with the name in the driver's last result, whichever VM it belongs to. */
-  readonly sameNameNode: MatchedNode | undefined;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */
   readonly wantsToken: boolean;
   /** Inputs of the drain of the node; only read while it is being drained, for whatever reason. */

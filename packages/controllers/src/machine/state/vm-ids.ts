@@ -7,10 +7,10 @@ import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
 /** What a new VM is compared with. */
-type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
+type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "link">;
 
 /** Whether the VM that was found came up under the name of another VM's node. */
-export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
+export const isVmOfStaleNode = ({ machine, hasTarget, link: { sameNameNode } }: Known): boolean =>
   hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
 /** Whether the name of a node can be stored in the label `node`: names have up to 253 characters, values of labels 63. The node is found by its provider id otherwise. */

@@ -7,22 +7,21 @@ import {
   type MachineStatus,
   onlyObjectDeleted,
   phaseOf,
-  vmOfOtherMachine,
   vmOfOtherMachineReason,
 } from "@millwright/core";
 import { findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
-import { readIntent } from "../model/creation-intent.ts";
-import { isProvisioning } from "../model/provisioning.ts";
-import { statusOf, withOperation, withPhase } from "../model/status-change.ts";
-import { creationDeadline } from "../model/timeouts.ts";
-import type { VmHolder } from "../model/vm-holder.ts";
-import { failingPhase, withFailure } from "./creation/record-failure.ts";
-import { decideTimeouts } from "./health/decide-timeouts.ts";
-import { decidePreservation } from "./preservation/decide-preservation.ts";
-import { runSteps } from "./run-steps.ts";
-import { type MachineAction, type MachineDecision, nothing } from "./state/decision.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
+import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
+import type { Hold } from "../../model/hold.ts";
+import { readIntent } from "../../model/creation-intent.ts";
+import { isProvisioning } from "../../model/provisioning.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { creationDeadline } from "../../model/timeouts.ts";
+import { failingPhase, withFailure } from "../creation/record-failure.ts";
+import { decideTimeouts } from "../health/decide-timeouts.ts";
+import { decidePreservation } from "../preservation/decide-preservation.ts";
+import { runSteps } from "../state/run-steps.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** Whether the machine has the condition Conflict. */
 export const hasConflict = ({ status }: Machine): boolean =>
@@ -42,7 +41,7 @@ function withConflict(status: MachineStatus, message: string, now: Date): Machin
 }
 
 /** Deletes only the object: neither is the node drained nor the driver called, for both are the other machine's. */
-function deleteObject({ machine, operation }: MachineSnapshot, { name, providerId }: VmHolder): MachineDecision {
+function deleteObject({ machine, operation, holder }: MachineSnapshot): MachineDecision {
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
   // A VM that is being created must be known before the machine is deleted: it may be another one.
   if (operation?.kind === "create" && operation.state === "running") return nothing;
@@ -51,7 +50,11 @@ function deleteObject({ machine, operation }: MachineSnapshot, { name, providerI
   return {
     actions: [...token, { kind: "PatchMachine", patch: removeFinalizerPatch(machine, finalizers.machine) }],
     because: [
-      { type: "Warning", reason: machineEventReasons.vmConflict, message: onlyObjectDeleted(providerId, name) },
+      {
+        type: "Warning",
+        reason: machineEventReasons.vmConflict,
+        message: onlyObjectDeleted(holder?.providerId ?? "", holder?.name ?? ""),
+      },
     ],
   };
 }
@@ -89,9 +92,7 @@ function decideDuplicate(snapshot: MachineSnapshot, message: string, now: Date):
  * Decides about a machine whose VM belongs to another Machine. It has the condition Conflict and is not available; its node is never touched, and the driver is
  * never called. After the creation or health timeout it is Failed. Its deletion removes only the object. When the other Machine is deleted, the conflict ends.
  */
-export function decideConflict(snapshot: MachineSnapshot, holder: VmHolder, now: Date): MachineDecision {
-  const { name, deletionTimestamp } = snapshot.machine.metadata;
-  if (deletionTimestamp != null) return deleteObject(snapshot, holder);
-  const message = vmOfOtherMachine(name, holder.providerId, holder.name);
+export function decideConflict(snapshot: MachineSnapshot, { message }: Hold, now: Date): MachineDecision {
+  if (snapshot.machine.metadata.deletionTimestamp != null) return deleteObject(snapshot);
   return runSteps(snapshot, now, [(each, at) => decideDuplicate(each, message, at), decidePreservation]);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DeletionVerdict } from "../model/crd-guard.ts";
 import type { CrdState } from "../model/crd-state.ts";
-import { decideGuarded, pausedBy } from "./decide-guarded.ts";
-import { deletionPausedMessage, pausedMessage, setPausedCondition } from "./paused-messages.ts";
+import { pausedBy } from "./pausing-crd.ts";
+import { deletionPausedMessage, pausedMessage } from "./paused-messages.ts";
 
 const established: CrdState = { name: "own", state: "established", createdAt: 0, isDeletionAllowed: false };
 const terminating: CrdState = {
@@ -16,7 +16,6 @@ const owned: CrdState = { ...terminating, name: "owned" };
 const deleted: CrdState = { name: "owned", state: "deleted" };
 const proceed: DeletionVerdict = { verdict: "proceed" };
 const paused: DeletionVerdict = { verdict: "paused", crd: terminating };
-const now = new Date("2026-01-01T00:00:00Z");
 
 describe("pausedBy", () => {
   it.each([
@@ -41,46 +40,6 @@ describe("pausedBy", () => {
   });
 });
 
-describe("decideGuarded", () => {
-  const object = { metadata: { name: "a", uid: "u", deletionTimestamp: "2026-01-01T00:00:00Z" } };
-  const about = {
-    kind: "MachineSet",
-    ownedKinds: ["Machine"],
-    decide: (): string => "decided",
-    decidePaused: (_: object, crd: CrdState): string => crd.state,
-  } as const;
-
-  it("reads the CRDs before it decides about a deletion of unknown cause, and then reads the object again", async () => {
-    let refreshes = 0;
-    let reads = 0;
-    const guard = {
-      stateOf: () => established,
-      deletionVerdictOf: (): DeletionVerdict => (refreshes === 0 ? { verdict: "unknown" } : proceed),
-      refresh: async () => void refreshes++,
-    };
-    const decided = await decideGuarded({ ...about, guard, read: () => ({ ...object, read: ++reads }) });
-    expect(refreshes).toBe(1);
-    expect(decided).toEqual({ object: { ...object, read: 2 }, decision: "decided" });
-  });
-
-  it("reads no CRD for an object that is paused anyway", async () => {
-    const guard = {
-      stateOf: () => terminating,
-      deletionVerdictOf: (): DeletionVerdict => ({ verdict: "unknown" }),
-      refresh: () => Promise.reject(new Error("was read")),
-    };
-    const decided = await decideGuarded({ ...about, guard, read: () => object });
-    expect(decided?.decision).toBe("terminating");
-  });
-
-  it("decides at once without a guard, and nothing about an object that does not exist any more", async () => {
-    const unguarded = await decideGuarded({ ...about, guard: undefined, read: () => object });
-    expect(unguarded?.decision).toBe("decided");
-    const guard = { stateOf: () => established, deletionVerdictOf: () => proceed, refresh: async () => {} };
-    expect(await decideGuarded({ ...about, guard, read: () => undefined })).toBeUndefined();
-  });
-});
-
 describe("what is reported", () => {
   it("names CRD and remedy, and no annotation where there is no CRD to annotate", () => {
     expect(deletionPausedMessage(terminating)).toBe(
@@ -90,13 +49,5 @@ describe("what is reported", () => {
     expect(pausedMessage(deleted)).toBe(
       "Paused: CustomResourceDefinition owned was deleted. Nothing is created, scaled or deleted. To restore, save the objects, remove their finalizers, then apply the CustomResourceDefinition and the objects again",
     );
-  });
-
-  it("is one condition, and an event when it is new", () => {
-    const first = setPausedCondition([], terminating, { now });
-    expect(first.conditions).toMatchObject([{ type: "CRDsEstablished", status: "False", reason: "CRDDeleted" }]);
-    expect(first.because).toHaveLength(1);
-    const second = setPausedCondition(first.conditions, terminating, { now: new Date(now.getTime() + 60_000) });
-    expect(second).toEqual({ conditions: first.conditions, because: [] });
   });
 });

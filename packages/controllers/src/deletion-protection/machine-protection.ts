@@ -1,10 +1,10 @@
 import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core";
 import { isNotFound } from "@millwright/kube";
-import type { ControllerContext } from "../../cluster/context.ts";
-import { ownersOfMachine } from "../../cluster/owners-of-machine.ts";
-import { isProtected, type Protector, protectorOf } from "../../model/deletion-protection.ts";
-import { markedStage } from "../../model/marked-stage.ts";
-import { isDeleting } from "../../model/phase.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { ownersOfMachine } from "../cluster/owners-of-machine.ts";
+import { isProtected, type Protector, protectorOf } from "../model/deletion-protection.ts";
+import { markedStage } from "../model/marked-stage.ts";
+import { isDeleting } from "../model/phase.ts";
 
 /** Whether a terminating machine is protected. */
 export type ProtectionView =

@@ -1,6 +1,6 @@
 import { type Machine, phaseOf } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, beingDeleted, type Change, createdAt, inPhase } from "../testing/builders.ts";
+import { aMachine, beingDeleted, type Change, createdAt, inPhase } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -12,11 +12,11 @@ import {
   succeeded,
   testNow,
   withVm,
-} from "../testing/snapshots.ts";
-import { intent, vm } from "../testing/creations.ts";
-import type { OperationView } from "../model/operation.ts";
-import { decideMachine } from "./decide.ts";
-import { hasConflict, withoutConflict } from "./decide-conflict.ts";
+} from "../../testing/snapshots.ts";
+import { intent, vm } from "../../testing/creations.ts";
+import type { OperationView } from "../../model/operation.ts";
+import { decideMachine } from "../decide.ts";
+import { hasConflict, withoutConflict } from "./conflict.ts";
 
 const holder = { name: "real", providerId: "vm-1" };
 const message = "VM vm-1 belongs to Machine real. Delete Machine machine; the VM is kept";

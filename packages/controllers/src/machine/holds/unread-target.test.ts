@@ -1,13 +1,22 @@
 import { type Machine, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../testing/builders.ts";
-import { aSnapshot, failed, kindsOf, lastly, later, succeeded, testNow, withVm } from "../testing/snapshots.ts";
-import { decideMachine } from "./decide.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import {
+  aSnapshot,
+  type SnapshotChange,
+  failed,
+  kindsOf,
+  lastly,
+  later,
+  succeeded,
+  testNow,
+  withVm,
+} from "../../testing/snapshots.ts";
+import { decideMachine } from "../decide.ts";
 
 const DAY = 24 * 3_600_000;
 const sick = { status: { conditions: [{ type: "Ready", status: "False" }] } };
-const unread = (change: Partial<MachineSnapshot>, now = testNow) =>
+const unread = (change: SnapshotChange, now = testNow) =>
   decideMachine(aSnapshot({ isTargetUnread: true, ...change }), now);
 const aVm = (...changes: readonly Change<Machine>[]): Machine => aMachine(withVm, ...changes);
 
@@ -62,7 +71,7 @@ describe("a machine that is deleted while the nodes of the target cluster were n
     status: { ...lastly("Delete", "Processing", description).status, currentStatus: { phase: "Terminating" } },
   });
 
-  it.each<[string, Change<Machine>, Partial<MachineSnapshot>, string]>([
+  it.each<[string, Change<Machine>, SnapshotChange, string]>([
     ["its deletion begins", {}, {}, "GetVmStatus"],
     ["a user forces it", labelled({ "force-deletion": "True" }), {}, "GetVmStatus"],
     ["it has no id", { spec: { providerID: null }, metadata: { labels: null } }, {}, "GetVmStatus"],

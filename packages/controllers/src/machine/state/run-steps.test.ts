@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { aMachine, inPhase } from "../testing/builders.ts";
-import { aSnapshot, testNow } from "../testing/snapshots.ts";
+import { aMachine, inPhase } from "../../testing/builders.ts";
+import { aSnapshot, testNow } from "../../testing/snapshots.ts";
 import { runSteps, type Step } from "./run-steps.ts";
-import { statusOf, withPhase } from "../model/status-change.ts";
+import { statusOf, withPhase } from "../../model/status-change.ts";
 
 const snapshot = aSnapshot({ machine: aMachine(inPhase("Running")) });
 

@@ -17,10 +17,10 @@ import {
   named,
   ownedBy,
   testNamespace,
-} from "../../testing/builders.ts";
+} from "../testing/builders.ts";
 import { serverError } from "@millwright/kube/testing";
-import { createTestCluster } from "../../testing/cluster.ts";
-import { createMachineProtection, watchProtection } from "./owner-protection.ts";
+import { createTestCluster } from "../testing/cluster.ts";
+import { createMachineProtection, watchProtection } from "./machine-protection.ts";
 
 const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
 const stop = new AbortController();

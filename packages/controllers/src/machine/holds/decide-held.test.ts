@@ -3,25 +3,25 @@ import { describe, expect, it } from "vitest";
 import type { CrdState } from "../../model/crd-state.ts";
 import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, failed, running, succeeded, testNow } from "../../testing/snapshots.ts";
+import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
+import { protectionHold } from "../../deletion-protection/guard.ts";
 import { decideMachine } from "../decide.ts";
 
-const pausedBy: CrdState = {
+const crd: CrdState = {
   name: "machines.machine.sapcloud.io",
   state: "terminating",
   createdAt: 0,
   deletedAt: testNow.getTime(),
   isDeletionAllowed: false,
 };
+const hold = crdHoldOfMachine(crd);
 const terminatingMachine = (...changes: readonly Change<Machine>[]): Machine =>
   aMachine({ spec: { providerID: "mock:///1" } }, beingDeleted(), inPhase("Running"), ...changes);
 
 describe("a machine that is terminating because of a CRD", () => {
   it("keeps VM, node, finalizer and phase, and names the CRD and the remedy", () => {
     const machine = terminatingMachine({ metadata: { labels: { [labelKeys.node]: "node" } } });
-    const decision = decideMachine(
-      aSnapshot({ machine, node: aNode({ metadata: { name: "node" } }), pausedBy }),
-      testNow,
-    );
+    const decision = decideMachine(aSnapshot({ machine, node: aNode({ metadata: { name: "node" } }), hold }), testNow);
     expect(decision.actions).toEqual([]);
     expect(decision.status?.currentStatus?.phase).toBe("Running");
     expect(decision.status?.lastOperation).toMatchObject({ type: "Delete", state: "Processing" });
@@ -34,9 +34,9 @@ describe("a machine that is terminating because of a CRD", () => {
   });
 
   it("reports it once", () => {
-    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), pausedBy }), testNow);
+    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), hold }), testNow);
     const machine = { ...terminatingMachine(), status: first.status ?? {} };
-    const later = decideMachine(aSnapshot({ machine, pausedBy }), new Date(testNow.getTime() + 60_000));
+    const later = decideMachine(aSnapshot({ machine, hold }), new Date(testNow.getTime() + 60_000));
     expect(later).toEqual({ actions: [], status: first.status, because: [] });
   });
 
@@ -45,37 +45,37 @@ describe("a machine that is terminating because of a CRD", () => {
     const machine = terminatingMachine(inPhase("Terminating"), {
       status: { lastOperation: { type: "Delete", description } },
     });
-    const { actions, status } = decideMachine(aSnapshot({ machine, pausedBy }), testNow);
+    const { actions, status } = decideMachine(aSnapshot({ machine, hold }), testNow);
     expect(actions).toEqual([]);
     expect(status?.lastOperation?.description).toMatch(/^Deletion paused: .*\. Initiate VM deletion$/s);
   });
 
   it("waits for a VM that is being created, and records it", () => {
     const machine = aMachine(beingDeleted());
-    expect(decideMachine(aSnapshot({ machine, pausedBy, operation: running("create") }), testNow)).toEqual({
+    expect(decideMachine(aSnapshot({ machine, hold, operation: running("create") }), testNow)).toEqual({
       actions: [],
       because: [],
     });
     const made = succeeded("create", { providerId: "mock:///2", nodeName: "node" });
-    const { actions } = decideMachine(aSnapshot({ machine, pausedBy, operation: made }), testNow);
+    const { actions } = decideMachine(aSnapshot({ machine, hold, operation: made }), testNow);
     expect(JSON.stringify(actions)).toContain("mock:///2");
   });
 
   it("starts no creation", () => {
-    const { actions } = decideMachine(aSnapshot({ machine: aMachine(beingDeleted()), pausedBy }), testNow);
+    const { actions } = decideMachine(aSnapshot({ machine: aMachine(beingDeleted()), hold }), testNow);
     expect(actions).toEqual([]);
   });
 });
 
 describe("a terminating machine that is protected", () => {
-  const protectedBy = { kind: "Machine", name: "machine" } as const;
+  const hold = protectionHold({ kind: "Machine", name: "machine" });
   const inStage = (description: string): Machine =>
     terminatingMachine(inPhase("Terminating"), { status: { lastOperation: { type: "Delete", description } } });
 
   it("keeps VM, node and finalizer, is Terminating, and names the annotation to remove", () => {
     const node = aNode({ metadata: { name: "node" } });
     const { actions, status, because } = decideMachine(
-      aSnapshot({ machine: terminatingMachine(), node, protectedBy }),
+      aSnapshot({ machine: terminatingMachine(), node, hold }),
       testNow,
     );
     expect(actions).toEqual([]);
@@ -90,9 +90,9 @@ describe("a terminating machine that is protected", () => {
   });
 
   it("reports it once", () => {
-    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), protectedBy }), testNow);
+    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), hold }), testNow);
     const machine = { ...terminatingMachine(), status: first.status ?? {} };
-    expect(decideMachine(aSnapshot({ machine, protectedBy }), testNow)).toEqual({
+    expect(decideMachine(aSnapshot({ machine, hold }), testNow)).toEqual({
       actions: [],
       status: first.status,
       because: [],
@@ -102,26 +102,14 @@ describe("a terminating machine that is protected", () => {
   it("stays at the stage of its deletion, and keeps a VM whose deletion failed", () => {
     const machine = inStage("Drain successful. Initiate VM deletion");
     for (const operation of [undefined, failed("delete", "Internal")]) {
-      const { actions, status } = decideMachine(aSnapshot({ machine, protectedBy, operation }), testNow);
+      const { actions, status } = decideMachine(aSnapshot({ machine, hold, operation }), testNow);
       expect(actions).toEqual([]);
       expect(status?.lastOperation?.description).toMatch(/^Deletion paused: .*\. Initiate VM deletion$/s);
     }
   });
 
-  it.each([
-    ["whose VM is being deleted", "Initiate VM deletion", running("delete")],
-    ["whose VM was deleted just now", "Initiate VM deletion", succeeded("delete")],
-    ["whose VM was deleted before", "Initiate node object deletion", undefined],
-    ["of which the object alone is left", "Initiate machine object finalizer removal", undefined],
-  ])("is deleted in the end when it is one %s", (_, marker, operation) => {
-    const machine = inStage(`VM deletion. ${marker}`);
-    const kept = decideMachine(aSnapshot({ machine, protectedBy, operation }), testNow);
-    expect(kept).toEqual(decideMachine(aSnapshot({ machine, operation }), testNow));
-    expect(JSON.stringify(kept)).not.toContain("protected");
-  });
-
   it("continues from its stage when the annotation is removed", () => {
-    const { status } = decideMachine(aSnapshot({ machine: terminatingMachine(), protectedBy }), testNow);
+    const { status } = decideMachine(aSnapshot({ machine: terminatingMachine(), hold }), testNow);
     const machine = { ...terminatingMachine(), status: status ?? {} };
     const { actions } = decideMachine(aSnapshot({ machine, hasTarget: false }), testNow);
     expect(actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);

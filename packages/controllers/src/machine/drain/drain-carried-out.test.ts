@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { aDrainView } from "../../testing/drain-views.ts";
-import { aSnapshot } from "../../testing/snapshots.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
+import { aSnapshot, type SnapshotChange } from "../../testing/snapshots.ts";
+import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
+import { protectionHold } from "../../deletion-protection/guard.ts";
 import { isDrainCarriedOut } from "./drain-carried-out.ts";
 
 const drain = aDrainView();
@@ -10,13 +11,12 @@ it("counts a drain as carried out when nothing keeps its evictions back", () => 
   expect(isDrainCarriedOut(aSnapshot({ drain }))).toBe(true);
 });
 
-it.each<readonly [string, Partial<MachineSnapshot> | undefined]>([
+it.each<readonly [string, SnapshotChange | undefined]>([
   ["of a machine that is gone", undefined],
   ["that has not begun", { drain: undefined }],
   ["whose pods are unknown", { drain: aDrainView({ knownPods: "disconnected" }) }],
-  ["that a CRD pauses", { drain, pausedBy: { name: "machines.machine.sapcloud.io", state: "deleted" } }],
-  ["of a protected machine", { drain, protectedBy: { kind: "Machine", name: "m" } }],
-  ["that the deletion budget holds", { drain, heldBy: { verdict: "wait", forMs: 1 } }],
+  ["that a CRD pauses", { drain, hold: crdHoldOfMachine({ name: "machines.machine.sapcloud.io", state: "deleted" }) }],
+  ["of a protected machine", { drain, hold: protectionHold({ kind: "Machine", name: "m" }) }],
 ])("does not follow a drain %s", (_, change) => {
   expect(isDrainCarriedOut(change === undefined ? undefined : aSnapshot(change))).toBe(false);
 });

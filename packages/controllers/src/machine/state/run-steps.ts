@@ -1,7 +1,7 @@
 import { phaseOf } from "@millwright/core";
-import type { Reason } from "../model/decision.ts";
-import type { MachineAction, MachineDecision } from "./state/decision.ts";
-import type { MachineSnapshot } from "./state/snapshot.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { MachineAction, MachineDecision } from "./decision.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
 
 /** One aspect of a machine that has a VM, such as its health or the labels of its node. */
 export type Step = (snapshot: MachineSnapshot, now: Date) => MachineDecision;

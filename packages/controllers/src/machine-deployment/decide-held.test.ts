@@ -22,7 +22,8 @@ import {
 import { decideMachineDeployment } from "./decide.ts";
 import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { changeDeployment, deploymentOf, live, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";
-import { decidePaused } from "./paused-by-crd.ts";
+import { crdHoldOfOwner } from "../crd-guard/guard.ts";
+import { decideHeld } from "./decide-held.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
 const crd: CrdState = { name: "machines.machine.sapcloud.io", state: "deleted" };
@@ -37,7 +38,7 @@ function decide(deployment: ReturnType<typeof aMachineDeployment>, sets: readonl
 describe("a deployment that a CRD pauses", () => {
   it("leaves its sets and its counters alone, and reports why in one condition", () => {
     const deployment = aMachineDeployment({ status: { replicas: 3, readyReplicas: 3 } });
-    const { actions, status, because } = decidePaused(deployment, crd, now);
+    const { actions, status, because } = decideHeld(deployment, crdHoldOfOwner(crd), now);
     expect(actions).toEqual([]);
     expect(status).toMatchObject({ replicas: 3, readyReplicas: 3 });
     expect(status?.conditions).toMatchObject([{ type: "CRDsEstablished", status: "False" }]);
@@ -45,7 +46,7 @@ describe("a deployment that a CRD pauses", () => {
   });
 
   it("keeps its sets though it is terminating itself", () => {
-    expect(decidePaused(aMachineDeployment(beingDeleted()), crd, now).actions).toEqual([]);
+    expect(decideHeld(aMachineDeployment(beingDeleted()), crdHoldOfOwner(crd), now).actions).toEqual([]);
   });
 });
 

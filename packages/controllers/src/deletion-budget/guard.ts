@@ -1,0 +1,34 @@
+import { eventReasons, type Machine } from "@millwright/core";
+import type { Approver, DeletionBudget, HeldDeletions } from "../model/deletion-budget.ts";
+import { approvalRemedy, heldDeletionMessage } from "../model/held-deletion.ts";
+import type { Guard, Hold } from "../model/hold.ts";
+import { HELD_RETRY_MS } from "./held-condition.ts";
+
+const inCommon = { by: "budget", holds: "deletion", keepsPhase: true } as const;
+
+/** The hold of a Machine whose deletion needs an approval. Its deployment, or its set, reports how many are held; a Machine without either has the event itself. */
+export const budgetHold = (held: HeldDeletions, approver: Approver): Hold => ({
+  ...inCommon,
+  message: heldDeletionMessage(held, approver),
+  remedy: approvalRemedy(approver),
+  approver,
+  requeueAfterMs: HELD_RETRY_MS,
+  ...(approver.kind === "Machine" ? { event: { type: "Warning", reason: eventReasons.deletionsHeld } } : {}),
+});
+
+/** Holds deletions of Machines that other clients request, while the deletion budget does not allow them; see docs/decisions/deletion-budget.md. */
+export const budgetGuard = (budget: Pick<DeletionBudget, "ofMachine" | "enter" | "onChange">): Guard<Machine> => ({
+  name: inCommon.by,
+  of(machine) {
+    const result = budget.ofMachine(machine);
+    if (result === undefined || result.verdict === "proceed") return "proceed";
+    return result.verdict === "held"
+      ? budgetHold(result.held, result.approver)
+      : { ...inCommon, message: "", remedy: "", isUnknown: true, requeueAfterMs: result.forMs };
+  },
+  enter(machine) {
+    const result = budget.ofMachine(machine);
+    if (result?.verdict === "proceed") budget.enter(machine, result.cause, result.isApproved);
+  },
+  onChange: (listener) => budget.onChange(listener),
+});

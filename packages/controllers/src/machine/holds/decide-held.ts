@@ -1,0 +1,46 @@
+import type { Hold } from "../../model/hold.ts";
+import { markedStage } from "../../model/marked-stage.ts";
+import { statusOf, withOperation } from "../../model/status-change.ts";
+import { statusAt } from "../deletion/deletion-status.ts";
+import { finishCreation } from "../deletion/finish-creation.ts";
+import { type MachineDecision, nothing } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { decideConflict } from "./conflict.ts";
+import { decideUnreadTarget } from "./unread-target.ts";
+
+/** A decision about a machine that is held. */
+type HeldDecision = (snapshot: MachineSnapshot, hold: Hold, now: Date) => MachineDecision;
+
+/**
+ * Keeps VM, node and finalizer of a terminating machine, at the stage that its deletion has reached. A VM that is being created is recorded, so that it is known when the object is recreated or its deletion goes on.
+ * The status contains why, and the event is recorded once.
+ */
+function keepMachine(snapshot: MachineSnapshot, hold: Hold, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  const { message, event, keepsPhase = false, requeueAfterMs } = hold;
+  const requeue = requeueAfterMs === undefined ? {} : { requeueAfterMs };
+  if (hold.isUnknown === true) return { ...nothing, ...requeue };
+  const creation = finishCreation(snapshot);
+  if (creation !== undefined) return creation;
+  const stage = markedStage(snapshot) ?? (keepsPhase ? undefined : "GetVmStatus");
+  const status =
+    stage === undefined
+      ? withOperation(statusOf(machine), { description: message, state: "Processing", type: "Delete" }, now)
+      : statusAt(snapshot, stage, message, "Processing", now);
+  const isReported = status.lastOperation?.description === machine.status?.lastOperation?.description;
+  return {
+    actions: [],
+    status,
+    because: isReported || event === undefined ? [] : [{ ...event, message }],
+    ...requeue,
+  };
+}
+
+/** Holds under which a machine does more than wait, by their guard. */
+const others: Readonly<Record<string, HeldDecision>> = {
+  conflict: decideConflict,
+  "unread-target": decideUnreadTarget,
+};
+
+/** The decision about a machine that is held, whatever holds it. */
+export const decideHeld: HeldDecision = (snapshot, hold, now) => (others[hold.by] ?? keepMachine)(snapshot, hold, now);

@@ -1,0 +1,106 @@
+import type { Machine, MachineStatus } from "@millwright/core";
+import type { ReconcileResult } from "@millwright/kube";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { enterGuards } from "../guards/machine-guards.ts";
+import type { Guard } from "../model/hold.ts";
+import { isDeleting } from "../model/phase.ts";
+import type { MachineExecutor } from "./act.ts";
+import { decideMachine } from "./decide.ts";
+import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
+import type { MachineMemory } from "./memory.ts";
+import type { ObservedMachine } from "./observe.ts";
+import type { MachineAction, MachineDecision } from "./state/decision.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
+import type { MachineStatusWriter } from "./status-writer.ts";
+import { statusWithConditions } from "./store-conditions.ts";
+
+/** What a reconcile of a Machine works with. */
+export interface MachineReconciler {
+  readonly context: ControllerContext;
+  /** Reads the machine of a key; `undefined` when there is none. */
+  readonly observe: (key: string) => ObservedMachine | undefined;
+  readonly guards: readonly Guard<Machine>[];
+  readonly memory: MachineMemory;
+  readonly executor: MachineExecutor;
+  readonly statuses: MachineStatusWriter;
+  readonly enqueue: (key: string) => void;
+}
+
+/** Maximum number of reads when the Secrets change while they are read. */
+const MAX_READS = 3;
+
+/** Carries a decision out. A deletion whose writes fail reports that in its status. */
+async function carryOutDecision(
+  { context, executor, statuses }: MachineReconciler,
+  { snapshot, resolved }: ObservedMachine,
+  decision: MachineDecision,
+  statusAfter: (status: MachineStatus | undefined) => MachineStatus | undefined,
+): Promise<ReconcileResult> {
+  const { machine } = snapshot;
+  const { events, log, clock } = context;
+  const subject = { object: machine, writer: statuses, events, log };
+  let failing: MachineAction | undefined;
+  const act = async (action: MachineAction): Promise<void> => {
+    failing = action;
+    await executor.act(machine, resolved, action);
+    failing = undefined;
+  };
+  try {
+    return await carryOut(decision, act, { ...subject, statusAfter });
+  } catch (error) {
+    const why = isDeleting(machine) ? interruption(error, failing) : undefined;
+    if (why !== undefined) {
+      const reported = interruptedDeletion(snapshot, decision, why, clock.now());
+      await carryOut(reported, act, subject).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Acknowledges the outcome of a driver call that the writes of a decision have stored. Before the status is stored, the driver would be called again for what is known.
+ *
+ * @returns whether the next decision does not see the call any more
+ */
+function acknowledgeStored(
+  memory: MachineMemory,
+  { machine, operation }: MachineSnapshot,
+  { actions }: MachineDecision,
+): boolean {
+  if (!actions.some(({ kind }) => kind === "AcknowledgeOperation")) return false;
+  memory.acknowledge(machine, operation);
+  return operation?.state === "done";
+}
+
+/** One reconcile of the Machine of a key: observe, decide, act. */
+export async function reconcileMachine(key: string, reconciler: MachineReconciler): Promise<ReconcileResult> {
+  const { context, guards, memory, statuses } = reconciler;
+  let seen = reconciler.observe(key);
+  for (let reads = 0; seen !== undefined && seen.missing.length > 0; reads++) {
+    if (reads === MAX_READS)
+      throw new Error("Secrets of the MachineClass, or CustomResourceDefinitions, change faster than they can be read");
+    for (const facts of seen.missing) await facts.read();
+    // Observed and decided in one turn of the event loop: otherwise two machines could use the same remediation budget.
+    seen = reconciler.observe(key);
+  }
+  memory.noteDrain(key, seen?.snapshot);
+  if (seen === undefined) return { done: true };
+  const { snapshot } = seen;
+  const { machine } = snapshot;
+  const now = context.clock.now();
+  const decision = decideMachine(snapshot, now);
+  const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
+    statusWithConditions(context, snapshot, status, context.clock.now());
+  // With its actions: a driver call whose outcome is not stored must not be acknowledged.
+  const waitMs = statuses.waitMs(machine, () => statusAfter(decision.status));
+  if (waitMs > 0) return { requeueAfterMs: waitMs };
+  enterGuards(guards, machine, snapshot.hold?.by);
+  const result = await carryOutDecision(reconciler, seen, decision, statusAfter);
+  const { store } = context.caches.machines;
+  const isUnchanged = store.getByRef(machine.metadata)?.metadata.resourceVersion === machine.metadata.resourceVersion;
+  // Another process may have written the same: then no event of the writes brings the machine back.
+  if (acknowledgeStored(memory, snapshot, decision) && isUnchanged) reconciler.enqueue(key);
+  memory.reported.record(machine.metadata.uid ?? "", decision.because);
+  return result;
+}
