@@ -1,9 +1,10 @@
 // What reports about objects need: what the controllers record and decide, without the controllers, which take longer to load.
 export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
-export { findPausingCrd } from "./crd-guard/find-pausing-crd.ts";
+export { findHold, recordedHold } from "./guards/find-hold.ts";
+export type { Hold } from "./model/hold.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { attemptsIn, withoutAttempts } from "./model/failed-attempts.ts";
-export { approverOf, isDeletionHeld } from "./model/held-deletion.ts";
+export { isDeletionHeld } from "./model/held-deletion.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";
 export type { Deadline, MachineReport } from "./conditions/machine/machine-report.ts";

@@ -36,6 +36,8 @@ export interface ManagerControllersOptions extends FollowVmsOptions {
 /** The controllers of a manager. */
 export interface ManagerControllers {
   readonly all: readonly Controller[];
+  /** Why Machines are not acted on, in order; none without the controller of machines. */
+  readonly guards: MachineController["guards"];
   /** Reconciles a class again, whose driver is there now. */
   recheckClass(key: string): void;
   recheckMachine(key: string): void;
@@ -141,6 +143,7 @@ export function createManagerControllers(
       ...(classes?.all ?? []),
       ...(has("node") ? unmanagedNodeControllers(context, settings) : []),
     ],
+    guards: machine?.guards ?? [],
     recheckClass(key) {
       for (const controller of classes?.ofDriver ?? []) controller.enqueue(key);
     },

@@ -344,6 +344,7 @@ export function createManager(options: ManagerOptions): Manager {
       caches,
       crdGuard,
       deletionBudget,
+      guards: controllers.guards,
       // Of two processes that each run a part of the controllers, one measures.
       measuresObjects: selected.includes("machine"),
       clock,

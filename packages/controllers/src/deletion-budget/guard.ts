@@ -1,6 +1,7 @@
 import { eventReasons, type Machine } from "@millwright/core";
 import type { Approver, DeletionBudget, HeldDeletions } from "../model/deletion-budget.ts";
-import { approvalRemedy, heldDeletionMessage } from "../model/held-deletion.ts";
+import type { MachineOwners } from "../model/deletion-protection.ts";
+import { approvalRemedy, approverOf, heldDeletionMessage, isDeletionHeld } from "../model/held-deletion.ts";
 import type { Guard, Hold } from "../model/hold.ts";
 import { HELD_RETRY_MS } from "./held-condition.ts";
 
@@ -15,6 +16,14 @@ export const budgetHold = (held: HeldDeletions, approver: Approver): Hold => ({
   requeueAfterMs: HELD_RETRY_MS,
   ...(approver.kind === "Machine" ? { event: { type: "Warning", reason: eventReasons.deletionsHeld } } : {}),
 });
+
+/** The same hold as the status of the Machine has it; `undefined` when it has none. */
+export function recordedBudgetHold(machine: Machine, { set, deployment }: MachineOwners): Hold | undefined {
+  if (!isDeletionHeld(machine)) return undefined;
+  const approver = approverOf(machine, deployment, set);
+  const message = machine.status?.lastOperation?.description ?? "";
+  return { ...inCommon, message, remedy: approvalRemedy(approver), approver };
+}
 
 /** Holds deletions of Machines that other clients request, while the deletion budget does not allow them; see docs/decisions/deletion-budget.md. */
 export const budgetGuard = (budget: Pick<DeletionBudget, "ofMachine" | "enter" | "onChange">): Guard<Machine> => ({

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { heldDeletionMessage } from "../model/held-deletion.ts";
 import { aMachineDeployment, aMachineSet, annotated } from "../testing/builders.ts";
-import { heldCondition, heldEvents, heldStateOf } from "./held-condition.ts";
+import { holdsOfSets } from "../model/hold-condition.ts";
+import { heldCondition, heldEvents } from "./held-condition.ts";
 
 const now = new Date("2026-01-01T12:00:00Z");
 const held = (change: Partial<HeldDeletions> = {}): HeldDeletions => ({
@@ -72,15 +73,13 @@ describe("the condition of a deployment", () => {
 
   it("is that of the first of its sets that holds something", () => {
     const sets = [aMachineSet(), aMachineSet({ status: { machineSetCondition: [condition] } })];
-    expect(heldStateOf(sets)).toEqual(condition);
+    expect(holdsOfSets(sets)).toEqual([condition]);
     const bare = { type: "DeletionsHeld", status: "True" } as const;
-    expect(heldStateOf([aMachineSet({ status: { machineSetCondition: [bare] } })])).toEqual({
-      ...bare,
-      reason: "",
-      message: "",
-    });
+    expect(holdsOfSets([aMachineSet({ status: { machineSetCondition: [bare] } })])).toEqual([
+      { ...bare, reason: "", message: "" },
+    ]);
     const ended = { ...condition, status: "False" } as const;
-    expect(heldStateOf([aMachineSet({ status: { machineSetCondition: [ended] } })])).toBeUndefined();
+    expect(holdsOfSets([aMachineSet({ status: { machineSetCondition: [ended] } })])).toEqual([]);
   });
 
   it("has an event when it begins, and none when its numbers change", () => {

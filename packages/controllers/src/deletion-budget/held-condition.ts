@@ -71,18 +71,6 @@ const conditionIn = (conditions: readonly Condition[] | undefined): Condition | 
   return found?.status === "True" ? found : undefined;
 };
 
-/** The condition of a deployment: that of the first of its sets that has one. */
-export function heldStateOf(sets: readonly MachineSet[]): ConditionState | undefined {
-  const found = sets.map(({ status }) => conditionIn(status?.machineSetCondition)).find((each) => each !== undefined);
-  if (found === undefined) return undefined;
-  return {
-    type: deletionsHeldConditionType,
-    status: "True",
-    reason: found.reason ?? "",
-    message: found.message ?? "",
-  };
-}
-
 /** The event of a hold: when it begins, and not when its numbers change. */
 export function heldEvents(
   before: readonly Condition[] | undefined,

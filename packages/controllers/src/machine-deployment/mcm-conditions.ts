@@ -1,17 +1,9 @@
-import {
-  crdsEstablishedConditionType,
-  deletionProtectedConditionType,
-  deletionsHeldConditionType,
-  type FieldProblem,
-  legacyConditionTypes,
-  legacyReasons,
-  type MachineDeployment,
-} from "@millwright/core";
+import { type FieldProblem, legacyConditionTypes, legacyReasons, type MachineDeployment } from "@millwright/core";
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { heldStateOf } from "../deletion-budget/held-condition.ts";
+import { holdsOfSets, withHolds } from "../model/hold-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
-import { protectedState, protectedStateOfSets } from "./protected.ts";
+import { protectedState } from "./protected.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import type { SetView } from "./state/set-size.ts";
 
@@ -78,10 +70,7 @@ export function mcmConditions(
   now: Date,
 ): readonly Condition[] {
   const { deployment, problems, newSet, createdSet } = facts;
-  let conditions: readonly Condition[] = removeCondition(
-    deployment.status?.conditions ?? [],
-    crdsEstablishedConditionType,
-  );
+  let conditions: readonly Condition[] = deployment.status?.conditions ?? [];
   const set = (state: ConditionState | undefined, touch = false): void => {
     if (state !== undefined) conditions = setCondition(conditions, state, { now, updateTime: true, touch });
   };
@@ -103,15 +92,10 @@ export function mcmConditions(
   const failure = replicaFailureOf(facts);
   set(failure);
   if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
-  const frozen = frozenState(viewsOf(facts).map((view) => view.set));
-  set(frozen);
-  if (frozen === undefined) conditions = removeCondition(conditions, legacyConditionTypes.frozen);
-  const protection = protectedState(deployment) ?? protectedStateOfSets(viewsOf(facts).map((view) => view.set));
-  set(protection);
-  if (protection === undefined) conditions = removeCondition(conditions, deletionProtectedConditionType);
-  const held = heldStateOf(viewsOf(facts).map((view) => view.set));
-  set(held);
-  if (held === undefined) conditions = removeCondition(conditions, deletionsHeldConditionType);
+  const sets = viewsOf(facts).map((view) => view.set);
+  const ofSets = holdsOfSets(sets).filter(({ type }) => type !== legacyConditionTypes.frozen);
+  const holds = [frozenState(sets), protectedState(deployment), ...ofSets];
+  conditions = withHolds(conditions, holds, { now, updateTime: true });
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;
 }

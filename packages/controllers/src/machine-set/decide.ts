@@ -2,12 +2,13 @@ import {
   annotationKeys,
   eventReasons,
   finalizers,
+  legacyConditionTypes,
   type Machine,
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
 import { type ConditionState, controllerRefOf } from "@millwright/kube";
-import { heldEvents, HELD_RETRY_MS } from "../deletion-budget/held-condition.ts";
+import { type ApprovingObject, heldCondition, heldEvents, HELD_RETRY_MS } from "../deletion-budget/held-condition.ts";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
@@ -106,6 +107,7 @@ const machinesVanished = (count: number): Reason => ({
 
 /** What a reconcile adds to the status. */
 interface StatusChange {
+  /** Default: not judged, and the condition stays. */
   readonly freeze?: Freeze;
   readonly protection?: ConditionState | undefined;
   /** Deletions of the set itself that are held. Default: those that other clients requested. */
@@ -116,17 +118,20 @@ interface StatusChange {
 function statusAfter(
   { set, claim, problems, failure, deployment, budget }: MachineSetSnapshot,
   actions: readonly MachineSetAction[],
-  change: StatusChange,
+  { freeze, protection, held = budget?.requested }: StatusChange,
   now: Date,
 ): MachineSetStatus {
+  const by: ApprovingObject =
+    deployment === undefined ? { kind: "MachineSet", object: set } : { kind: "MachineDeployment", object: deployment };
   const facts = {
     set,
-    deployment,
     owned: claim.owned,
     problems,
     failure: changesReplicas(actions) ? failure : undefined,
+    holds: [freeze?.condition, held === undefined ? undefined : heldCondition(held, by, now), protection],
+    unjudged: freeze === undefined ? [legacyConditionTypes.frozen] : [],
   };
-  return machineSetStatus({ ...facts, ...change, held: change.held ?? budget?.requested }, now);
+  return machineSetStatus(facts, now);
 }
 
 function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {

@@ -17,7 +17,7 @@ const now = new Date("2026-01-02T00:00:00Z");
 const machine = (name: string, ...changes: readonly Change<Machine>[]): Machine => aMachine(named(name), ...changes);
 const lastFailed = { status: { lastOperation: { state: "Failed", type: "Create", description: "no quota" } } };
 const statusWith = (owned: readonly Machine[], set = aMachineSet()) =>
-  machineSetStatus({ set, owned, problems: [] }, now);
+  machineSetStatus({ set, owned, problems: [], unjudged: ["Frozen"] }, now);
 
 describe("machineSetStatus", () => {
   it("counts machines by their state, terminating ones among the replicas only", () => {
@@ -126,9 +126,9 @@ describe("machineSetStatus", () => {
   it("shows that it is frozen, and takes it away when it is not", () => {
     const condition = { type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message: "8" } as const;
     const facts = { owned: [], problems: [] };
-    const first = machineSetStatus({ ...facts, set: aMachineSet(), freeze: { condition } }, now);
+    const first = machineSetStatus({ ...facts, set: aMachineSet(), holds: [condition] }, now);
     expect(findCondition(first.machineSetCondition, "Frozen")).toMatchObject(condition);
-    const second = machineSetStatus({ ...facts, set: aMachineSet({ status: first }), freeze: {} }, now);
+    const second = machineSetStatus({ ...facts, set: aMachineSet({ status: first }) }, now);
     expect(findCondition(second.machineSetCondition, "Frozen")).toBeUndefined();
   });
 

@@ -1,22 +1,16 @@
 import {
-  crdsEstablishedConditionType,
-  deletionProtectedConditionType,
-  deletionsHeldConditionType,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
-  type MachineDeployment,
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
 import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
-import { type ApprovingObject, heldCondition } from "../deletion-budget/held-condition.ts";
-import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
+import { withHolds } from "../model/hold-condition.ts";
 import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere, predicateFor } from "../machine-lists/machines-where.ts";
-import type { Freeze } from "../safety/freeze-set.ts";
 import { countAutoPreserved } from "./plan-preserve-annotations.ts";
 
 /** A creation or deletion of machines that the API server rejected, until one succeeds. */
@@ -31,14 +25,10 @@ export interface MachineSetFacts {
   readonly owned: readonly Machine[];
   readonly problems: readonly FieldProblem[];
   readonly failure?: ReplicaFailure | undefined;
-  /** Whether the set is frozen; absent: not evaluated, the condition is kept. */
-  readonly freeze?: Pick<Freeze, "condition"> | undefined;
-  /** The condition DeletionProtected. Default: none. */
-  readonly protection?: ConditionState | undefined;
-  /** The deployment of the set, whose annotation approves. */
-  readonly deployment?: MachineDeployment | undefined;
-  /** Deletions that are held. */
-  readonly held?: HeldDeletions | undefined;
+  /** The conditions of what holds the set. Default: nothing does. */
+  readonly holds?: readonly (ConditionState | undefined)[];
+  /** Types of such conditions that were not judged, and stay. Default: none. */
+  readonly unjudged?: readonly string[];
 }
 
 const hasLabels = predicateFor((wanted: Readonly<Record<string, string>>) => {
@@ -79,35 +69,10 @@ function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMach
     .map((summary) => unlessNew(summary, set.status?.failedMachines));
 }
 
-/** Frozen is absent, not False, while the set is not frozen. */
-function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFacts, now: Date): readonly Condition[] {
-  if (freeze === undefined) return conditions;
-  return freeze.condition === undefined
-    ? removeCondition(conditions, legacyConditionTypes.frozen)
-    : setCondition(conditions, freeze.condition, { now });
-}
-
-/** DeletionsHeld is absent, not False, while nothing is held. */
-function withHeld(
-  conditions: readonly Condition[],
-  { set, deployment, held }: MachineSetFacts,
-  now: Date,
-): readonly Condition[] {
-  if (held === undefined) return removeCondition(conditions, deletionsHeldConditionType);
-  const by: ApprovingObject =
-    deployment === undefined ? { kind: "MachineSet", object: set } : { kind: "MachineDeployment", object: deployment };
-  return setCondition(conditions, heldCondition(held, by, now), { now });
-}
-
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
-  const { set, problems, failure } = facts;
-  const valid = specValidState(problems, set.metadata.generation);
-  const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
-  const before = withHeld(withFrozen(standing, facts, now), facts, now);
-  const { protection } = facts;
-  const unprotected = protection === undefined ? removeCondition(before, deletionProtectedConditionType) : before;
-  const states = protection === undefined ? [valid] : [valid, protection];
-  const conditions = states.reduce((list, state) => setCondition(list, state, { now }), unprotected);
+  const { set, problems, failure, holds = [], unjudged } = facts;
+  const held = withHolds(set.status?.machineSetCondition ?? [], holds, { now }, unjudged);
+  const conditions = setCondition(held, specValidState(problems, set.metadata.generation), { now });
   // Absent, not False, without a failure: Gardener treats an existing ReplicaFailure as an error.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)

@@ -29,8 +29,8 @@ function mayCascade(owner: Protectable | undefined, { metadata }: Protectable): 
 
 /** The set and the deployment of a machine, as far as they exist. */
 export interface MachineOwners {
-  readonly set: Protectable | undefined;
-  readonly deployment: Protectable | undefined;
+  readonly set?: Protectable | undefined;
+  readonly deployment?: Protectable | undefined;
 }
 
 /**

@@ -264,9 +264,11 @@ export const nodejsMetricNames = {
 export const ownMetricNames = {
   /** Histogram: every duration; of these, MCM's gauges show the last one only. Labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
   stepSeconds: "millwright_machine_step_duration_seconds",
-  /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; labels `namespace` and `kind`. Alert on any value above 0. */
+  /** Gauge: objects that are not acted on; labels `namespace`, `by` (`crd`, `protection`, `budget`, `unread-target`, `conflict`, `freeze` or `restore`) and `kind`. A Machine counts for the first that holds it, an owner for each. */
+  heldObjects: "millwright_held_objects",
+  /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; labels `namespace` and `kind`. Alert on any value above 0. Replaced by `millwright_held_objects`, and removed with the next version. */
   pausedDeletions: "millwright_paused_deletions",
-  /** Gauge: terminating objects that deletion protection keeps; labels `namespace` and `kind`: `Machine` or `MachineDeployment`. */
+  /** Gauge: terminating objects that deletion protection keeps; labels `namespace` and `kind`: `Machine` or `MachineDeployment`. Replaced by `millwright_held_objects`, and removed with the next version. */
   protectedDeletions: "millwright_protected_deletions",
   /** Gauge: machines whose deletion is held by the deletion budget; labels `namespace` and `cause`: `scale-down`, `rollout`, `remediation`, `autoscaler`, `parent`, `machine` or `creation`. Alert on any value above 0. */
   heldDeletions: "millwright_held_deletions",

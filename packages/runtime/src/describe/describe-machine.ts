@@ -5,7 +5,8 @@ import {
   matchByProviderId,
   type Node,
   pickNode,
-  findPausingCrd,
+  findHold,
+  recordedHold,
 } from "@millwright/controllers/reports";
 import {
   type Clock,
@@ -121,7 +122,8 @@ export async function describeMachine(options: DescribeMachineOptions): Promise<
  */
 export function machineReportFrom(name: string, objects: ClusterObjects, now: Date): MachineReport {
   const machine = findNamed(objects.machines, machineResource, name, objects);
-  return machineReport(factsOfMachine(machine, objects), validateMachine(machine), now);
+  const facts = factsOfMachine(machine, objects);
+  return machineReport(facts, validateMachine(machine), now, recordedHold(machine, facts));
 }
 
 async function reportOf(options: DescribeMachineOptions): Promise<MachineReport> {
@@ -155,8 +157,8 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     settings: defaultMachineSettings,
   } as const;
   const now = (control.serverTime ?? clock).now();
-  const pausedBy = await findPausingCrd(machine, (crd) => readCrd(crd, options));
-  const report = machineReport(facts, validateMachine(machine), now, pausedBy);
+  const hold = await findHold(machine, facts, (crd) => readCrd(crd, options));
+  const report = machineReport(facts, validateMachine(machine), now, hold);
   const skews = await clockSkews(options, now);
   return skews.length === 0 ? report : { ...report, clockSkews: skews };
 }

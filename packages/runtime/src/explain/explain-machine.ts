@@ -1,10 +1,9 @@
 import {
-  approverOf,
   attemptsIn,
   defaultMachineSettings,
   drainRulesOf,
-  findPausingCrd,
-  isDeletionHeld,
+  findHold,
+  type Hold,
   type MachineFacts,
   machineReport,
   type MachineReport,
@@ -118,14 +117,9 @@ function evidenceOf(
 }
 
 /** The report about a machine; a terminating one is Terminating, whatever phase it has. */
-async function reportOf(
-  facts: MachineFacts,
-  { readCrd = async () => undefined }: ClusterObjects,
-  now: Date,
-): Promise<MachineReport> {
+function reportOf(facts: MachineFacts, hold: Hold | undefined, now: Date): MachineReport {
   const { machine } = facts;
-  const pausedBy = await findPausingCrd(machine, readCrd);
-  const report = machineReport(facts, validateMachine(machine), now, pausedBy);
+  const report = machineReport(facts, validateMachine(machine), now, hold);
   return machine.metadata.deletionTimestamp == null ? report : { ...report, phase: "Terminating" };
 }
 
@@ -133,13 +127,14 @@ async function reportOf(
 export async function explainMachine(machine: Machine, objects: ClusterObjects, now: Date): Promise<Explanation> {
   const facts = factsOfMachine(machine, objects);
   const machineClass = objects.classes.find(({ metadata }) => metadata.name === machine.spec.class?.name);
-  const report = await reportOf(facts, objects, now);
+  const { readCrd = async () => undefined } = objects;
+  const hold = await findHold(machine, facts, readCrd);
+  const report = reportOf(facts, hold, now);
   const blocked = await blockedDrain(facts, machineClass, objects, now);
   const state = stateOf(report, blocked);
   const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);
   const errorCode = report.lastOperation?.state === "Failed" ? (report.lastOperation.errorCode ?? "") : "";
-  const approver = approverOf(machine, facts.deployment, facts.set);
-  const approve = isDeletionHeld(machine) ? `${nouns[approver.kind]} ${approver.name}` : undefined;
+  const approve = hold?.approver === undefined ? undefined : `${nouns[hold.approver.kind]} ${hold.approver.name}`;
   return {
     kind: "Machine",
     name: report.name,

@@ -1,8 +1,9 @@
-import type { ControlCaches, CrdGuard, DeletionBudget } from "@millwright/controllers";
-import type { Clock } from "@millwright/core";
+import type { ControlCaches, CrdGuard, DeletionBudget, Guard } from "@millwright/controllers";
+import type { Clock, Machine } from "@millwright/core";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measureDeletions } from "./deletions.ts";
+import { measureHeldObjects } from "./held-objects.ts";
 import { measurePausedDeletions } from "./paused-deletions.ts";
 import { measureProtectedDeletions } from "./protected-deletions.ts";
 import { measureOrphanVms } from "./orphan-vms.ts";
@@ -24,6 +25,7 @@ export function createLeaderMetrics({
   caches,
   crdGuard,
   deletionBudget,
+  guards = [],
   measuresObjects = true,
   clock,
 }: {
@@ -31,6 +33,8 @@ export function createLeaderMetrics({
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
   readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
   readonly deletionBudget: Pick<DeletionBudget, "heldByCause" | "begunByCause" | "rooms">;
+  /** Those of Machines, in their order. Default: none, as in a process without the controller of machines. */
+  readonly guards?: readonly Guard<Machine>[];
   /** `false` where another process measures the objects. Default: true. */
   readonly measuresObjects?: boolean;
   readonly clock: Clock;
@@ -38,6 +42,7 @@ export function createLeaderMetrics({
   const registry = new Registry();
   measureDeletions(registry, namespace, deletionBudget);
   if (!measuresObjects) return { parts: () => readRegistry(registry, { clock }), end: () => undefined };
+  measureHeldObjects(registry, namespace, guards, caches);
   measurePausedDeletions(registry, namespace, crdGuard, caches);
   measureProtectedDeletions(registry, namespace, caches);
   measureUnreadableObjects(registry, namespace, caches);

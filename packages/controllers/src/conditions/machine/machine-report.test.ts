@@ -4,7 +4,11 @@ import { aMachine, aMachineDeployment, aMachineSet, annotated, beingDeleted, inP
 import { itsNode, lastly, testNow, withVm } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
+import { recordedHold } from "../../guards/find-hold.ts";
 import { machineReport } from "./machine-report.ts";
+
+const reportOf = (about: MachineFacts, problems: Parameters<typeof machineReport>[1], now: Date) =>
+  machineReport(about, problems, now, recordedHold(about.machine, about));
 
 const facts = (machine: Machine, change: Partial<MachineFacts> = {}): MachineFacts => ({
   machine,
@@ -23,7 +27,7 @@ describe("machineReport", () => {
       status: { history: [{ time: since, operation: "Create", outcome: "Successful", message: "joined" }] },
     });
     const owners = { set: aMachineSet(), deployment: aMachineDeployment() };
-    const report = machineReport(facts(machine, { node: itsNode(), ...owners }), [], testNow);
+    const report = reportOf(facts(machine, { node: itsNode(), ...owners }), [], testNow);
     expect(report).toMatchObject({
       name: "machine",
       namespace: "shoot--test",
@@ -44,7 +48,7 @@ describe("machineReport", () => {
   });
 
   it("leaves out what there is not", () => {
-    const report = machineReport(facts(aMachine({ spec: { class: null } }), { hasClass: false }), [], testNow);
+    const report = reportOf(facts(aMachine({ spec: { class: null } }), { hasClass: false }), [], testNow);
     expect(report).toMatchObject({
       phase: "",
       machineClass: { name: "", exists: false },
@@ -62,7 +66,7 @@ describe("machineReport", () => {
     [{}, "missing"],
     [{ node: itsNode() }, "present"],
   ])("reports the state of the node: %#", (change, state) => {
-    expect(machineReport(facts(aMachine(withVm), change), [], testNow).node).toEqual({ name: "node", state });
+    expect(reportOf(facts(aMachine(withVm), change), [], testNow).node).toEqual({ name: "node", state });
   });
 
   const preserved = { status: { currentStatus: { preserveExpiryTime: "2026-01-02T00:00:00Z" } } };
@@ -99,22 +103,22 @@ describe("machineReport", () => {
     ["that is terminating since an unknown time", aMachine(inPhase("Terminating")), undefined],
     ["that runs", aMachine(inPhase("Running")), undefined],
   ])("names the time at which the phase ends by itself, of a machine %s", (_, machine, expected) => {
-    const { deadline } = machineReport(facts(machine), [], testNow).next;
+    const { deadline } = reportOf(facts(machine), [], testNow).next;
     expect(deadline === undefined ? undefined : `${deadline.time} ${deadline.effect}`).toBe(expected);
   });
 
   it("reports that an invalid spec has to be fixed before anything else happens, except a deletion", () => {
     const problems = [{ path: "spec.class.name", message: "is required", kind: "required" as const }];
-    expect(machineReport(facts(aMachine()), problems, testNow)).toMatchObject({
+    expect(reportOf(facts(aMachine()), problems, testNow)).toMatchObject({
       problems,
       next: { controller: "No VM is created while the spec is invalid." },
     });
-    const going = machineReport(facts(aMachine(beingDeleted())), problems, testNow);
+    const going = reportOf(facts(aMachine(beingDeleted())), problems, testNow);
     expect(going.next.controller).toBe(phaseGuide.Terminating.controller);
   });
 
   it("keeps an unknown phase", () => {
-    const report = machineReport(facts(aMachine({ status: { currentStatus: { phase: "Hibernating" } } })), [], testNow);
+    const report = reportOf(facts(aMachine({ status: { currentStatus: { phase: "Hibernating" } } })), [], testNow);
     expect(report.phase).toBe("Hibernating");
     expect(report.next.controller).toContain("does not support the phase");
   });
@@ -124,17 +128,17 @@ describe("the report about a protected machine", () => {
   const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
 
   it("has the reason why it is kept, and the remedy, only while it is being deleted", () => {
-    const report = machineReport(facts(aMachine(beingDeleted(), isKept)), [], testNow);
+    const report = reportOf(facts(aMachine(beingDeleted(), isKept)), [], testNow);
     expect(report.deletionPaused).toMatch(/^Deletion paused: Machine machine is protected/);
     expect(report.next.person).toBe(
       "To delete it, remove annotation machine.millwright.dev/deletion-protection from Machine machine.",
     );
-    expect(machineReport(facts(aMachine(isKept)), [], testNow).deletionPaused).toBeUndefined();
+    expect(reportOf(facts(aMachine(isKept)), [], testNow).deletionPaused).toBeUndefined();
   });
 
   it("names the deployment with which it is deleted", () => {
     const owners = { set: aMachineSet(), deployment: aMachineDeployment(isKept, beingDeleted()) };
-    const { deletionPaused } = machineReport(facts(aMachine(beingDeleted()), owners), [], testNow);
+    const { deletionPaused } = reportOf(facts(aMachine(beingDeleted()), owners), [], testNow);
     expect(deletionPaused).toContain("MachineDeployment pool is protected");
   });
 });
@@ -148,7 +152,7 @@ describe("the report about a machine whose deletion is held", () => {
     ["set set", { set: aMachineSet() }],
     ["machine machine", {}],
   ])("has the message, and approves by %s", (approver, owners) => {
-    const { deletionPaused, next } = machineReport(facts(kept, owners), [], testNow);
+    const { deletionPaused, next } = reportOf(facts(kept, owners), [], testNow);
     expect(deletionPaused).toBe("Deletion held for approval: too many machines");
     expect(next.controller).toMatch(/^Nothing: VM, node and object are kept/);
     expect(next.person).toContain(`run "millwright approve ${approver}"`);
@@ -158,6 +162,6 @@ describe("the report about a machine whose deletion is held", () => {
   it("is as for others once the deletion goes on, or where nothing is deleted", () => {
     const drained = aMachine(withVm, inPhase("Terminating"), beingDeleted(), lastly("Delete", "Processing", "Drain"));
     for (const machine of [drained, aMachine(withVm, inPhase("Running"), held)])
-      expect(machineReport(facts(machine), [], testNow).deletionPaused).toBeUndefined();
+      expect(reportOf(facts(machine), [], testNow).deletionPaused).toBeUndefined();
   });
 });

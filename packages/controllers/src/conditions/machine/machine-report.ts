@@ -9,12 +9,9 @@ import {
 } from "@millwright/core";
 import type { DerivedCondition } from "../derived-condition.ts";
 import { apiTime } from "@millwright/kube";
-import type { CrdState } from "../../model/crd-state.ts";
-import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
-import { protectedMachineMessage, protectionRemedy, protectorOf } from "../../model/deletion-protection.ts";
-import { approvalRemedy, approverOf, isDeletionHeld } from "../../model/held-deletion.ts";
+import type { Hold } from "../../model/hold.ts";
 import { drainWindow } from "../../drain/drain-window.ts";
 import { isDeleting, isPreserved } from "../../model/phase.ts";
 import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
@@ -99,39 +96,17 @@ const unknownPhase: PhaseGuide = {
   person: "Use the version that wrote the phase, or delete the machine.",
 };
 
-/** Why a terminating machine is kept, and what a person can do about it. */
-interface DeletionPause {
-  readonly message: string;
-  readonly remedy: string;
-}
-
-function pauseOf(
-  { machine, set, deployment }: MachineFacts,
-  pausedBy: CrdState | undefined,
-): DeletionPause | undefined {
-  if (pausedBy !== undefined) return { message: deletionPausedMessage(pausedBy), remedy: remedy(pausedBy) };
-  const protector = machine.metadata.deletionTimestamp == null ? undefined : protectorOf(machine, { set, deployment });
-  if (protector !== undefined)
-    return { message: protectedMachineMessage(protector), remedy: protectionRemedy(protector) };
-  return isDeletionHeld(machine)
-    ? {
-        message: machine.status?.lastOperation?.description ?? "",
-        remedy: approvalRemedy(approverOf(machine, deployment, set)),
-      }
-    : undefined;
-}
-
 /** What the controllers do and what users can do; an invalid spec comes before the phase. */
 function nextOf(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
-  pause: DeletionPause | undefined,
+  hold: Hold | undefined,
   now: Date,
 ): MachineReport["next"] {
-  if (pause !== undefined) {
+  if (hold !== undefined) {
     return {
       controller: "Nothing: VM, node and object are kept until the deletion is confirmed or undone.",
-      person: `${pause.remedy}.`,
+      person: `${hold.remedy}.`,
     };
   }
   if (problems.length > 0 && !isDeleting(facts.machine)) {
@@ -155,18 +130,17 @@ function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
 /**
  * Creates the report about a machine. Pure: from the same objects and functions as in the controllers.
  *
- * @param pausedBy the CRD whose deletion is the only reason why the machine is terminating
+ * @param hold why the machine is not acted on. Default: nothing holds it
  */
 export function machineReport(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
   now: Date,
-  pausedBy?: CrdState,
+  hold?: Hold,
 ): MachineReport {
   const { machine, set, deployment, hasClass } = facts;
   const { name, namespace = "", labels } = machine.metadata;
   const { currentStatus, lastOperation, history = [] } = machine.status ?? {};
-  const pause = pauseOf(facts, pausedBy);
   return {
     name,
     namespace,
@@ -178,10 +152,10 @@ export function machineReport(
     providerId: machine.spec.providerID ?? "",
     node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
     ...(lastOperation === undefined ? {} : { lastOperation }),
-    ...(pause === undefined ? {} : { deletionPaused: pause.message }),
+    ...(hold === undefined ? {} : { deletionPaused: hold.message }),
     conditions: machineConditions(facts, now),
     history,
     problems,
-    next: nextOf(facts, problems, pause, now),
+    next: nextOf(facts, problems, hold, now),
   };
 }

@@ -1,0 +1,29 @@
+import type { Machine } from "@millwright/core";
+import type { ApiObject } from "@millwright/kube";
+import { findPausingCrd } from "../crd-guard/find-pausing-crd.ts";
+import { crdHoldOfMachine } from "../crd-guard/guard.ts";
+import { recordedBudgetHold } from "../deletion-budget/guard.ts";
+import { protectionHold } from "../deletion-protection/guard.ts";
+import { type MachineOwners, protectorOf } from "../model/deletion-protection.ts";
+import type { Hold } from "../model/hold.ts";
+
+/** The hold of a Machine that its object and its owners show. For commands that run beside the controllers, in the order of the guards. */
+export function recordedHold(machine: Machine, owners: MachineOwners): Hold | undefined {
+  if (machine.metadata.deletionTimestamp == null) return undefined;
+  const protector = protectorOf(machine, owners);
+  return protector === undefined ? recordedBudgetHold(machine, owners) : protectionHold(protector);
+}
+
+/**
+ * The hold of a Machine, also where only a CRD shows it.
+ *
+ * @param readCrd a CRD by its name; `undefined` when it does not exist or cannot be read
+ */
+export async function findHold(
+  machine: Machine,
+  owners: MachineOwners,
+  readCrd: (name: string) => Promise<ApiObject | undefined>,
+): Promise<Hold | undefined> {
+  const crd = await findPausingCrd(machine, readCrd);
+  return crd === undefined ? recordedHold(machine, owners) : crdHoldOfMachine(crd);
+}
