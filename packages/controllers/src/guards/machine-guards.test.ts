@@ -18,7 +18,6 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
   ownedBy,
 } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
@@ -183,18 +182,4 @@ it("uses the budget for a machine that has passed it, whatever holds it later, a
   expect(await enteredWith([])).toEqual(["machine"]);
   expect(await enteredWith(["conflict"])).toEqual(["machine"]);
   for (const name of ["crd", "protection", "budget"] as const) expect(await enteredWith([name])).toEqual([]);
-});
-
-it("takes one more guard, and a machine that it holds keeps its VM without a line elsewhere", async () => {
-  const { guards, machine } = await guardsWith([]);
-  const maintenance = {
-    name: "maintenance",
-    of: ({ metadata }: Machine) =>
-      metadata.labels?.["maintenance"] === "true"
-        ? ({ by: "maintenance", holds: "deletion", message: "Deletion waits for maintenance", remedy: "Wait" } as const)
-        : "proceed",
-  } as const;
-  const all = [...guards, maintenance];
-  expect(judge(all, machine).hold).toBeUndefined();
-  expect(judge(all, aMachine(machine, labelled({ maintenance: "true" }))).hold?.by).toBe("maintenance");
 });
