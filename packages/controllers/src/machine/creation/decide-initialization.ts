@@ -1,7 +1,7 @@
-import { labelKeys } from "@millwright/core";
+import { labelKeys, type MachineErrorCode } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
-import type { OperationResult } from "../../model/operation.ts";
+import type { FailedOperation, OperationKind, OperationResult, OperationView } from "../../model/operation.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { recordFailure } from "./record-failure.ts";
@@ -19,37 +19,113 @@ export function settle(snapshot: MachineSnapshot, result: OperationResult, now: 
   };
 }
 
+/** One step of an initialization, after a driver call or before the first. */
+type Step<View extends OperationView | undefined> = (
+  snapshot: MachineSnapshot,
+  operation: View,
+  now: Date,
+) => MachineDecision;
+
+/** A call that succeeded. */
+type DoneOperation = Extract<OperationView, { readonly state: "done" }>;
+
+/** The step after a call of one kind, by its state, and by what a successful or failed one reports of the VM. */
+interface StepsAfter {
+  /** Throttled, in progress, or accepted by the cloud. */
+  readonly inProgress: Step<OperationView>;
+  readonly initialized: Step<DoneOperation>;
+  readonly uninitialized: Step<DoneOperation>;
+  /** Failed with a code of {@link unknownVm}. */
+  readonly unknownVm: Step<FailedOperation>;
+  /** Failed with another code. */
+  readonly failed: Step<FailedOperation>;
+}
+
 /**
- * Completes the creation of a machine whose VM has an id. The process that stored the id may have crashed, so the driver reports whether the VM is initialized.
- * `NotFound` and `Unimplemented` do not override the id (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow): the cloud may list VMs late. Initialization then runs,
- * which is a no-op for initialized VMs and for drivers without such a step.
+ * Codes of a driver that does not know the VM. They do not override its id (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow): the cloud may list VMs late.
+ * Initialization then runs, which is a no-op for initialized VMs and for drivers without such a step.
  */
-export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, operation, classView, inputs, settings } = snapshot;
-  if (operation?.state === "done" && operation.kind === "find" && operation.result.needsInitialization !== true)
-    return settle(snapshot, operation.result, now);
-  if (operation?.state === "done" && operation.kind === "initialize") return settle(snapshot, operation.result, now);
-  const isUnseen =
-    operation?.state === "failed" &&
-    operation.kind === "find" &&
-    (operation.code === "NotFound" || operation.code === "Unimplemented");
-  const isAsking = operation?.kind === "find" || operation?.kind === "initialize";
-  if (operation?.state === "failed" && isAsking) {
-    if (!isUnseen && !operation.isAcknowledged) return recordFailure(snapshot, operation, now);
-  }
-  // An invalid machine spec or invalid user data does not affect a VM that exists.
-  if (classView.state === "unusable") return rejectMachine(snapshot, classView, now);
-  if (isUnseen || (operation?.state === "done" && operation.kind === "find"))
-    return {
-      actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
-      because: [],
-    };
-  if (operation?.state === "failed" && isAsking) {
-    const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
-    if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
-    return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
-  }
-  // What is known to be due, also from an earlier process, needs no question: a driver may not report it.
+const unknownVm: ReadonlySet<MachineErrorCode> = new Set(["NotFound", "Unimplemented"]);
+
+/** A step that calls the driver needs the class. An invalid machine spec or invalid user data does not affect a VM that exists. */
+const withClass =
+  <View extends OperationView | undefined>(step: Step<View>): Step<View> =>
+  (snapshot, operation, now) =>
+    snapshot.classView.state === "unusable"
+      ? rejectMachine(snapshot, snapshot.classView, now)
+      : step(snapshot, operation, now);
+
+/** Starts the first call. What is known to be due, also from an earlier process, needs no question: a driver may not report it. */
+const begin = withClass(({ machine }, operation: OperationView | undefined) => {
   const next = isInitializationDue(machine, operation) ? "initialize" : "find";
   return { actions: [{ kind: "StartOperation", operation: next }], because: [] };
+});
+
+/** The look-up is evaluated: the VM is, or may be, uninitialized. */
+const initialize = withClass<OperationView>(() => ({
+  actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
+  because: [],
+}));
+
+const complete: Step<DoneOperation> = (snapshot, { result }, now) => settle(snapshot, result, now);
+
+const repeat = withClass(({ inputs, settings }, operation: FailedOperation, now) => {
+  const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+  if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
+  return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
+});
+
+/** Records a failure once, and repeats the call after its backoff. */
+const retry: Step<FailedOperation> = (snapshot, operation, now) =>
+  operation.isAcknowledged ? repeat(snapshot, operation, now) : recordFailure(snapshot, operation, now);
+
+/** After calls whose outcome does not show whether the VM is initialized. */
+const beginAfterAny: StepsAfter = {
+  inProgress: begin,
+  initialized: begin,
+  uninitialized: begin,
+  unknownVm: begin,
+  failed: begin,
+};
+
+const steps: Readonly<Record<OperationKind, StepsAfter>> = {
+  find: {
+    inProgress: begin,
+    initialized: complete,
+    uninitialized: initialize,
+    unknownVm: initialize,
+    failed: retry,
+  },
+  initialize: {
+    inProgress: begin,
+    initialized: complete,
+    uninitialized: complete,
+    unknownVm: retry,
+    failed: retry,
+  },
+  create: beginAfterAny,
+  delete: beginAfterAny,
+};
+
+/**
+ * Completes the creation of a machine whose VM has an id: {@link steps} has the step after each driver call. The process that stored the id may have crashed, so the driver reports whether the VM is initialized.
+ */
+export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { operation } = snapshot;
+  if (operation === undefined) return begin(snapshot, operation, now);
+  const after = steps[operation.kind];
+  switch (operation.state) {
+    case "waiting":
+    case "running":
+    case "pending":
+      return after.inProgress(snapshot, operation, now);
+    case "done":
+      return operation.result.needsInitialization === true
+        ? after.uninitialized(snapshot, operation, now)
+        : after.initialized(snapshot, operation, now);
+    case "failed":
+      return unknownVm.has(operation.code)
+        ? after.unknownVm(snapshot, operation, now)
+        : after.failed(snapshot, operation, now);
+  }
 }
