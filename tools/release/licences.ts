@@ -1,4 +1,4 @@
-/** Licences of packages that what we publish installs or what an image holds. */
+/* Licences of packages that what we publish installs or what an image holds. */
 
 /** Licences that allow to ship a package with ours, if its text is kept (SPDX identifiers). */
 export const allowedLicences: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { type ArmAction, type ArmCall, empty, json, page, readBody } from "./cal
 import { ArmRefusal } from "./refusal.ts";
 import type { Image, VmSize } from "./world.ts";
 
-/** Resources that exist from the start: resource groups, subnets, images, terms of the marketplace, sizes. */
+/* Resources that exist from the start: resource groups, subnets, images, terms of the marketplace, sizes. */
 
 /** HEAD of a resource group. */
 export const checkGroup: ArmAction = ({ world, path }) => empty(world.groups.has(path.group.toLowerCase()) ? 204 : 404);

@@ -22,9 +22,9 @@ export interface VmCopy {
 export type WorldCommand =
   /** Creates a Deployment of pods. */
   | { readonly kind: "deploy"; readonly name: string; readonly replicas: number }
-  /** Nodes alternate between ready and not ready. */
   /** Creates further VMs as one that is there, for machines of these names. They have no kubelets. */
   | { readonly kind: "copy-vm"; readonly name: string; readonly copies: readonly VmCopy[] }
+  /** Nodes alternate between ready and not ready. */
   | { readonly kind: "flap"; readonly nodes: readonly string[]; readonly everyMs: number }
   | { readonly kind: "clear-faults" };
 

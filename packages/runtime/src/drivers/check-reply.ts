@@ -39,10 +39,10 @@ function fieldOf(reply: unknown, key: string): unknown {
 const bad = (method: string, what: string): MachineError =>
   new MachineError("Internal", `${method} of the driver answered ${what}`);
 
-/** More addresses than a VM has: a status that is too large is not stored. */
 /** Whether a text is seen as it is, in one line. */
 const isPrintable = (text: string): boolean => !/\p{Cc}/u.test(text) && toPrintable(text) === text;
 
+/** More addresses than a VM has: a status that is too large is not stored. */
 const maxAddresses = 64;
 const maxAddressText = 256;
 
