@@ -6,5 +6,5 @@ export type { DriftReport, MachineDrift, ReportDriftOptions } from "./drift/repo
 export { createDriverFinder, loadDriver } from "./drivers/load-driver.ts";
 export { superviseProcess } from "./drivers/stray-errors.ts";
 export { createJsonLog } from "./json-log.ts";
-export { createManagerLeadership } from "./leadership.ts";
+export { createManagerLeadership } from "./manager/leadership.ts";
 export { planUninstall, uninstall } from "./uninstall/uninstall.ts";

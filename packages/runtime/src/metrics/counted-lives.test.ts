@@ -11,7 +11,7 @@ import {
 import { type ApiObject, nodeResource, podResource } from "@millwright/kube";
 import { tooManyRequestsError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { createManager, type Manager } from "../manager.ts";
+import { createManager, type Manager } from "../manager/manager.ts";
 import { aDriver } from "../testing/fake-driver.ts";
 import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 import { samplesIn } from "../testing/metric-lines.ts";

@@ -13,8 +13,8 @@ import { customResourceDefinitionResource, eventResource, type Log, nodeResource
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";
 import { createManager } from "./manager.ts";
-import { aDriver } from "./testing/fake-driver.ts";
-import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "./testing/managed.ts";
+import { aDriver } from "../testing/fake-driver.ts";
+import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 
 describe("a manager", () => {
   it("is ready when its caches are, and takes a set of machines from nothing to Running and back", async () => {

@@ -10,8 +10,8 @@ import { secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createManagerGroup } from "./manager-group.ts";
-import { aDriver } from "./testing/fake-driver.ts";
-import { aCloud, aLeadership, aSet, aStop } from "./testing/managed.ts";
+import { aDriver } from "../testing/fake-driver.ts";
+import { aCloud, aLeadership, aSet, aStop } from "../testing/managed.ts";
 
 const namespaces = ["shoot", "seed"];
 

@@ -1,7 +1,7 @@
 import { controllerMetricNames, type LeaseName } from "@millwright/core";
 import { Gauge, type Registry } from "prom-client";
-import { type MeasuredCaches, measureCaches } from "./metrics/cache-metrics.ts";
-import { measureControllers } from "./metrics/controller-metrics.ts";
+import { type MeasuredCaches, measureCaches } from "../metrics/cache-metrics.ts";
+import { measureControllers } from "../metrics/controller-metrics.ts";
 
 /** What every process has, whether it leads or not. */
 export interface MeasuredManager {

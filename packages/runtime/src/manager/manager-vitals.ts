@@ -1,8 +1,8 @@
 import type { Controller, Informer, KubeObject } from "@millwright/kube";
-import { DEFAULT_CALL_TIMEOUT_MS } from "./drivers/driver-host.ts";
-import type { RunningCalls } from "./drivers/running-calls.ts";
-import type { RunningOperation } from "./watchdog/decide-watchdog.ts";
-import type { ManagerVitals } from "./watchdog/watchdog.ts";
+import { DEFAULT_CALL_TIMEOUT_MS } from "../drivers/driver-host.ts";
+import type { RunningCalls } from "../drivers/running-calls.ts";
+import type { RunningOperation } from "../watchdog/decide-watchdog.ts";
+import type { ManagerVitals } from "../watchdog/watchdog.ts";
 
 type Cache = Pick<Informer<KubeObject>, "hasSynced" | "connectivity" | "silentForMs"> & {
   readonly store: { readonly size: number };

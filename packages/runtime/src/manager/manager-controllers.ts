@@ -17,11 +17,11 @@ import {
 import { type ControllerName, controllerNames } from "@millwright/core";
 import type { Controller } from "@millwright/kube";
 import type { Registry } from "prom-client";
-import type { DriverHost } from "./drivers/driver-host.ts";
+import type { DriverHost } from "../drivers/driver-host.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
-import { countFailedVmLists } from "./metrics/failed-vm-lists.ts";
-import { measureOperations } from "./metrics/machine-operations.ts";
-import { measureOpenCircuits } from "./metrics/open-circuits.ts";
+import { countFailedVmLists } from "../metrics/failed-vm-lists.ts";
+import { measureOperations } from "../metrics/machine-operations.ts";
+import { measureOpenCircuits } from "../metrics/open-circuits.ts";
 
 /** Which controllers run, and how. */
 export interface ManagerControllersOptions extends FollowVmsOptions {

@@ -1,5 +1,5 @@
 import type { Machine } from "@millwright/core";
-import type { EndedCall } from "./drivers/call-driver.ts";
+import type { EndedCall } from "../drivers/call-driver.ts";
 
 /**
  * Follows machines for traces, such as that of `@millwright/tracing`. Its methods return at once and do not throw. Only the leader calls them: a trace is of what a

@@ -4,7 +4,7 @@ import { ApiError, type Log, nodeResource, podResource } from "@millwright/kube"
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createManager, type ManagerOptions } from "./manager.ts";
-import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "./testing/managed.ts";
+import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 
 const HOUR = 3_600_000;
 const unreachable = new ApiError({ status: 0, reason: "Unreachable", message: "no route to host" });

@@ -1,7 +1,7 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measureClockSkew } from "./metrics/clock-skew.ts";
+import { measureClockSkew } from "../metrics/clock-skew.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
 
 /** The reports about the clocks of a control cluster and a target cluster. */

@@ -38,27 +38,27 @@ import {
   serverClock,
 } from "@millwright/kube";
 import { Registry } from "prom-client";
-import { createMatchVm } from "./drivers/match-vm.ts";
-import { createDriverHost, type DriverHost } from "./drivers/driver-host.ts";
-import { createRunningCalls } from "./drivers/running-calls.ts";
-import { strayErrorCounts } from "./drivers/stray-errors.ts";
-import { createEndedCalls, type EndedCalls } from "./fleet/ended-calls.ts";
-import { createFleetReader, type FleetReader } from "./fleet/fleet-reader.ts";
-import { createDriverMetrics } from "./metrics/driver-metrics.ts";
+import { createMatchVm } from "../drivers/match-vm.ts";
+import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
+import { createRunningCalls } from "../drivers/running-calls.ts";
+import { strayErrorCounts } from "../drivers/stray-errors.ts";
+import { createEndedCalls, type EndedCalls } from "../fleet/ended-calls.ts";
+import { createFleetReader, type FleetReader } from "../fleet/fleet-reader.ts";
+import { createDriverMetrics } from "../metrics/driver-metrics.ts";
 import type { MachineTracer } from "./machine-tracer.ts";
-import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
-import type { CloudRecorder } from "./recording/cloud-recorder.ts";
+import { createLeaderMetrics, type LeaderMetrics } from "../metrics/leader-metrics.ts";
+import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { measureManager } from "./measure-manager.ts";
-import { type MetricParts, readRegistry, textOfParts } from "./metrics/metric-parts.ts";
-import { measureClockSkew } from "./metrics/clock-skew.ts";
+import { type MetricParts, readRegistry, textOfParts } from "../metrics/metric-parts.ts";
+import { measureClockSkew } from "../metrics/clock-skew.ts";
 import { createManagerControllers, type ManagerControllersOptions } from "./manager-controllers.ts";
 import { reportClockSkew } from "./report-clock-skew.ts";
 import { reportRewinds } from "./report-rewinds.ts";
 import { reportReadiness } from "./report-readiness.ts";
 import { type LeadersCaches, takeLead } from "./take-lead.ts";
 import { readManagerVitals } from "./manager-vitals.ts";
-import { attachShadow, type Shadow } from "./shadow/shadow.ts";
-import type { ManagerVitals } from "./watchdog/watchdog.ts";
+import { attachShadow, type Shadow } from "../shadow/shadow.ts";
+import type { ManagerVitals } from "../watchdog/watchdog.ts";
 
 /** How a manager runs. */
 export interface ManagerOptions extends ManagerControllersOptions {

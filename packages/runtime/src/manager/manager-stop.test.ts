@@ -4,8 +4,8 @@ import type { ApiClient, Log } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import type { ManagerOptions } from "./manager.ts";
-import { aDriver } from "./testing/fake-driver.ts";
-import { aCloud, aManager, aSet, namespace } from "./testing/managed.ts";
+import { aDriver } from "../testing/fake-driver.ts";
+import { aCloud, aManager, aSet, namespace } from "../testing/managed.ts";
 
 /** A manager of one set, over an API server whose requests the test can change. */
 async function managing(

@@ -1,7 +1,7 @@
 import { type Clock, eventReasons } from "@millwright/core";
 import type { EventRecorder, Log } from "@millwright/kube";
-import { clockAgrees, clockDiffers, clockEventMs } from "./describe/clock-skew-texts.ts";
-import type { ServerTimes } from "./metrics/clock-skew.ts";
+import { clockAgrees, clockDiffers, clockEventMs } from "../describe/clock-skew-texts.ts";
+import type { ServerTimes } from "../metrics/clock-skew.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
 /** Interval of the checks, milliseconds. They cost no request. */

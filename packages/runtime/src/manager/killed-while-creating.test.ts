@@ -11,8 +11,8 @@ import { nodeResource, secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { createManager } from "./manager.ts";
-import { aDriver } from "./testing/fake-driver.ts";
-import { createLife, type Life } from "./testing/mortal.ts";
+import { aDriver } from "../testing/fake-driver.ts";
+import { createLife, type Life } from "../testing/mortal.ts";
 
 const namespace = "shoot";
 const ref = { namespace, name: "m" };

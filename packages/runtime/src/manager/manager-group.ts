@@ -1,9 +1,9 @@
 import { createTargetCaches } from "@millwright/controllers";
 import { systemClock, systemRandom } from "@millwright/core";
 import { createManager, type Manager, type ManagerOptions } from "./manager.ts";
-import { textOfParts } from "./metrics/metric-parts.ts";
-import { mergeMetrics } from "./metrics/merge-metrics.ts";
-import type { ManagerVitals } from "./watchdog/watchdog.ts";
+import { textOfParts } from "../metrics/metric-parts.ts";
+import { mergeMetrics } from "../metrics/merge-metrics.ts";
+import type { ManagerVitals } from "../watchdog/watchdog.ts";
 
 /** How the managers of several namespaces run in one process. */
 export interface ManagerGroupOptions extends Omit<ManagerOptions, "namespace" | "leadership" | "targetCaches"> {

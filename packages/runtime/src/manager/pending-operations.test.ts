@@ -3,8 +3,8 @@ import type { VirtualClock } from "@millwright/core/testing";
 import { type ApiObject, eventResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { createManager, type ManagerOptions } from "./manager.ts";
-import { aDriver } from "./testing/fake-driver.ts";
-import { aManager, aSet, aStop, namespace } from "./testing/managed.ts";
+import { aDriver } from "../testing/fake-driver.ts";
+import { aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 
 const minute = 60_000;
 
