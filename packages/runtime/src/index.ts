@@ -53,7 +53,8 @@ export type { ManagerElectionOptions, ManagerLeadership } from "./manager/leader
 export { measureProcess } from "./metrics/process-metrics.ts";
 export type { MetricParts } from "./metrics/metric-parts.ts";
 export { createManager } from "./manager/manager.ts";
-export type { Manager, ManagerOptions, ManagerSettings, ReloadableSettings } from "./manager/manager.ts";
+export type { Manager } from "./manager/manager.ts";
+export type { ManagerOptions, ManagerSettings, ReloadableSettings } from "./manager/manager-options.ts";
 export { createManagerGroup } from "./manager/manager-group.ts";
 export type { ManagerGroupOptions } from "./manager/manager-group.ts";
 export type { FleetCall, FleetEvent, FleetReader } from "./fleet/fleet-reader.ts";

@@ -1,6 +1,7 @@
 import { createTargetCaches } from "@millwright/controllers";
 import { systemClock, systemRandom } from "@millwright/core";
-import { createManager, type Manager, type ManagerOptions } from "./manager.ts";
+import { createManager, type Manager } from "./manager.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { textOfParts } from "../metrics/metric-parts.ts";
 import { mergeMetrics } from "../metrics/merge-metrics.ts";
 import type { ManagerVitals } from "../watchdog/watchdog.ts";

@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import type { ApiClient, Log } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import type { ManagerOptions } from "./manager.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { aDriver } from "../testing/fake-driver.ts";
 import { aCloud, aManager, aSet, namespace } from "../testing/managed.ts";
 

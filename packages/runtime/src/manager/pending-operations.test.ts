@@ -2,7 +2,8 @@ import { type Machine, MachineError, machineResource, machineSetResource, seeded
 import type { VirtualClock } from "@millwright/core/testing";
 import { type ApiObject, eventResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { createManager, type ManagerOptions } from "./manager.ts";
+import { createManager } from "./manager.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { aDriver } from "../testing/fake-driver.ts";
 import { aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 

@@ -3,7 +3,8 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, type Log, nodeResource, podResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { createManager, type ManagerOptions } from "./manager.ts";
+import { createManager } from "./manager.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "../testing/managed.ts";
 
 const HOUR = 3_600_000;

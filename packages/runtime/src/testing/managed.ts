@@ -11,7 +11,8 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { afterEach } from "vitest";
-import { createManager, type ManagerOptions } from "../manager/manager.ts";
+import { createManager } from "../manager/manager.ts";
+import type { ManagerOptions } from "../manager/manager-options.ts";
 import { aDriver } from "./fake-driver.ts";
 
 /** The namespace in which the managers of tests manage machines. */
