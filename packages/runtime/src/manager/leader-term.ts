@@ -28,7 +28,7 @@ export interface LeaderTermOptions {
   readonly clusters: Pick<ManagerClusters, "clock" | "localClock" | "log">;
   readonly caches: ManagerCaches;
   readonly deletionBudget: DeletionBudget;
-  readonly controllers: Pick<ManagerControllers, "all" | "handOver">;
+  readonly controllers: Pick<ManagerControllers, "all" | "guards" | "handOver">;
   /** Of two processes that each run a part of the controllers, one measures. */
   readonly measuresObjects: boolean;
   readonly settings: Pick<MachineSettings, "unreachableAfterMs">;
@@ -68,7 +68,9 @@ export function createLeaderTerm(options: LeaderTermOptions): LeaderTerm {
       if (!(await begin(stopping))) return;
       const { control, crdGuard } = caches;
       const { clock } = clusters;
-      const own = createLeaderMetrics({ namespace, caches: control, crdGuard, deletionBudget, measuresObjects, clock });
+      const { guards } = controllers;
+      const measured = { namespace, caches: control, crdGuard, deletionBudget, guards, measuresObjects };
+      const own = createLeaderMetrics({ ...measured, clock });
       metrics = own;
       const endTracing = traceMachines(control, options.tracer, clusters);
       try {
