@@ -11,7 +11,6 @@ export { countHeld } from "./guards/held-objects.ts";
 export type { Guard, Hold } from "./model/hold.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { isKnownRejected } from "./model/creation-intent.ts";
-export { attemptsIn, withoutAttempts } from "./model/failed-attempts.ts";
 export { isDeletionHeld } from "./model/held-deletion.ts";
 export { createDeletionBudget } from "./deletion-budget/deletion-budget.ts";
 export type { BudgetRoom, DeletionBudget, DeletionCause, VmCensus } from "./model/deletion-budget.ts";

@@ -3,7 +3,6 @@ export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
 export { findHold, recordedHold } from "./guards/find-hold.ts";
 export type { Hold } from "./model/hold.ts";
 export type { CrdState } from "./model/crd-state.ts";
-export { attemptsIn, withoutAttempts } from "./model/failed-attempts.ts";
 export { isDeletionHeld } from "./model/held-deletion.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";

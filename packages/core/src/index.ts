@@ -40,7 +40,6 @@ export { isMachineErrorCode, machineErrorCodes, rejectionCodes, retryClassOf } f
 export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";
 export { MachineError, hasMachineErrorCode, isMachineError } from "./driver/machine-error.ts";
 export type { MachineErrorOptions } from "./driver/machine-error.ts";
-export { machineCause } from "./driver/machine-cause.ts";
 export { decodeMachineError, encodeMachineError } from "./driver/machine-error-text.ts";
 export type { DecodeMachineErrorOptions, MachineErrorText } from "./driver/machine-error-text.ts";
 export type {
@@ -158,6 +157,16 @@ export {
 } from "./api/values/label-selector.ts";
 export type { LabelMatcher, LabelRequirement, ParseLabelSelectorResult } from "./api/values/label-selector.ts";
 export { isSameQuantity } from "./api/values/quantity.ts";
+export { machineCause } from "./operation/machine-cause.ts";
+export type {
+  DrainCause,
+  OperationAttempts,
+  OperationDetails,
+  OperationReason,
+} from "./operation/operation-details.ts";
+export { detailsOf, drainResult, eventsText, holdText, renderOperation } from "./operation/operation-events.ts";
+export type { FailureEvent, HoldEvent, OperationEvent, OperationEvents } from "./operation/operation-events.ts";
+export { readOperation } from "./operation/read-operation.ts";
 export {
   annotationKeys,
   annotationsNotInheritedBySets,
@@ -227,15 +236,9 @@ export {
   creatingMachine,
   deletingMachine,
   deletionEvents,
-  drainResultIn,
-  namesAttachedVolumes,
-  namesUnreachableNode,
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,
-  isInitializeFailed,
-  isJoinOnHold,
-  isProvisioningVm,
   provisioningTimedOut,
   provisioningVm,
   staleVmDeletionPending,

@@ -1,3 +1,5 @@
+import type { DrainCause } from "@millwright/core";
+
 /** Something that a drain waits for. `pod` is its namespace and name. */
 export type Blocker =
   /** Terminating, or its eviction was requested. */
@@ -14,6 +16,8 @@ export type Blocker =
       readonly pod: string;
       readonly cause: "waiting" | "misconfigured" | "ambiguous";
       readonly message: string;
+      /** Names of the budgets that have to change; absent: none has. */
+      readonly budgets?: readonly string[];
     }
   /** The API server rejected the eviction, or did not answer. */
   | { readonly kind: "rejected"; readonly pod: string; readonly message: string }
@@ -90,13 +94,57 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
   order: 11,
 };
 
-/** What blocks a drain, for people: one line per cause with its pods, in the order of their rank; at most a dozen. */
-export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
-  const byPhrase = Map.groupBy(
+/** Blockers by phrase, in the order of their rank. */
+const groupsOf = (blockers: readonly Blocker[]): ReadonlyMap<string, readonly Blocker[]> =>
+  Map.groupBy(
     blockers.toSorted((a, b) => rank[a.kind] - rank[b.kind]),
     // Each line would be a cause, so a message of several lines is joined.
     (blocker) => phraseOf(blocker).replace(/\s+/g, " ").trim(),
   );
+
+/** The cause, regardless of pods and numbers; `undefined` for progress, except for pods that terminate. */
+export function causeOf(blocker: Blocker): DrainCause | undefined {
+  switch (blocker.kind) {
+    case "leaving":
+      return { reason: "PodsTerminating" };
+    case "returning":
+      return { reason: "PodsReturning" };
+    case "overdue":
+      return withSubject("PodsOverdue", blocker.finalizers.join(", "));
+    case "unreachable":
+      return { reason: "NodeUnreachable" };
+    case "completion":
+      return { reason: "PodsNotCompleted" };
+    case "budget":
+      return withSubject("DisruptionBudget", blocker.cause === "waiting" ? "" : (blocker.budgets ?? []).join(" and "));
+    case "rejected":
+      return { reason: "EvictionFailed" };
+    case "detaching":
+      return blocker.isOverdue ? { reason: "VolumesAttached" } : undefined;
+    case "reattaching":
+    case "lookup":
+    case "turn":
+    case "order":
+      return undefined;
+  }
+}
+
+const withSubject = (reason: DrainCause["reason"], subject: string): DrainCause =>
+  subject === "" ? { reason } : { reason, subject };
+
+/** Identifies a cause. */
+export const causeKey = ({ reason, subject = "" }: DrainCause): string => `${reason}/${subject}`;
+
+/** The causes that {@link describeBlockers} names, each once. */
+export function describedCauses(blockers: readonly Blocker[]): readonly DrainCause[] {
+  const shown = [...groupsOf(blockers).values()].slice(0, MAX_LINES);
+  const causes = shown.flatMap((group) => group.slice(0, 1).flatMap((blocker) => causeOf(blocker) ?? []));
+  return [...new Map(causes.map((cause) => [causeKey(cause), cause])).values()];
+}
+
+/** What blocks a drain, for people: one line per cause with its pods, in the order of their rank; at most a dozen. */
+export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
+  const byPhrase = groupsOf(blockers);
   const lines = [...byPhrase].map(([phrase, group]) => {
     const pods = [...new Set(group.map(({ pod }) => pod))].toSorted();
     const rest = pods.length - NAMED_PODS;

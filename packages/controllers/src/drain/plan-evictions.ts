@@ -62,7 +62,9 @@ function verdictOn(
   if (!isPastBudgets) {
     const budget = room.take(pod);
     if (budget.state !== "free")
-      return { blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message } };
+      return {
+        blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message, budgets: budget.budgets },
+      };
   }
   if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
     return { blocker: rejectionBlocker(key, eviction), requeueAt: eviction.retryAt };

@@ -56,6 +56,13 @@ function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachi
 const hasFailed = (machine: Machine): boolean =>
   machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine);
 
+/** The details are those of the Machine: in other objects, each API server prunes them. */
+function summarizedOperation({ status }: Machine): Pick<FailedMachine, "lastOperation"> {
+  if (status?.lastOperation === undefined) return {};
+  const { details: _, ...lastOperation } = status.lastOperation;
+  return { lastOperation };
+}
+
 /** The summary of failed machines for their set and its deployment. */
 function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMachine[] {
   return machinesWhere(owned, hasFailed)
@@ -63,7 +70,7 @@ function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMach
     .map((machine) => ({
       name: machine.metadata.name,
       ...(machine.spec?.providerID === undefined ? {} : { providerID: machine.spec.providerID }),
-      ...(machine.status?.lastOperation === undefined ? {} : { lastOperation: machine.status.lastOperation }),
+      ...summarizedOperation(machine),
       ownerRef: set.metadata.name,
     }))
     .map((summary) => unlessNew(summary, set.status?.failedMachines));

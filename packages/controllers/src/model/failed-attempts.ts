@@ -1,59 +1,42 @@
+import { type FailureEvent, type MachineStatus, readOperation } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import type { LastOperation } from "@millwright/core";
 import type { FailedOperation } from "./operation.ts";
-import { findSameFailure } from "./same-failure.ts";
+import { isSameFailure } from "./same-failure.ts";
 
-/** The end of a text about a failure that repeats, with its attempts. */
-const note = / \(attempt (\d+) failed at ([^ ;]+), the first at ([^ ;]+); next attempt at ([^ ;)]+)\)/;
-
-/** The attempts that a text of {@link withAttempts} has; times are RFC 3339. */
-export interface RecordedAttempts {
-  readonly count: number;
-  readonly lastAt: string;
-  readonly firstAt: string;
-  readonly nextAt: string;
-}
-
-/** Reads the attempts at the end of a text; `undefined` where it has none. */
-export function attemptsIn(text: string): RecordedAttempts | undefined {
-  const [, count, lastAt = "", firstAt = "", nextAt = ""] = note.exec(text) ?? [];
-  return count === undefined ? undefined : { count: Number(count), lastAt, firstAt, nextAt };
-}
-
-/** A text without its attempts: the same for every attempt. */
-export const withoutAttempts = (text: string): string => text.replace(note, "");
-
-/** The text is updated at least this often while attempts fail, milliseconds: when it is much older, no controller retries. */
+/** The attempts are reported at least this often while they fail, milliseconds: when the last report is much older, no controller retries. */
 const LONGEST_SILENCE_MS = 60 * 60_000;
 
 /** Whether this attempt is reported: the 2nd, 4th, 8th and so on, and one an hour. */
-function isDue({ failures, isAcknowledged }: FailedOperation, last: LastOperation, now: Date): boolean {
+function isDue({ failures, isAcknowledged }: FailedOperation, lastUpdateTime: string, now: Date): boolean {
   if (isAcknowledged || failures < 2) return false;
   const isPowerOfTwo = 2 ** Math.floor(Math.log2(failures)) === failures;
-  return isPowerOfTwo || now.getTime() - Date.parse(last.lastUpdateTime ?? "") >= LONGEST_SILENCE_MS;
+  return isPowerOfTwo || now.getTime() - Date.parse(lastUpdateTime) >= LONGEST_SILENCE_MS;
 }
 
 /**
- * The text about a failed call, with the number of attempts of this process and their times when the same failure was reported before. Between two reports
- * the text stays the same, so that not every attempt is written; it keeps the request ids of the first one.
+ * A failed call as the status is to report it: when the same failure was reported before, in the words of the first report, which may have another request id, and with the number of attempts of this process and
+ * their times. Between two reports it stays the same, so that not every attempt is written.
  *
- * @param last the last operation in the status
+ * @param status the status before
  */
 export function withAttempts(
-  text: string,
+  event: FailureEvent,
   failed: FailedOperation,
   {
-    last,
+    status,
     requeueAfterMs,
     now,
-  }: { readonly last: LastOperation | undefined; readonly requeueAfterMs: number; readonly now: Date },
-): string {
-  const stored = last?.description ?? "";
-  const reported = findSameFailure(withoutAttempts(stored), text);
-  if (last === undefined || reported === undefined) return text;
-  if (!isDue(failed, last, now)) return `${reported}${note.exec(stored)?.[0] ?? ""}`;
-  const [at, first, next] = [failed.endedAt, failed.firstFailedAt, now.getTime() + requeueAfterMs].map((ms) =>
-    apiTime(new Date(ms)),
-  );
-  return `${reported} (attempt ${failed.failures} failed at ${at}, the first at ${first}; next attempt at ${next})`;
+  }: { readonly status: MachineStatus | undefined; readonly requeueAfterMs: number; readonly now: Date },
+): FailureEvent {
+  const { reason, code, message = "", attempts } = readOperation(status);
+  if (reason !== event.reason || code !== event.code || !isSameFailure(message, event.message)) return event;
+  const reported = { ...event, message };
+  if (!isDue(failed, status?.lastOperation?.lastUpdateTime ?? "", now))
+    return attempts === undefined ? reported : { ...reported, attempts };
+  const [lastTime = "", firstTime = "", nextTime = ""] = [
+    failed.endedAt,
+    failed.firstFailedAt,
+    now.getTime() + requeueAfterMs,
+  ].map((ms) => apiTime(new Date(ms)));
+  return { ...reported, attempts: { count: failed.failures, firstTime, lastTime, nextTime } };
 }

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine, readOperation } from "@millwright/core";
 import type { Approver, HeldDeletions } from "./deletion-budget.ts";
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
@@ -21,15 +21,12 @@ export function approverOf(
   return { kind: "Machine", name: machine.metadata.name };
 }
 
-/** How the message of a Machine begins whose deletion is held. */
-const HELD = "Deletion held";
-
 /** Whether the deletion budget holds the deletion of a Machine, by its status. */
 export const isDeletionHeld = ({ metadata, status }: Machine): boolean =>
-  metadata.deletionTimestamp != null && status?.lastOperation?.description?.startsWith(HELD) === true;
+  metadata.deletionTimestamp != null && readOperation(status).reason === "DeletionHeld";
 
 /** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
 export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
   why === "share"
-    ? `${HELD} for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
-    : `${HELD}: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+    ? `Deletion held for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
+    : `Deletion held: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;

@@ -1,4 +1,4 @@
-import { isInitializeFailed, type Machine, phaseOf } from "@millwright/core";
+import { type Machine, phaseOf, readOperation } from "@millwright/core";
 import { readIntent } from "./creation-intent.ts";
 import type { OperationView } from "./operation.ts";
 import { hasId, isProvisioning } from "./provisioning.ts";
@@ -7,7 +7,7 @@ import { hasId, isProvisioning } from "./provisioning.ts";
 const hasFailedToInitialize = ({ status }: Machine): boolean =>
   status?.lastOperation?.type === "Create" &&
   status.lastOperation.state === "Failed" &&
-  isInitializeFailed(status.lastOperation.description);
+  readOperation(status).reason === "InitializationFailed";
 
 /** Whether the creation was given up with a failed driver call. A node that did not join in time leaves no code. */
 const hasFailedToCreate = ({ status }: Machine): boolean =>

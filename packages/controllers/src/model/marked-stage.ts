@@ -1,7 +1,7 @@
-import { type DeletionStage, type Machine, phaseOf, stageOf } from "@millwright/core";
+import { type DeletionStage, type Machine, phaseOf, readOperation } from "@millwright/core";
 
-/** The stage of a machine's deletion, from the marker in its status; `undefined` when the flow has not started. */
-export function markedStage({ machine }: { readonly machine: Machine }): DeletionStage | undefined {
-  const { type, description } = machine.status?.lastOperation ?? {};
-  return phaseOf(machine) === "Terminating" && type === "Delete" ? stageOf(description) : undefined;
-}
+/** The stage of a machine's deletion, from its status; `undefined` when the flow has not started. */
+export const markedStage = ({ machine }: { readonly machine: Machine }): DeletionStage | undefined =>
+  phaseOf(machine) === "Terminating" && machine.status?.lastOperation?.type === "Delete"
+    ? readOperation(machine.status).stage
+    : undefined;

@@ -96,6 +96,8 @@ export type OperationView =
       readonly failures: number;
       /** From 0 to 1, the same for the same machine and number of failures: spreads the retries of machines that failed together. */
       readonly jitter: number;
+      /** Whether the call was not made, since others with the same credential are refused. */
+      readonly isHeldBack?: boolean;
       /** Whether the failure has been written to the machine. */
       readonly isAcknowledged: boolean;
     };

@@ -1,4 +1,4 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import { type Machine, type MachineStatus, phaseOf, readOperation } from "@millwright/core";
 
 /** The phases in which machines are created. In other phases a machine without id keeps its phase. */
 export function isProvisioning(machine: Machine): boolean {
@@ -18,3 +18,9 @@ export function needsCreation({ machine }: { readonly machine: Machine }): boole
   // An unknown phase of another version may mean that there is a VM.
   return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isProvisioning(machine));
 }
+
+/** Whether the infrastructure has accepted the creation of the VM, perhaps by a call of another process. */
+export const isProvisioningVm = (status: MachineStatus): boolean =>
+  status.lastOperation?.type === "Create" &&
+  status.lastOperation.state === "Processing" &&
+  readOperation(status).reason === "ProvisioningVm";

@@ -1,7 +1,6 @@
 import {
   annotationKeys,
   type IntOrPercent,
-  isJoinOnHold,
   labelKeys,
   type Machine,
   type MachineDeployment,
@@ -10,6 +9,7 @@ import {
   parseIntOrPercent,
   phaseOf,
   readIntOrPercent,
+  readOperation,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { isProtected } from "./deletion-protection.ts";
@@ -32,7 +32,7 @@ const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "Cra
 
 /** Whether a machine has not joined in time and waits for the remediation of others. */
 export const isJoinHeld = (machine: Machine): boolean =>
-  phaseOf(machine) === "Pending" && isJoinOnHold(machine.status?.lastOperation);
+  phaseOf(machine) === "Pending" && readOperation(machine.status).reason === "JoinOnHold";
 
 /** Phases from which a machine can become Failed, or recover, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([

@@ -1,10 +1,37 @@
-import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millwright/core";
+import {
+  type DeletionStage,
+  detailsOf,
+  type LastOperation,
+  type Machine,
+  type MachinePhase,
+  type MachineStatus,
+  type OperationDetails,
+  type OperationEvents,
+  readOperation,
+  renderOperation,
+} from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import { withoutAttempts } from "./failed-attempts.ts";
 import { entryOf, belongsInHistory, withHistory } from "./history.ts";
 
-/** Desired last operation; its time follows. */
-export type OperationText = Pick<LastOperation, "description" | "errorCode" | "state" | "type">;
+/** Desired last operation; its text and time follow. */
+export interface OperationUpdate extends Pick<LastOperation, "errorCode" | "state" | "type"> {
+  /** What the description reports. */
+  readonly description: OperationEvents;
+  /** The stage of a deletion that runs next. */
+  readonly stage?: DeletionStage;
+}
+
+/** Whether the description of a status is already the text of these events. Each event is compared here, so that it is recorded once. */
+export const isReported = ({ lastOperation }: MachineStatus, events: OperationEvents, stage?: DeletionStage): boolean =>
+  lastOperation?.description === renderOperation(events, stage);
+
+/** Whether two operations are attempts of the same call with the same result. */
+const isSameCall = (a: OperationDetails, b: OperationDetails): boolean =>
+  (a.attempts ?? b.attempts) !== undefined &&
+  a.reason === b.reason &&
+  a.stage === b.stage &&
+  a.message === b.message &&
+  a.unreachableNode === b.unreachableNode;
 
 /**
  * The status with another phase. The time changes only with the phase, because health and in-place timeouts count from it, and a
@@ -24,23 +51,33 @@ export function withPhase(status: MachineStatus, phase: MachinePhase, now: Date,
   };
 }
 
-/** The status with another last operation; the same status, including its time, when nothing changes. */
-export function withOperation(status: MachineStatus, operation: OperationText, now: Date): MachineStatus {
+/**
+ * The status with another last operation; the same status, including its time, when nothing changes. The details are written with a new description only, and are not compared: MCM's
+ * CustomResourceDefinition prunes them.
+ */
+export function withOperation(
+  status: MachineStatus,
+  { description: events, stage, ...operation }: OperationUpdate,
+  now: Date,
+): MachineStatus {
   const before = status.lastOperation;
+  const isSameText = isReported(status, events, stage);
   const isSame =
-    before?.description === operation.description &&
+    isSameText &&
     before?.state === operation.state &&
     before?.type === operation.type &&
     before?.errorCode === operation.errorCode;
   if (isSame) return status;
-  const updated = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
-  // Another attempt with the same result.
-  if (
-    before?.description !== undefined &&
-    withoutAttempts(before.description) === withoutAttempts(operation.description ?? "")
-  )
-    return updated;
-  return belongsInHistory(operation) ? withHistory(updated, entryOf(operation, now)) : updated;
+  const time = apiTime(now);
+  const details = detailsOf(events, stage);
+  const description = renderOperation(events, stage);
+  const lastOperation = { ...operation, description, lastUpdateTime: time };
+  const updated: MachineStatus = {
+    ...status,
+    lastOperation: details === undefined ? lastOperation : { ...lastOperation, details: { ...details, time } },
+  };
+  if (isSameText || isSameCall(readOperation(status), details ?? {})) return updated;
+  return belongsInHistory(operation) ? withHistory(updated, entryOf(lastOperation, now)) : updated;
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};
@@ -48,8 +85,8 @@ export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {
 /** Replaces the text of the last operation; its type is kept, as in MCM. */
 export const withText = (
   status: MachineStatus,
-  description: string,
+  description: OperationEvents,
   now: Date,
-  state: OperationText["state"] = status.lastOperation?.state ?? "Processing",
+  state: OperationUpdate["state"] = status.lastOperation?.state ?? "Processing",
 ): MachineStatus =>
   withOperation(status, { description, state, type: status.lastOperation?.type ?? "HealthCheck" }, now);

@@ -1,4 +1,11 @@
-import { eventReasons, type ListedMachine, type Machine, type MachineClass, type MachineError } from "@millwright/core";
+import {
+  eventReasons,
+  type ListedMachine,
+  type Machine,
+  type MachineClass,
+  type MachineError,
+  readOperation,
+} from "@millwright/core";
 import { type Controller, createController, keyOf, watchTriggers, objectFields } from "@millwright/kube";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -44,11 +51,8 @@ const WORKERS = 2;
 
 const isMade = (machine: Machine): boolean => hasId(machine) && !isProvisioning(machine) && !isDeleting(machine);
 
-/** MCM's name of the code, in the text that MCM's and our controllers store (MCM, `pkg/util/provider/machinecontroller/machine_safety.go` updateMachineToSafety). */
-const isOutOfRange = (machine: Machine | undefined): boolean => {
-  const { description = "", errorCode } = machine?.status?.lastOperation ?? {};
-  return errorCode === "OutOfRange" || description.includes("OutOfRange");
-};
+const isOutOfRange = (machine: Machine | undefined): boolean =>
+  machine?.status?.lastOperation?.errorCode === "OutOfRange" || readOperation(machine?.status).code === "OutOfRange";
 
 /** Whether a change of a machine suggests a VM without a machine: it was deleted before an id was stored, or several VMs were found for it. */
 const suggestsOrphan = (old: Machine | undefined, current: Machine | undefined): boolean =>

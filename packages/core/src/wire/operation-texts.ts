@@ -85,14 +85,8 @@ export function remediationOnHold(name: string, timeoutMs: number, hold: string)
 
 /** A Pending machine that is not replaced although its creation timeout has passed. `hold` is one of {@link remediationHolds}. */
 export function joinOnHold(name: string, timeoutMs: number, hold: string): string {
-  return `Machine ${name}${joinOnHoldWords}${formatGoDuration(timeoutMs)}. ${hold}`;
+  return `Machine ${name} has not joined the cluster in ${formatGoDuration(timeoutMs)}. ${hold}`;
 }
-
-const joinOnHoldWords = " has not joined the cluster in ";
-
-/** Whether the last operation of a Pending machine is that of {@link joinOnHold}. */
-export const isJoinOnHold = ({ description }: { readonly description?: string } = {}): boolean =>
-  description?.includes(joinOnHoldWords) === true;
 
 /** Pending or Unknown because the node under the machine's node name belongs to another VM. */
 export function nodeOfAnotherVm(name: string, providerId: string, nodeName: string, otherProviderId: string): string {
@@ -172,20 +166,9 @@ export function waitingForOtherMachines(className: string): string {
   return `Waiting for the creation of other machines of class ${className}`;
 }
 
-const provisioningWords = "Provisioning VM: ";
-
 /** The infrastructure has accepted the creation of the VM and has not finished it. `message` is the driver's. */
 export function provisioningVm(message: string): string {
-  return `${provisioningWords}${message}`;
-}
-
-/** Whether a machine's last operation is that of {@link provisioningVm}: its creation was accepted, perhaps by a call of another process. */
-export function isProvisioningVm({
-  type,
-  state,
-  description,
-}: { readonly type?: string; readonly state?: string; readonly description?: string } = {}): boolean {
-  return type === "Create" && state === "Processing" && description?.startsWith(provisioningWords) === true;
+  return `Provisioning VM: ${message}`;
 }
 
 /** Failed because the infrastructure has not finished the VM within the creation timeout. */
@@ -208,11 +191,6 @@ export function initializeFailed(error: string): string {
   return `Provider error: ${error}. ${otherMarkers.initializeVm}`;
 }
 
-/** Whether a description is that of {@link initializeFailed}, ours or MCM's. */
-export function isInitializeFailed(description: string | undefined): boolean {
-  return description?.endsWith(otherMarkers.initializeVm) === true;
-}
-
 /**
  * The description that makes a stage of the deletion flow run next: what happened, then the stage's marker, which
  * is always at the end, even if the first part quotes another marker.
@@ -224,36 +202,17 @@ export function continueWith(stage: DeletionStage, happened?: string): string {
   return /[.!?]$/.test(sentence) ? `${sentence} ${marker}` : `${sentence}. ${marker}`;
 }
 
-const attachedWords = "Drain ended, but volumes are still attached to Node ";
-
 /** Maximum number of volumes in a description. */
-const NAMED_VOLUMES = 5;
-
-/** The result of a completed drain that was not forced, at the start of a description; `undefined` for any other one. */
-export function drainResultIn(description: string | undefined): string | undefined {
-  const drained = deletionEvents.drained();
-  if (description?.startsWith(drained) === true) return drained;
-  if (description?.startsWith(attachedWords) !== true) return undefined;
-  const marker = markerOf("DeleteVm");
-  const sentence = description.endsWith(marker) ? description.slice(0, -marker.length) : description;
-  return sentence.trimEnd().replace(/\.$/, "");
-}
-
-/** Whether a result of {@link drainResultIn} names volumes that are still attached. */
-export const namesAttachedVolumes = (description: string | undefined): boolean =>
-  description?.startsWith(attachedWords) === true;
-
-const unreachableWords = (nodeName: string): string => `Node ${nodeName} is unreachable`;
-
-/** Whether a deletion reported that the drain of the node was skipped, or its pods were held back, because it was unreachable. */
-export const namesUnreachableNode = (description: string | undefined, nodeName: string): boolean =>
-  description?.includes(unreachableWords(nodeName)) === true;
+export const NAMED_VOLUMES = 5;
 
 /** What happened in the deletion flow, in MCM's texts; the first part of {@link continueWith}. */
 export const deletionEvents = {
   drained: () => "Drain successful",
-  drainedWithVolumes: (nodeName: string, volumes: readonly string[]) =>
-    `${attachedWords}${nodeName}: ${volumes.slice(0, NAMED_VOLUMES).join(", ")}${volumes.length > NAMED_VOLUMES ? ` and ${volumes.length - NAMED_VOLUMES} more` : ""}`,
+  /** `others`: number of further volumes. */
+  drainedWithVolumes: (nodeName: string, volumes: readonly string[], others = 0) => {
+    const more = Math.max(0, volumes.length - NAMED_VOLUMES) + others;
+    return `Drain ended, but volumes are still attached to Node ${nodeName}: ${volumes.slice(0, NAMED_VOLUMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  },
   forceDrained: () => "Force Drain successful",
   drainFailed: (error: string) => `Drain failed due to - ${error}. Will retry in next sync`,
   drainFailedForced: (error: string) =>
@@ -262,13 +221,17 @@ export const deletionEvents = {
   nodeVanished: (nodeName: string) => `Node ${nodeName} no longer exists, skipping node drain`,
   nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
-  nodeUnreachable: (nodeName: string) => `${unreachableWords(nodeName)}, skipping node drain and deleting the VM first`,
+  nodeUnreachable: (nodeName: string) =>
+    `Node ${nodeName} is unreachable, skipping node drain and deleting the VM first`,
   heldBack: (nodeName: string) =>
-    `${unreachableWords(nodeName)}: its pods and volumes are not released until the driver confirms that the VM is deleted`,
+    `Node ${nodeName} is unreachable: its pods and volumes are not released until the driver confirms that the VM is deleted`,
   nodeRecovered: (nodeName: string) => `Node ${nodeName} recovered, draining it before its VM is deleted`,
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",
   vmNeverRequested: () => "No VM was requested for the machine, skipping node drain and VM deletion",
+  /** `isBeyondDriver`: only a person can help. */
+  vmLookUpFailed: (error: string, isBeyondDriver = false) =>
+    `Error occurred while getting the VM status - ${error}${isBeyondDriver ? ". Fix the MachineClass or its Secret" : ""}`,
   vmDeleted: () => "VM deletion was successful",
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmNotFoundOfReadyNode: (vm: string, nodeName: string) =>

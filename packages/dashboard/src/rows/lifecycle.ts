@@ -1,4 +1,4 @@
-import { type DeletionStage, type Machine, phaseOf, stageOf } from "@millwright/core";
+import { type DeletionStage, type Machine, phaseOf, readOperation } from "@millwright/core";
 
 /** The steps of a machine's life, in their order. */
 export const lifecycleSteps = ["Create VM", "Join", "In service", "Drain", "Detach", "Delete VM", "Remove"] as const;
@@ -27,8 +27,8 @@ export const isTerminating = (machine: Machine): boolean =>
   machine.metadata.deletionTimestamp != null || phaseOf(machine) === "Terminating";
 
 const terminating = (machine: Machine, isHeld: boolean): LifecyclePosition => {
-  const { state, description } = machine.status?.lastOperation ?? {};
-  const step = stepOfStage[stageOf(description) ?? "GetVmStatus"];
+  const { state } = machine.status?.lastOperation ?? {};
+  const step = stepOfStage[readOperation(machine.status).stage ?? "GetVmStatus"];
   return { step, tone: isHeld ? "warn" : state === "Failed" ? "bad" : "busy" };
 };
 

@@ -5,6 +5,7 @@ import {
   machineClassResource,
   machineResource,
   readMachineClass,
+  readOperation,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { secretsOf } from "../explain/machine-remedy.ts";
@@ -56,8 +57,8 @@ export interface MachineClassReport {
   readonly notes: readonly string[];
 }
 
-/** The start of the message of a call that was held back; see the circuit breaker of the machine controller. */
-const heldBack = /Waiting: Secret "[^"]*" of driver "[^"]*" /;
+/** Whether the call of a machine is not made, since its credential is refused; see the circuit breaker of the machine controller. */
+const isHeldBack = ({ status }: Machine): boolean => readOperation(status).heldBack === true;
 
 function failuresOf(machines: readonly Machine[]): readonly ClassFailure[] {
   const byCode = new Map<string, Machine[]>();
@@ -69,7 +70,7 @@ function failuresOf(machines: readonly Machine[]): readonly ClassFailure[] {
     .map(([code, failed]): ClassFailure => {
       // One that was held back names the credential.
       const [first] = failed.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-      const example = failed.find(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")) ?? first;
+      const example = failed.find(isHeldBack) ?? first;
       return {
         code,
         machines: failed.length,
@@ -108,7 +109,7 @@ export function classReport(
     provider,
     secrets: secretsOf(machineClass),
     phases: countPhases(machines),
-    isHeldBack: machines.some(({ status }) => heldBack.test(status?.lastOperation?.description ?? "")),
+    isHeldBack: machines.some(isHeldBack),
     failures: failuresOf(machines),
     orphans: orphansOf(machineClass),
     notes: unknownAnnotations("MachineClass", metadata),

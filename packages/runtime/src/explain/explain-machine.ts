@@ -1,5 +1,4 @@
 import {
-  attemptsIn,
   defaultMachineSettings,
   drainRulesOf,
   findHold,
@@ -11,7 +10,7 @@ import {
   observeDrain,
   previewDeletionDrain,
 } from "@millwright/controllers/reports";
-import { controllerOf, type Machine, type MachineClass, validateMachine } from "@millwright/core";
+import { controllerOf, type Machine, type MachineClass, readOperation, validateMachine } from "@millwright/core";
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
@@ -62,10 +61,14 @@ async function blockedDrain(
   return { lines: preview.because, namespaces: [...new Set(namespaces)].toSorted() };
 }
 
-function attemptsOf({ lastOperation, history }: MachineReport): Attempts | undefined {
+function attemptsOf(report: MachineReport): Attempts | undefined {
+  const { lastOperation, history } = report;
   if (lastOperation?.state !== "Failed") return undefined;
-  const recorded = attemptsIn(lastOperation.description ?? "");
-  if (recorded !== undefined) return recorded;
+  const { attempts } = readOperation(report);
+  if (attempts !== undefined) {
+    const { count, firstTime: firstAt, lastTime: lastAt, nextTime: nextAt } = attempts;
+    return { count, lastAt, firstAt, nextAt };
+  }
   const outcome = lastOperation.errorCode ?? "Failed";
   const count = history.filter((entry) => entry.outcome === outcome && entry.operation === lastOperation.type).length;
   const lastAt = lastOperation.lastUpdateTime ?? "";

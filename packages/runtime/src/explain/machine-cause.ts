@@ -1,5 +1,5 @@
-import { type MachineReport, withoutAttempts } from "@millwright/controllers/reports";
-import { decodeMachineError, drainResultIn } from "@millwright/core";
+import type { MachineReport } from "@millwright/controllers/reports";
+import { drainResult, readOperation } from "@millwright/core";
 import type { Cause } from "./explanation.ts";
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
@@ -11,10 +11,10 @@ export const withSince = (reason: string, message: string, since: string | undef
   ...(since === undefined ? {} : { since }),
 });
 
-/** The message of the driver in a text of the status, without its attempts and MCM's wrapping; else the text. */
-const messageIn = (text: string): string => {
-  const bare = withoutAttempts(text);
-  return decodeMachineError(bare, { tolerant: true })?.message ?? bare;
+/** The message of the driver that the last operation reports, without its attempts and MCM's wrapping; else its text. */
+const messageOf = (report: MachineReport): string => {
+  const { code, message } = readOperation(report);
+  return (code === undefined ? undefined : message) ?? report.lastOperation?.description ?? "";
 };
 
 /** A condition of a machine that is there and not True. */
@@ -22,10 +22,12 @@ export const notGood = ({ conditions }: MachineReport, type: string) =>
   conditions.find((condition) => condition.type === type && condition.status !== "True");
 
 /** What a deletion waits for. */
-function causeOfDeletion({ conditions, lastOperation, since }: MachineReport): Cause {
+function causeOfDeletion(report: MachineReport): Cause {
+  const { conditions, lastOperation, since } = report;
   const going = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
-  const description = lastOperation?.description ?? going?.message ?? "";
-  return withSince(going?.reason ?? "Deleting", drainResultIn(description) ?? messageIn(description), since);
+  const reported = drainResult(readOperation(report)) ?? messageOf(report);
+  const message = lastOperation?.description === undefined ? (going?.message ?? "") : reported;
+  return withSince(going?.reason ?? "Deleting", message, since);
 }
 
 /** Whether the node of a machine is healthy again, and its machine not yet Running: one that flaps has to be stable for a while. */
@@ -34,9 +36,9 @@ export const isStabilizing = (report: MachineReport): boolean =>
 
 /** What failed. */
 function causeOfFailure(report: MachineReport): Cause {
-  const { lastOperation: { errorCode = "", description = "" } = {}, phase, since } = report;
+  const { lastOperation: { errorCode = "" } = {}, phase, since } = report;
   const reason = errorCode === "" ? (notGood(report, "NodeHealthy")?.reason ?? phase) : errorCode;
-  return withSince(reason, messageIn(description), since);
+  return withSince(reason, messageOf(report), since);
 }
 
 /** What is missing until the machine is ready. */

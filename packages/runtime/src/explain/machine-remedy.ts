@@ -1,5 +1,5 @@
 import { type MachineReport } from "@millwright/controllers/reports";
-import { labelKeys, type MachineClass, trueLabel } from "@millwright/core";
+import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
 import { isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
 
@@ -64,8 +64,8 @@ function ofNode({ report }: RemedyInputs): Remedy {
 }
 
 /** Whether so many machines are unhealthy that none is replaced. */
-const isRemediationPaused = ({ phase, lastOperation }: MachineReport): boolean =>
-  phase === "Unknown" && /Remediation paused: many machines /.test(lastOperation?.description ?? "");
+const isRemediationPaused = (report: MachineReport): boolean =>
+  report.phase === "Unknown" && ["Outage", "ZoneOutage"].includes(readOperation(report).hold ?? "");
 
 /** What a user can do about a machine, with the command that helps. */
 export function machineRemedy(inputs: RemedyInputs): Remedy {

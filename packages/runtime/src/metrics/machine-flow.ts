@@ -1,5 +1,5 @@
 import { markedStage } from "@millwright/controllers";
-import { deletionEvents, type DeletionStage, drainResultIn, labelKeys, type Machine, phaseOf } from "@millwright/core";
+import { type DeletionStage, labelKeys, type Machine, phaseOf, readOperation } from "@millwright/core";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";
@@ -67,10 +67,11 @@ function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
   return isDrainedForPreservation(after) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
 }
 
+/** How a drain ends that was not skipped. */
+const drainEnds: ReadonlySet<string> = new Set(["Drained", "VolumesAttached", "ForceDrained"]);
+
 /** Whether the last operation is a completed drain: without a node there is none. */
-const isDrainedForPreservation = ({ status }: Machine): boolean =>
-  drainResultIn(status?.lastOperation?.description) !== undefined ||
-  status?.lastOperation?.description?.startsWith(deletionEvents.forceDrained()) === true;
+const isDrainedForPreservation = ({ status }: Machine): boolean => drainEnds.has(readOperation(status).reason ?? "");
 
 /** A healthy machine whose Node was empty, and whose VM was deleted within a second, has no stage of its deletion in its status. */
 const isDrainedAtOnce = (machine: Machine): boolean =>

@@ -1,4 +1,4 @@
-import { type Machine, phaseOf, stageOf } from "@millwright/core";
+import { type Machine, phaseOf, readOperation } from "@millwright/core";
 import type { TraceName } from "./span-ids.ts";
 
 /** A part of a machine's life that has ended. Times are milliseconds of the wall clock. */
@@ -50,7 +50,7 @@ const outcomeOf = (machine: Machine): "ready" | "failed" | undefined => {
 /** The step that a machine is in; absent: it has not begun, or goes on. */
 function stepNameOf(machine: Machine, trace: TraceName): string | undefined {
   if (trace === "create") return phaseOf(machine) === "" ? "Requested" : phaseOf(machine);
-  return stageOf(machine.status?.lastOperation?.description);
+  return readOperation(machine.status).stage;
 }
 
 /** A machine that is seen for the first time: it is new, or this process took over. */

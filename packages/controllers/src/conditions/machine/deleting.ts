@@ -2,10 +2,10 @@ import {
   clusterApiReasons as reasons,
   deletionStages,
   type DeletionStage,
-  drainResultIn,
+  type DrainCause,
+  drainResult,
   machineConditionTypes as types,
-  namesAttachedVolumes,
-  stageOf,
+  readOperation,
 } from "@millwright/core";
 import { cutText, shortenNames } from "../message-lines.ts";
 import { isDeleting } from "../../model/phase.ts";
@@ -28,17 +28,17 @@ const reasonOfStage: Readonly<Record<DeletionStage, string>> = {
   RemoveFinalizer: reasons.deletionCompleted,
 };
 
-/** Causes of a slow drain, by the sentence in the message of the drain. */
-const delays = [
-  ["PodDisruptionBudgets", "cannot evict pod as it would violate the pod's disruption budget."],
-  ["Pods not terminating", "deletionTimestamp set, but still not removed from the Node"],
-  ["Pod eviction errors", "failed to evict Pod"],
-  ["Pods not completed yet", "waiting for completion"],
-] as const;
+/** Causes of a slow drain, in the words of Cluster API, by those that the drain reports. */
+const delays: readonly (readonly [name: string, reported: readonly DrainCause["reason"][]])[] = [
+  ["PodDisruptionBudgets", ["DisruptionBudget"]],
+  ["Pods not terminating", ["PodsTerminating", "PodsOverdue"]],
+  ["Pod eviction errors", ["EvictionFailed"]],
+  ["Pods not completed yet", ["PodsNotCompleted"]],
+];
 
 /** The stage of a deletion; the first one when the machine has none. */
 export const stageOfDeletion = ({ machine }: MachineFacts): DeletionStage =>
-  stageOf(machine.status?.lastOperation?.description) ?? "GetVmStatus";
+  readOperation(machine.status).stage ?? "GetVmStatus";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 
@@ -61,11 +61,11 @@ export const isDeletionSlow = (facts: MachineFacts, now: Date): boolean =>
 
 /** What blocks the drain of a machine, in the order of messages; empty in the first minutes. The drain starts with the phase. */
 export function drainDelays(facts: MachineFacts, now: Date): readonly string[] {
-  const { lastOperation, currentStatus } = facts.machine.status ?? {};
-  const description = lastOperation?.description ?? "";
+  const { currentStatus } = facts.machine.status ?? {};
+  const { causes = [] } = readOperation(facts.machine.status);
   if (!isDeleting(facts.machine) || stageOfDeletion(facts) !== "Drain") return [];
   if (!isLonger(currentStatus?.lastUpdateTime ?? undefined, slowDrainMs, now)) return [];
-  return delays.filter(([, sentence]) => description.includes(sentence)).map(([name]) => name);
+  return delays.filter(([, reported]) => causes.some(({ reason }) => reported.includes(reason))).map(([name]) => name);
 }
 
 /** The line about slow deletions: sorted names with the causes of the delay (Cluster API, `machinedeployment_status.go`). */
@@ -108,9 +108,9 @@ export const drained: ConditionOf = (facts) => {
 /** Whether volumes have left the node of a machine that is being deleted. */
 export const volumesDetached: ConditionOf = (facts) => {
   if (!isDeleting(facts.machine)) return newCondition(types.volumesDetached, "False", reasons.notDeleting);
-  const description = facts.machine.status?.lastOperation?.description;
-  if (namesAttachedVolumes(description)) {
-    const message = cutText(drainResultIn(description) ?? "");
+  const operation = readOperation(facts.machine.status);
+  if (operation.reason === "VolumesAttached") {
+    const message = cutText(drainResult(operation) ?? "");
     return newCondition(types.volumesDetached, "False", reasons.waitingForVolumeDetach, message, goingSince(facts));
   }
   if (isPast(facts, "DeleteVolumeAttachments"))

@@ -1,5 +1,5 @@
 import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
-import { isNodeConditionType, labelKeys, nodeMissing, phaseOf } from "@millwright/core";
+import { isNodeConditionType, labelKeys, phaseOf, readOperation } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
@@ -42,8 +42,9 @@ export const hadNode = ({ machine }: MachineFacts): boolean =>
 export function isNodeGone(facts: MachineFacts): boolean {
   if (facts.node !== "unread") return facts.node === "missing";
   const { metadata, status } = facts.machine;
-  const missing = nodeMissing(metadata.name, metadata.labels?.[labelKeys.node] ?? "");
-  return phaseOf(facts.machine) === "Unknown" && status?.lastOperation?.description === missing;
+  const { reason, nodeName } = readOperation(status);
+  const isReported = reason === "NodeMissing" && nodeName === (metadata.labels?.[labelKeys.node] ?? "");
+  return phaseOf(facts.machine) === "Unknown" && isReported;
 }
 
 /** The kind of the class, as messages name it. */

@@ -1,11 +1,6 @@
-import {
-  clusterApiReasons as reasons,
-  isProvisioningVm,
-  type Machine,
-  machineConditionTypes as types,
-  phaseOf,
-} from "@millwright/core";
+import { clusterApiReasons as reasons, type Machine, machineConditionTypes as types, phaseOf } from "@millwright/core";
 import { cutText } from "../message-lines.ts";
+import { isProvisioningVm } from "../../model/provisioning.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";
 
@@ -14,12 +9,11 @@ export const waitingForVm = "Waiting for the VM to be created";
 
 /** What the creation of the VM waits for, or why it fails. */
 function creationText(machine: Machine): string {
-  const { lastOperation } = machine.status ?? {};
-  const { type, state, description = "" } = lastOperation ?? {};
+  const { type, state, description = "" } = machine.status?.lastOperation ?? {};
   const hasReason =
     phaseOf(machine) === "CrashLoopBackOff" ||
     (type === "Create" && state === "Failed") ||
-    isProvisioningVm(lastOperation);
+    isProvisioningVm(machine.status ?? {});
   return hasReason && description !== "" ? description : waitingForVm;
 }
 

@@ -1,8 +1,8 @@
 import {
   type FieldProblem,
   labelKeys,
-  type LastOperation,
   type MachineHistoryEntry,
+  type MachineStatus,
   type PhaseGuide,
   phaseGuide,
   phaseOf,
@@ -37,7 +37,7 @@ export interface MachineReport {
   readonly providerId: string;
   /** `state`: whether the Node exists; `unreachable` when its API server is unreachable, `none` without target cluster. */
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
-  readonly lastOperation?: LastOperation;
+  readonly lastOperation?: NonNullable<MachineStatus["lastOperation"]>;
   /** Clocks of the controllers and API servers that differ, one sentence each; absent when all agree, as far as is known. */
   readonly clockSkews?: readonly string[];
   /** Why the terminating machine is kept; absent when it is not. */

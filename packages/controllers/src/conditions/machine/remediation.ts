@@ -1,9 +1,11 @@
 import {
   clusterApiReasons as reasons,
   formatGoDuration,
+  holdText,
   machineConditionTypes as types,
   nodeConditionTypes,
   phaseOf,
+  readOperation,
   terminatingReasons,
 } from "@millwright/core";
 import { cutText } from "../message-lines.ts";
@@ -78,8 +80,10 @@ export const ownerRemediated: ConditionOf = (facts, now) => {
   if (!isOverdue(facts, now)) return undefined;
   const { limit } = remediationLimitOf(facts.deployment, facts.settings.maxInFlightRemediations);
   // In an outage, and without an API server, nothing is in progress.
-  const [paused] = /Remediation paused: .*$/.exec(machine.status?.lastOperation?.description ?? "") ?? [];
+  const { hold: by = "Budget", zone = "" } = readOperation(machine.status);
   const text =
-    paused ?? `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
+    by === "Budget"
+      ? `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`
+      : holdText({ by, zone });
   return not(reasons.remediationDeferred, text);
 };

@@ -12,7 +12,13 @@ describe("a creation that is pending", () => {
   it("is recorded with the driver's message, without an error, with one event", () => {
     expect(decide({ operation })).toEqual({
       actions: [],
-      status: { lastOperation: { ...provisioning, lastUpdateTime: "2026-01-01T00:10:00Z" } },
+      status: {
+        lastOperation: {
+          ...provisioning,
+          lastUpdateTime: "2026-01-01T00:10:00Z",
+          details: { reason: "ProvisioningVm", message: "wiping disks", time: "2026-01-01T00:10:00Z" },
+        },
+      },
       because: [{ type: "Normal", reason: "ProvisioningVM", message: "Provisioning VM: wiping disks" }],
       requeueAfterMs: 60_000,
     });

@@ -1,6 +1,7 @@
-import { isProvisioningVm, machineEventReasons, provisioningTimedOut, provisioningVm } from "@millwright/core";
+import { eventsText, machineEventReasons, provisioningTimedOut, readOperation } from "@millwright/core";
 import type { MachineDecision } from "../state/decision.ts";
 import type { PendingView } from "../../model/operation.ts";
+import { isProvisioningVm } from "../../model/provisioning.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs } from "../../model/timeouts.ts";
@@ -22,19 +23,19 @@ export function decidePending(snapshot: MachineSnapshot, pending: PendingView, n
     const description = provisioningTimedOut(machine.metadata.name, creationTimeoutMs(snapshot), message);
     return {
       actions: [{ kind: "CancelOperation" }],
-      status: withFailure(snapshot, { description, errorCode: "DeadlineExceeded" }, now),
+      status: withFailure(snapshot, before, { description, errorCode: "DeadlineExceeded" }, now),
       because: [{ type: "Warning", reason: machineEventReasons.failedCreateVm, message: description }],
     };
   }
-  const wasProvisioning = isProvisioningVm(before.lastOperation);
-  const { description: old = "" } = before.lastOperation ?? {};
-  const text = provisioningVm(message);
-  const description = wasProvisioning && isSameFailure(old, text) ? old : text;
+  const wasProvisioning = isProvisioningVm(before);
+  const { message: old = "" } = readOperation(before);
+  const event = { reason: "ProvisioningVm", message } as const;
+  const description = wasProvisioning && isSameFailure(old, message) ? { ...event, message: old } : event;
   const status = withOperation(before, { description, state: "Processing", type: "Create" }, now);
   // One event per creation, not one per check.
   const because = wasProvisioning
     ? []
-    : [{ type: "Normal", reason: machineEventReasons.provisioningVm, message: text } as const];
+    : [{ type: "Normal", reason: machineEventReasons.provisioningVm, message: eventsText(event) } as const];
   const leftMs = checkAt - now.getTime();
   if (leftMs <= 0) return { actions: beginCreation(snapshot), status, because };
   const untilDeadlineMs = creationDeadline(snapshot) - now.getTime() + 1;

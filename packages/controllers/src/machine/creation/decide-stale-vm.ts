@@ -1,10 +1,10 @@
-import { encodeMachineError, staleNode, staleVmDeletionPending, staleVmNotDeleted } from "@millwright/core";
+import { staleNode, staleVmDeletionPending } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { hasId, isProvisioning } from "../../model/provisioning.ts";
-import { bounded, failingPhase, withFailure } from "./record-failure.ts";
+import { bounded, failingPhase, withFailedCall } from "./record-failure.ts";
 import { rejectMachine } from "./reject-machine.ts";
 
 /** The machine becomes Failed; its set creates another one. */
@@ -37,13 +37,7 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
   if (operation?.kind === "delete" && operation.state === "failed") {
     const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (!operation.isAcknowledged) {
-      const { code } = operation;
-      const error = encodeMachineError({ code, message: bounded(operation.message) });
-      const status = withFailure(
-        snapshot,
-        { description: staleVmNotDeleted(nodeName, error), errorCode: code, failed: operation },
-        now,
-      );
+      const status = withFailedCall(snapshot, operation, { reason: "StaleVmNotDeleted", nodeName }, now);
       const isOver = failingPhase(snapshot, now) === "Failed";
       return {
         actions: [{ kind: "AcknowledgeOperation" }],

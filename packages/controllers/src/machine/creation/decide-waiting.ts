@@ -1,11 +1,11 @@
-import { encodeMachineError, waitingForClass, waitingForOtherMachines } from "@millwright/core";
+import { waitingForOtherMachines } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
 import { recordRejection } from "./record-rejection.ts";
-import { bounded, failingPhase, withFailure } from "./record-failure.ts";
+import { bounded, failingPhase, withFailingPhase, withFailure } from "./record-failure.ts";
 
 /** A creation that is delayed by the launch throttle. */
 export type WaitingOperation = Extract<OperationView, { readonly state: "waiting" }>;
@@ -30,12 +30,14 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
     const operation = { description: waitingForOtherMachines(className), state: "Processing", type: "Create" } as const;
     return { ...nothing, status: withOperation(previous, operation, now) };
   }
-  const { type, state, errorCode, description: before = "" } = previous.lastOperation ?? {};
-  const isReported = type === "Create" && state === "Failed" && errorCode === classBackoff.code;
-  const error = encodeMachineError({ code: classBackoff.code, message: bounded(classBackoff.message) });
-  const description = isReported ? before : waitingForClass(className, error);
-  const status = withFailure(snapshot, { description, errorCode: classBackoff.code }, now);
+  const { type, state, errorCode } = previous.lastOperation ?? {};
+  const { code } = classBackoff;
   const phase = failingPhase(snapshot, now);
+  const description = { reason: "WaitingForClass", className, code, message: bounded(classBackoff.message) } as const;
+  const isFailing = type === "Create" && state === "Failed" && errorCode === code;
+  const status = isFailing
+    ? withFailingPhase(snapshot, previous, now)
+    : withFailure(snapshot, previous, { description, errorCode: code }, now);
   if (phase === "Failed")
     return { actions: [...recordRejection(snapshot), { kind: "CancelOperation" }], status, because: [] };
   return {

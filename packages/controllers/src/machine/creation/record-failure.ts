@@ -1,18 +1,16 @@
 import {
-  encodeMachineError,
-  initializeFailed,
+  type FailureEvent,
   machineEventReasons,
   type MachinePhase,
   type MachineStatus,
-  providerMessage,
+  type OperationEvent,
   retryClassOf,
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineDecision } from "../state/decision.ts";
 import type { FailedOperation } from "../../model/operation.ts";
-import { withAttempts, withoutAttempts } from "../../model/failed-attempts.ts";
+import { withAttempts } from "../../model/failed-attempts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
-import { isSameFailure } from "../../model/same-failure.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
@@ -39,47 +37,52 @@ export function failingPhase(snapshot: MachineSnapshot, now: Date): MachinePhase
   return now.getTime() > creationDeadline(snapshot) ? "Failed" : "CrashLoopBackOff";
 }
 
-/** What the status reports about a failure. */
-interface FailureText {
-  readonly description: string;
-  readonly errorCode: string;
-  /** The call that failed; absent where none did. */
-  readonly failed?: FailedOperation;
-}
-
 const msUntilNext = ({ inputs, settings }: MachineSnapshot, failed: FailedOperation, now: Date): number =>
   msUntilRetry(failed, inputs, now, settings.resourceExhaustedRetryMs);
 
-/** The status with a failure; the previous description is kept when it describes the same failure. */
+/** The status with the phase of a machine whose creation fails. */
+export function withFailingPhase(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineStatus {
+  const phase = failingPhase(snapshot, now);
+  return phase === undefined ? status : withPhase(status, phase, now);
+}
+
+/** The status with a failure of the creation. */
 export function withFailure(
   snapshot: MachineSnapshot,
-  { description, errorCode, failed }: FailureText,
+  before: MachineStatus,
+  { description, errorCode }: { readonly description: OperationEvent; readonly errorCode: string },
   now: Date,
 ): MachineStatus {
-  const before = statusOf(snapshot.machine);
-  const last = before.lastOperation;
-  const isSame =
-    last?.errorCode === errorCode &&
-    last.description !== undefined &&
-    isSameFailure(withoutAttempts(last.description), description);
-  const kept = isSame && last.description !== undefined ? last.description : description;
-  const text =
-    failed === undefined
-      ? kept
-      : withAttempts(withoutAttempts(kept), failed, { last, now, requeueAfterMs: msUntilNext(snapshot, failed, now) });
-  const updated = withOperation(before, { description: text, errorCode, state: "Failed", type: "Create" }, now);
-  const phase = failingPhase(snapshot, now);
-  return phase === undefined ? updated : withPhase(updated, phase, now);
+  const operation = { description, errorCode, state: "Failed", type: "Create" } as const;
+  return withFailingPhase(snapshot, withOperation(before, operation, now), now);
+}
+
+/** Which call failed, with what its text names. */
+type FailureReason =
+  | { readonly reason: "CreationFailed" | "InitializationFailed" }
+  | { readonly reason: "StaleVmNotDeleted"; readonly nodeName: string };
+
+/** The status with a failed call; the words of its first report are kept. */
+export function withFailedCall(
+  snapshot: MachineSnapshot,
+  failed: FailedOperation,
+  reason: FailureReason,
+  now: Date,
+): MachineStatus {
+  const { code, isHeldBack: heldBack = false } = failed;
+  const status = statusOf(snapshot.machine);
+  const event: FailureEvent = { ...reason, code, message: bounded(failed.message), heldBack };
+  const context = { status, requeueAfterMs: msUntilNext(snapshot, failed, now), now };
+  return withFailure(snapshot, status, { description: withAttempts(event, failed, context), errorCode: code }, now);
 }
 
 /** Records a failed driver call of a creation. After the creation timeout the machine is Failed and is replaced. */
 export function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): MachineDecision {
   const { code, kind } = failed;
   const message = bounded(failed.message);
-  const error = encodeMachineError({ code, message });
-  const description = kind === "initialize" ? initializeFailed(error) : providerMessage(error);
   const before = statusOf(snapshot.machine);
-  const status = withFailure(snapshot, { description, errorCode: code, failed }, now);
+  const failure = { reason: kind === "initialize" ? "InitializationFailed" : "CreationFailed" } as const;
+  const status = withFailedCall(snapshot, failed, failure, now);
   const reason = kind === "initialize" ? machineEventReasons.failedInitializeVm : machineEventReasons.failedCreateVm;
   const because: Reason[] = status === before ? [] : [{ type: "Warning", reason, message: `${code}: ${message}` }];
   return {

@@ -1,8 +1,10 @@
-import { isProvisioningVm, type Machine, type MachineClass } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core";
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../../model/creation-intent.ts";
 import { isRejected } from "../../model/operation.ts";
+import { isProvisioningVm } from "../../model/provisioning.ts";
+import { statusOf } from "../../model/status-change.ts";
 
 /**
  * The launch group of a machine: machines that share quota and capacity, by class, instance type, zone, and the node annotations by which MCM's AWS driver
@@ -39,7 +41,7 @@ export function startCreation(
   const { uid } = machine.metadata;
   const patch = { metadata: { ...(uid === undefined ? {} : { uid }), annotations: intentAnnotation(intent) } };
   const isAccepted =
-    isProvisioningVm(machine.status?.lastOperation) || (operation?.kind === "create" && operation.state === "pending");
+    isProvisioningVm(statusOf(machine)) || (operation?.kind === "create" && operation.state === "pending");
   const isRepeated = (machine.status?.lastOperation?.errorCode ?? "") !== "";
   return [
     ...(isStored(machine, intent) ? [] : [{ kind: "PatchMachine", patch } as const]),

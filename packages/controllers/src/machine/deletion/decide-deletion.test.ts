@@ -60,6 +60,7 @@ describe("the whole flow, stage by stage", () => {
           state: "Processing",
           type: "Delete",
           lastUpdateTime: "2026-01-01T00:10:00Z",
+          details: { stage: "Drain", time: "2026-01-01T00:10:00Z" },
         },
       },
       isStatusBrief: true,

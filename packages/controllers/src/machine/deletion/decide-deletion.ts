@@ -1,13 +1,15 @@
 import {
-  deletionEvents,
-  drainResultIn,
+  detailsOf,
+  drainResult,
   type DeletionStage,
   finalizers,
   machineEventReasons,
   machineDeleted,
-  type MachineStatus,
   type OperationState,
+  eventsText,
+  type OperationEvents,
   phaseOf,
+  readOperation,
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
@@ -16,7 +18,7 @@ import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinal
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
 import { statusAt } from "./deletion-status.ts";
-import { withoutAttempts } from "../../model/failed-attempts.ts";
+import { isReported, statusOf } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
@@ -38,17 +40,16 @@ const stages: Readonly<Record<DeletionStage, Stage>> = {
 function reasonsOf(
   snapshot: MachineSnapshot,
   stage: DeletionStage,
-  happened: string | undefined,
+  happened: OperationEvents | undefined,
   state: OperationState,
-  status: MachineStatus,
 ): readonly Reason[] {
   if (
     happened === undefined ||
-    drainResultIn(happened) !== undefined ||
-    status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
+    drainResult(detailsOf(happened) ?? {}) !== undefined ||
+    isReported(statusOf(snapshot.machine), happened, stage)
   )
     return [];
-  const message = `${withoutAttempts(happened)}; stage ${stage}`;
+  const message = `${eventsText(happened)}; stage ${stage}`;
   return [
     state === "Failed"
       ? { type: "Warning", reason: machineEventReasons.deletionBlocked, message }
@@ -60,7 +61,7 @@ function reasonsOf(
 function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now: Date): readonly Reason[] {
   if (completed.length === 0) return [];
   const { machine, node, hasTarget } = snapshot;
-  const drained = drainResultIn(machine.status?.lastOperation?.description);
+  const drained = drainResult(readOperation(machine.status));
   const isDrained = drained !== undefined;
   const events = isDrained && !completed.includes(drained) ? [drained, ...completed] : completed;
   // The cloud controller manager may have deleted the node meanwhile.
@@ -85,15 +86,19 @@ export function beforeStages(snapshot: MachineSnapshot): MachineDecision | undef
 }
 
 /** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
-const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, happened: string | undefined): boolean =>
+const isFirstStatus = (
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: OperationEvents | undefined,
+): boolean =>
   markedStage(snapshot) === undefined &&
-  (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && happened === deletionEvents.drained()));
+  (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && detailsOf(happened ?? "")?.reason === "Drained"));
 
 /** Runs stages from the marked one on, until one has to wait or the machine is deleted. */
 function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
-  let happened: string | undefined;
+  let happened: OperationEvents | undefined;
   const completed: string[] = [];
   const earlier: Reason[] = [];
   for (;;) {
@@ -101,13 +106,13 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
     actions.push(...(result.actions ?? []));
     // Removing the finalizer deletes the object: there is no status left to write, only the event.
     if (result.next === "deleted") return { actions, because: [...earlier, ...finalEvent(snapshot, completed, now)] };
-    if (result.happened !== undefined) completed.push(result.happened);
+    if (result.happened !== undefined) completed.push(eventsText(result.happened));
     happened = result.happened ?? happened;
     if (result.next === "stay") {
       const state = result.state ?? "Processing";
       const nextStage = result.resumeAt ?? stage;
       const status = statusAt(snapshot, nextStage, happened, state, now);
-      const because = result.because ?? reasonsOf(snapshot, nextStage, happened, state, status);
+      const because = result.because ?? reasonsOf(snapshot, nextStage, happened, state);
       return {
         actions,
         status,

@@ -1,4 +1,4 @@
-import { continueWith, type DeletionStage, type MachineStatus, type OperationState } from "@millwright/core";
+import type { DeletionStage, MachineStatus, OperationEvents, OperationState } from "@millwright/core";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
@@ -13,13 +13,13 @@ function withLastKnownState({ machine, operation }: MachineSnapshot): MachineSta
 }
 
 /**
- * The description ends with the stage's marker, which both implementations read. It is kept when the stage
+ * The status of a deletion that continues with a stage. It is kept when the stage
  * is the same and there is no new result.
  */
 export function statusAt(
   snapshot: MachineSnapshot,
   stage: DeletionStage,
-  happened: string | undefined,
+  happened: OperationEvents | undefined,
   state: OperationState,
   now: Date,
 ): MachineStatus {
@@ -27,6 +27,6 @@ export function statusAt(
   const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
   const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
   if (happened === undefined && stage === markedStage(snapshot)) return status;
-  const operation = { description: continueWith(stage, happened), state, type: "Delete" } as const;
+  const operation = { description: happened ?? "", stage, state, type: "Delete" } as const;
   return withPhase(withOperation(status, operation, now), "Terminating", now);
 }

@@ -1,9 +1,11 @@
 import {
   deletionEvents,
+  eventsText,
   finalizers,
   labelKeys,
   machineEventReasons,
   nodeConditionTypes,
+  type OperationEvent,
   phaseOf,
   terminatingReasons,
 } from "@millwright/core";
@@ -107,10 +109,11 @@ function readNodeFirst(snapshot: MachineSnapshot, now: Date): StageResult | unde
 function drainResult(
   nodeName: string,
   attached: readonly string[] | undefined,
-): { readonly happened: string; readonly because?: readonly Reason[] } {
-  if (attached === undefined) return { happened: deletionEvents.drained() };
-  const happened = deletionEvents.drainedWithVolumes(nodeName, attached);
-  return { happened, because: [{ type: "Warning", reason: machineEventReasons.volumesAttached, message: happened }] };
+): { readonly happened: OperationEvent; readonly because?: readonly Reason[] } {
+  if (attached === undefined) return { happened: { reason: "Drained" } };
+  const happened = { reason: "VolumesAttached", nodeName, volumes: attached } as const;
+  const message = eventsText(happened);
+  return { happened, because: [{ type: "Warning", reason: machineEventReasons.volumesAttached, message }] };
 }
 
 /**
@@ -126,10 +129,9 @@ export const drain: Stage = (snapshot, now) => {
   const read = isForced ? readNodeFirst(snapshot, now) : undefined;
   if (read !== undefined) return read;
   if (isForced && isUnreachable(view.node)) {
-    const happened = deletionEvents.nodeUnreachable(view.node.metadata.name);
     return {
       next: "DeleteVm",
-      happened,
+      happened: { reason: "NodeUnreachable", nodeName: view.node.metadata.name },
       actions: [...markNodeTerminating(snapshot, view.node, now), ...cordonUnreachable(view.node)],
     };
   }
@@ -140,16 +142,16 @@ export const drain: Stage = (snapshot, now) => {
     ...progress.actions,
   ];
   if (progress.state === "drained") {
-    if (progress.isForced) return { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions };
+    if (progress.isForced) return { next: "DeleteVolumeAttachments", happened: { reason: "ForceDrained" }, actions };
     return { next: "DeleteVm", ...drainResult(view.node.metadata.name, progress.attached), actions };
   }
-  const { message, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
+  const { message, causes, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
   return {
     next: "stay",
     actions,
     because,
     requeueAfterMs: Math.min(requeueAfterMs, progress.requeueAfterMs),
-    ...(message === undefined ? {} : { happened: message }),
+    ...(message === undefined ? {} : { happened: { reason: "Draining", text: message, causes } }),
     ...(progress.isConfirming === true ? { isBrief: true } : {}),
   };
 };

@@ -1,9 +1,17 @@
-import { deletionEvents, deletionStages, type DeletionStage, machineEventReasons, stageOf } from "@millwright/core";
+import {
+  deletionEvents,
+  deletionStages,
+  type DeletionStage,
+  eventsText,
+  machineEventReasons,
+  readOperation,
+} from "@millwright/core";
 import { isApiError, isConflict, isUnanswered, messageOf } from "@millwright/kube";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./deletion-status.ts";
 import { vmEndOf } from "./leftover-resources.ts";
+import { isReported, statusOf } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
@@ -16,7 +24,7 @@ function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): 
   const stored = markedStage(snapshot);
   if ((stored === "DeleteVm" || stored === undefined) && vmEndOf(snapshot) !== undefined) return "DeleteNode";
   const marked = stored ?? "GetVmStatus";
-  const reached = stageOf(status?.lastOperation?.description) ?? marked;
+  const reached = readOperation(status).stage ?? marked;
   const isBeforeDrain = positionOf(marked) < positionOf("Drain") && positionOf(reached) >= positionOf("Drain");
   return isBeforeDrain ? "Drain" : marked;
 }
@@ -55,13 +63,14 @@ export function interruptedDeletion(
   const stage = stageToRepeat(snapshot, decision);
   const failure = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
   const vmEnd = stage === "DeleteNode" ? vmEndOf(snapshot) : undefined;
-  const happened = vmEnd === undefined ? failure : `${vmEnd}. ${failure}`;
+  const happened = vmEnd === undefined ? failure : [vmEnd, failure];
   const status = statusAt(snapshot, stage, happened, "Failed", now);
-  const isReported = status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description;
-  const message = `${happened}; stage ${stage}`;
+  const message = `${eventsText(happened)}; stage ${stage}`;
   return {
     actions: [],
     status,
-    because: isReported ? [] : [{ type: "Warning", reason: machineEventReasons.deletionBlocked, message }],
+    because: isReported(statusOf(snapshot.machine), happened, stage)
+      ? []
+      : [{ type: "Warning", reason: machineEventReasons.deletionBlocked, message }],
   };
 }

@@ -1,4 +1,4 @@
-import { deletionEvents, type Taint, taintEffects, taintKeys } from "@millwright/core";
+import { type OperationEvent, readOperation, type Taint, taintEffects, taintKeys } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import { stayingPods } from "../../drain/staying-pods.ts";
@@ -13,16 +13,16 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 const RELEASE_MS = 60_000;
 
 /**
- * The text by which the driver's report that the VM does not exist is stored, if it reported that: to this process or in the status of the machine. Otherwise pods may still run and
+ * The event by which the driver's report that the VM does not exist is stored, if it reported that: to this process or in the status of the machine. Otherwise pods may still run and
  * write.
  */
-export function vmEndOf({ machine, operation }: MachineSnapshot): string | undefined {
-  const [deleted, notFound] = [deletionEvents.vmDeleted(), deletionEvents.vmNotFound()];
+export function vmEndOf({ machine, operation }: MachineSnapshot): OperationEvent | undefined {
+  const [deleted, notFound] = [{ reason: "VmDeleted" }, { reason: "VmNotFound" }] as const;
   if (operation?.kind === "delete" && operation.state === "done") return deleted;
   if (operation?.kind === "delete" && operation.state === "failed")
     return operation.code === "NotFound" ? notFound : undefined;
-  const description = machine.status?.lastOperation?.description ?? "";
-  return [deleted, notFound].find((text) => description.startsWith(text));
+  const reported = readOperation(machine.status);
+  return [deleted, notFound].find(({ reason }) => reason === reported.reason);
 }
 
 /** The out-of-service taint; Kubernetes requires it before it releases volumes that a dead kubelet cannot unmount. */

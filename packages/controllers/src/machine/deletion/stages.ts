@@ -1,7 +1,7 @@
 import {
   deletionEvents,
-  encodeMachineError,
-  namesUnreachableNode,
+  eventsText,
+  type FailureEvent,
   labelKeys,
   machineEventReasons,
   staleNode as staleNodeText,
@@ -9,7 +9,10 @@ import {
   retryClassOf,
   finalizers,
   type DeletionStage,
+  type OperationEvent,
+  type OperationEvents,
   type OperationState,
+  readOperation,
 } from "@millwright/core";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import type { FailedOperation, OperationKind, OperationView } from "../../model/operation.ts";
@@ -29,7 +32,7 @@ import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
 import { withAttempts } from "../../model/failed-attempts.ts";
-import { findSameFailure } from "../../model/same-failure.ts";
+import { isSameFailure } from "../../model/same-failure.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { Reason } from "../../model/decision.ts";
 
@@ -38,7 +41,7 @@ export type StageResult =
   /** Done; the next stage may start in the same reconcile. `happened` is written to the machine's last operation. */
   | {
       readonly next: DeletionStage;
-      readonly happened?: string;
+      readonly happened?: OperationEvents;
       readonly actions?: readonly MachineAction[];
       /** Events about it. */
       readonly because?: readonly Reason[];
@@ -48,7 +51,7 @@ export type StageResult =
       readonly next: "stay";
       /** The stage that the next reconcile continues with, an earlier one. Default: this one. */
       readonly resumeAt?: DeletionStage;
-      readonly happened?: string;
+      readonly happened?: OperationEvents;
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
       readonly requeueAfterMs?: number;
@@ -70,10 +73,12 @@ const isOverdue = (snapshot: MachineSnapshot, { failures }: FailedOperation, now
   failures >= maxFailures && now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
 
 /** The deletion goes on: the driver finds the VM itself. */
-const withoutAnswer = (happened: string): StageResult => ({
+const withoutAnswer = (happened: OperationEvent): StageResult => ({
   next: "Drain",
   happened,
-  because: [{ type: "Warning", reason: machineEventReasons.vmStatusUnknown, message: `${happened}; stage Drain` }],
+  because: [
+    { type: "Warning", reason: machineEventReasons.vmStatusUnknown, message: `${eventsText(happened)}; stage Drain` },
+  ],
 });
 
 /** Keeps what the status reports instead of a failure that was recorded before: it may be a later attempt of another process, and two that repeat their own would never end. */
@@ -86,6 +91,12 @@ function unlessReported(result: StageResult, snapshot: MachineSnapshot, stage: D
   return rest;
 }
 
+/** A failed call as the status reports it for the first time. */
+const failureOf = (
+  { code, message, isHeldBack: heldBack = false }: FailedOperation,
+  reason: "VmLookUpFailed" | "VmDeletionRetried" | "VmDeletionAborted",
+): FailureEvent => ({ reason, code, message, heldBack });
+
 /** What follows from a failed look-up; nothing when it is to be repeated now. */
 function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): StageResult | undefined {
   const { machine, inputs } = snapshot;
@@ -94,11 +105,11 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
   if (failed.code === "Unimplemented") return { next: "Drain" };
   const requeueAfterMs = msUntilRetry(failed, inputs, now);
   const isBeyond = isBeyondDriver(machine, failed.code);
-  const failure = `Error occurred while getting the VM status - ${encodeMachineError(failed)}`;
+  const failure = failureOf(failed, "VmLookUpFailed");
   if (isOverdue(snapshot, failed, now)) return withoutAnswer(failure);
   if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
-  const text = isBeyond ? `${failure}. Fix the MachineClass or its Secret` : failure;
-  const happened = withAttempts(text, failed, { last: machine.status?.lastOperation, requeueAfterMs, now });
+  const reported = { ...failure, reason: "VmLookUpFailed", isBeyondDriver: isBeyond } as const;
+  const happened = withAttempts(reported, failed, { status: machine.status, requeueAfterMs, now });
   if (!failed.isAcknowledged)
     return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
   return requeueAfterMs > 0
@@ -172,7 +183,7 @@ function withHeldBack(result: StageResult, snapshot: MachineSnapshot, now: Date)
   const note = heldBack(snapshot, now);
   return note === undefined || result.next !== "stay" || result.happened === undefined || result.state !== "Failed"
     ? result
-    : { ...result, happened: `${result.happened}. ${note}` };
+    : { ...result, happened: [result.happened, note].flat() };
 }
 
 /** Goes back to the drain that was skipped because the node was unreachable, when the node has recovered and the VM is not being deleted. */
@@ -180,7 +191,7 @@ function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: D
   const { machine, node, classView, operation } = snapshot;
   const isUnderWay = operation?.state === "running" || operation?.state === "pending";
   if (result.next !== "stay" || isUnderWay || node === undefined) return result;
-  if (!namesUnreachableNode(machine.status?.lastOperation?.description, node.metadata.name)) return result;
+  if (readOperation(machine.status).unreachableNode !== node.metadata.name) return result;
   const machineClass = classView.state === "usable" ? classView.machineClass.metadata : undefined;
   const { rules } = drainRulesOf(machine.metadata, machineClass);
   if (!hasUndrainedPods({ ...snapshot, node }, rules, now)) return result;
@@ -188,7 +199,7 @@ function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: D
   return {
     ...result,
     resumeAt: "Drain",
-    happened: result.happened === undefined ? recovered : `${result.happened}. ${recovered}`,
+    happened: [result.happened ?? [], recovered].flat(),
     actions: result.actions?.filter(({ kind }) => kind !== "StartOperation") ?? [],
   };
 }
@@ -222,7 +233,7 @@ const vmDeletion: Stage = (snapshot, now) => {
   const withoutVm = deletionWithoutVm(operation);
   if (withoutVm !== undefined) {
     const happened = doubtAboutMissingVm(snapshot);
-    if (happened === undefined) return { next: "DeleteNode", happened: deletionEvents.vmNotFound() };
+    if (happened === undefined) return { next: "DeleteNode", happened: { reason: "VmNotFound" } };
     const requeueAfterMs = withoutVm.endedAt + LOOK_AGAIN_MS - now.getTime();
     const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
     const next = { next: "stay", happened, state: "Failed" } as const;
@@ -231,26 +242,26 @@ const vmDeletion: Stage = (snapshot, now) => {
   if (operation?.kind === "delete" && operation.state === "done")
     return {
       next: "DeleteNode",
-      happened: operation.result.isKept === true ? deletionEvents.vmNotFound() : deletionEvents.vmDeleted(),
+      happened: { reason: operation.result.isKept === true ? "VmNotFound" : "VmDeleted" },
     };
   if (operation?.kind === "delete" && operation.state === "failed") {
-    const error = encodeMachineError(operation);
     if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
-      return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
+      return { next: "DeleteNode", happened: failureOf(operation, "VmDeletionAborted") };
     const isTransient = retryClassOf(operation.code) === "transient";
-    const text = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
+    const failure = failureOf(operation, isTransient ? "VmDeletionRetried" : "VmDeletionAborted");
     const requeueAfterMs = msUntilRetry(operation, inputs, now);
-    const happened = withAttempts(text, operation, { last: machine.status?.lastOperation, requeueAfterMs, now });
+    const happened = withAttempts(failure, operation, { status: machine.status, requeueAfterMs, now });
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
-    const message = deletionEvents.vmDeletionPending(bounded(operation.message));
-    const stored = String(machine.status?.lastOperation?.description);
-    const happened = findSameFailure(stored, message) ?? message;
+    const { reason, message: reported = "" } = readOperation(machine.status);
+    const isReported = reason === "VmDeletionPending";
+    const message = bounded(operation.message);
+    const isSame = isReported && isSameFailure(reported, message);
+    const happened = { reason: "VmDeletionPending", message: isSame ? reported : message } as const;
     const requeueAfterMs = operation.checkAt - now.getTime();
-    const isReported = stored.startsWith(deletionEvents.vmDeletionPending(""));
     const because = isReported ? { because: [] } : {};
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }

@@ -1,8 +1,8 @@
-import { machineEventReasons, markerOf } from "@millwright/core";
+import { type DrainCause, machineEventReasons, readOperation } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
-import { type Blocker, blockerLines, isStuck } from "../../drain/blockers.ts";
+import { type Blocker, blockerLines, causeKey, causeOf, describedCauses, isStuck } from "../../drain/blockers.ts";
 import type { DrainProgress } from "../../drain/decide-drain.ts";
-import { namedCauses } from "../../drain/named-causes.ts";
+import { isReported as isTextReported, statusOf } from "../../model/status-change.ts";
 import { drainRuleEvents } from "./drain-rules.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
@@ -10,6 +10,8 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 export interface DrainStatusUpdate {
   /** The new description; absent: the current one is kept. */
   readonly message?: string;
+  /** What it names. */
+  readonly causes: readonly DrainCause[];
   readonly because: readonly Reason[];
   /** Until throttled progress may be written. */
   readonly requeueAfterMs: number;
@@ -30,11 +32,11 @@ function reasonsFor(
   reported: ReadonlySet<string>,
   nodeName: string,
 ): readonly Reason[] {
-  const fresh = blockers
-    .filter(isWorthAnEvent)
-    .filter((blocker) =>
-      [...namedCauses(blockerLines([blocker]).join())].some((cause) => causes.has(cause) && !reported.has(cause)),
-    );
+  const fresh = blockers.filter(isWorthAnEvent).filter((blocker) => {
+    const cause = causeOf(blocker);
+    const key = cause === undefined ? "" : causeKey(cause);
+    return causes.has(key) && !reported.has(key);
+  });
   return blockerLines(fresh).map((line) => ({
     type: "Warning",
     reason: machineEventReasons.drainBlocked,
@@ -42,24 +44,30 @@ function reasonsFor(
   }));
 }
 
+/** The causes that are reported when they are new. That pods terminate is progress. */
+const keysOf = (causes: readonly DrainCause[]): ReadonlySet<string> =>
+  new Set(causes.filter(({ reason }) => reason !== "PodsTerminating").map(causeKey));
+
 /** Compares a drain with the machine's last operation: new causes are reported at once, progress is throttled. */
 export function drainStatusUpdate(
   snapshot: Pick<MachineSnapshot, "machine" | "node" | "drainRulesProblem" | "reported">,
   { blockers, message }: Extract<DrainProgress, { readonly state: "draining" }>,
   now: Date,
 ): DrainStatusUpdate {
-  const { description = "", lastUpdateTime } = snapshot.machine.status?.lastOperation ?? {};
-  const isReported = description.startsWith("Drain not completed yet");
-  const reported = isReported ? namedCauses(description, ` ${markerOf("Drain")}`) : new Set<string>();
+  const { status } = snapshot.machine;
+  const operation = readOperation(status);
+  const isReported = operation.reason === "Draining";
+  const reported = keysOf((isReported ? operation.causes : undefined) ?? []);
   const nodeName = snapshot.node?.metadata.name ?? "";
-  const causes = namedCauses(message ?? "");
-  const because = [...drainRuleEvents(snapshot), ...reasonsFor(blockers, causes, reported, nodeName)];
-  if (message === undefined) return { because, requeueAfterMs: Number.POSITIVE_INFINITY };
-  const heldUntil = Date.parse(lastUpdateTime ?? "") + PROGRESS_MS;
-  const isProgress = isReported && causes.size === reported.size && [...causes].every((cause) => reported.has(cause));
+  const causes = describedCauses(blockers);
+  const keys = keysOf(causes);
+  const because = [...drainRuleEvents(snapshot), ...reasonsFor(blockers, keys, reported, nodeName)];
+  if (message === undefined) return { because, causes, requeueAfterMs: Number.POSITIVE_INFINITY };
+  const heldUntil = Date.parse(status?.lastOperation?.lastUpdateTime ?? "") + PROGRESS_MS;
+  const isProgress = isReported && keys.size === reported.size && [...keys].every((cause) => reported.has(cause));
   if (isProgress && now.getTime() < heldUntil) {
-    const isSame = description.startsWith(message);
-    return { because, requeueAfterMs: isSame ? Number.POSITIVE_INFINITY : heldUntil - now.getTime() };
+    const isSame = isTextReported(statusOf(snapshot.machine), message, operation.stage);
+    return { because, causes, requeueAfterMs: isSame ? Number.POSITIVE_INFINITY : heldUntil - now.getTime() };
   }
-  return { message, because, requeueAfterMs: Number.POSITIVE_INFINITY };
+  return { message, because, causes, requeueAfterMs: Number.POSITIVE_INFINITY };
 }

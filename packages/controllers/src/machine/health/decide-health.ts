@@ -1,12 +1,13 @@
 import {
+  eventsText,
   isNodeConditionType,
   labelKeys,
   type Machine,
   machineEventReasons,
   type MachineStatus,
-  nodeMissing,
   nodeOlderThanMachine,
   nodeUnhealthy,
+  type OperationEvent,
   phaseOf,
   updateResults,
   formatGoDuration,
@@ -22,7 +23,7 @@ import { isLeftoverNode } from "../../model/old-node.ts";
 import { isProtected, protectedFromNodeMessage } from "../../model/deletion-protection.ts";
 import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { statusOf, withOperation, withPhase, type OperationText } from "../../model/status-change.ts";
+import { statusOf, withOperation, withPhase, type OperationUpdate } from "../../model/status-change.ts";
 import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
@@ -34,7 +35,7 @@ import { ageMs } from "../../model/timeouts.ts";
 /** A change of phase, with the description and event. */
 interface Change {
   readonly phase: "Running" | "Unknown";
-  readonly operation: OperationText;
+  readonly operation: OperationUpdate;
   readonly because: Reason;
 }
 
@@ -82,11 +83,11 @@ const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
 const isNodeDisputed = ({ link }: MachineSnapshot): boolean =>
   link.match !== "same" && link.competingMachines.length > 0;
 
-function toUnknown(description: string, reason: string): Change {
+function toUnknown(description: OperationEvent, reason: string): Change {
   return {
     phase: "Unknown",
     operation: { description, state: "Processing", type: "HealthCheck" },
-    because: { type: "Warning", reason, message: description },
+    because: { type: "Warning", reason, message: eventsText(description) },
   };
 }
 
@@ -108,7 +109,10 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   if (!(machine.status?.conditions ?? []).some(({ type }) => isNodeConditionType(type))) return undefined;
   const foreign = foreignNodeText(snapshot);
   return foreign === undefined
-    ? toUnknown(nodeMissing(name, labels?.[labelKeys.node] ?? ""), machineEventReasons.nodeMissing)
+    ? toUnknown(
+        { reason: "NodeMissing", machine: name, nodeName: labels?.[labelKeys.node] ?? "" },
+        machineEventReasons.nodeMissing,
+      )
     : toUnknown(foreign, machineEventReasons.providerIdMismatch);
 }
 
@@ -238,7 +242,7 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
   return {
     ...timeouts,
     actions: [...timeouts.actions, ...patches],
-    because: [...(foreign === undefined ? [] : foreignNodeEvents(before.lastOperation, foreign)), ...timeouts.because],
+    because: [...(foreign === undefined ? [] : foreignNodeEvents(before, foreign)), ...timeouts.because],
     ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
   };
 }

@@ -1,17 +1,16 @@
 import {
   creatingMachine,
+  eventsText,
   healthTimedOut,
   healthTimeoutReset,
-  isJoinOnHold,
-  joinOnHold,
+  type HoldEvent,
   joinTimedOut,
-  joinUnknown,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
+  type OperationEvent,
   phaseOf,
-  remediationOnHold,
-  remediationHolds,
+  readOperation,
   unknownNodeName,
   updateResults,
 } from "@millwright/core";
@@ -20,7 +19,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
+import { isReported, type OperationUpdate, withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 
 /** Interval in which a machine whose timeout has passed waits for a response of the API servers, milliseconds. */
@@ -49,27 +48,26 @@ export function decideTimeouts(
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
   const { isLost, regainedAt = 0 } = snapshot.remediation.connectivity;
-  const unseen = joinUnknown(snapshot.machine.metadata.name);
+  const machine = snapshot.machine.metadata.name;
+  const unseen = { reason: "JoinUnknown", machine } as const;
   // Restored connectivity enqueues the machine.
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
   const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
   const leftMs = deadline - now.getTime();
-  const isOutdated = status.lastOperation?.description === unseen || isJoinOnHold(status.lastOperation);
+  const { reason } = readOperation(status);
+  const isOutdated = reason === "JoinUnknown" || reason === "JoinOnHold";
   const reported = isOutdated ? withText(status, creatingMachine(), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
   if (snapshot.remediation.connectivity.isUnproven === true) return { ...nothing, status, requeueAfterMs: PROOF_MS };
-  const hold = holdOf(snapshot, now);
-  if (hold !== undefined)
-    return heldBack(
-      status,
-      joinOnHold(snapshot.machine.metadata.name, creationTimeoutMs(snapshot), hold.text),
-      hold,
-      now,
-    );
+  const onHold = holdOf(snapshot, now);
+  if (onHold !== undefined) {
+    const event = { reason: "JoinOnHold", machine, timeoutMs: creationTimeoutMs(snapshot), hold: onHold.hold } as const;
+    return heldBack(status, event, onHold, now);
+  }
   const { name, labels } = snapshot.machine.metadata;
   const timedOut = joinTimedOut(name, creationTimeoutMs(snapshot));
   const message = labels?.[labelKeys.node] === undefined ? `${timedOut} ${unknownNodeName()}` : timedOut;
-  const operation: OperationText = {
+  const operation: OperationUpdate = {
     description: message,
     state: "Failed",
     type: status.lastOperation?.type ?? "Create",
@@ -123,8 +121,11 @@ function healthTimeout(
   if (leftMs >= 0) return { ...nothing, status, requeueAfterMs: leftMs + 1 };
 
   if (remediation.connectivity.isUnproven === true && !isLost) return { ...nothing, status, requeueAfterMs: PROOF_MS };
-  const hold = holdOf(snapshot, now);
-  if (hold !== undefined) return heldBack(status, remediationOnHold(name, timeoutMs, hold.text), hold, now);
+  const onHold = holdOf(snapshot, now);
+  if (onHold !== undefined) {
+    const event = { reason: "RemediationOnHold", machine: name, timeoutMs, hold: onHold.hold } as const;
+    return heldBack(status, event, onHold, now);
+  }
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));
   // The first action: the remediation budget is used before anything else runs.
   const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: remediation.group }];
@@ -136,34 +137,39 @@ function healthTimeout(
 }
 
 /** Why a remediation is on hold. */
-interface Hold {
-  readonly text: string;
+interface OnHold {
+  readonly hold: HoldEvent;
   readonly because: Pick<Reason, "type" | "reason">;
   readonly requeueAfterMs?: number;
 }
 
 /** The machine keeps its phase, and the message is reported once. */
-const heldBack = (status: MachineStatus, message: string, hold: Hold, now: Date): MachineDecision => ({
+const heldBack = (
+  status: MachineStatus,
+  event: OperationEvent,
+  { because, requeueAfterMs }: OnHold,
+  now: Date,
+): MachineDecision => ({
   actions: [],
-  status: withText(status, message, now),
-  because: status.lastOperation?.description === message ? [] : [{ ...hold.because, message }],
-  ...(hold.requeueAfterMs === undefined ? {} : { requeueAfterMs: hold.requeueAfterMs }),
+  status: withText(status, event, now),
+  because: isReported(status, event) ? [] : [{ ...because, message: eventsText(event) }],
+  ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
 });
 
 /** Why the machine is not remediated, the most severe cause first; `undefined` when it may be. */
-function holdOf({ remediation, settings }: MachineSnapshot, now: Date): Hold | undefined {
+function holdOf({ remediation, settings }: MachineSnapshot, now: Date): OnHold | undefined {
   const suspended = { type: "Warning", reason: machineEventReasons.remediationPaused } as const;
   // Restored connectivity enqueues the machine.
-  if (remediation.connectivity.isLost) return { text: remediationHolds.unreachable(), because: suspended };
+  if (remediation.connectivity.isLost) return { hold: { by: "ApiServerUnreachable" }, because: suspended };
   if (remediation.outage !== undefined) {
     const { zone, until } = remediation.outage;
-    const text = zone === undefined ? remediationHolds.outage() : remediationHolds.zoneOutage(zone);
-    return { text, because: suspended, requeueAfterMs: Math.max(0, until - now.getTime()) + 1 };
+    const hold: HoldEvent = zone === undefined ? { by: "Outage" } : { by: "ZoneOutage", zone };
+    return { hold, because: suspended, requeueAfterMs: Math.max(0, until - now.getTime()) + 1 };
   }
   if (hasRemediationBudget(remediation, settings.nodeConditions, now)) return undefined;
   const { group, note } = remediation;
   return {
-    text: note === undefined ? remediationHolds.gate(group) : remediationHolds.gateWithNote(group, note),
+    hold: { by: "Budget", group, note },
     because: { type: "Normal", reason: machineEventReasons.remediationDeferred },
   };
 }

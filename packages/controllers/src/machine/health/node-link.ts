@@ -1,6 +1,7 @@
-import { type LastOperation, labelKeys, type Machine, machineEventReasons, nodeOfAnotherVm } from "@millwright/core";
+import { labelKeys, type Machine, machineEventReasons, type MachineStatus, nodeOfAnotherVm } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { isReported } from "../../model/status-change.ts";
 
 /**
  * The label `node` when it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
@@ -25,10 +26,8 @@ export function foreignNodeText({ machine, node, link }: MachineSnapshot): strin
 }
 
 /** The event with that message; none when the machine's last operation contains it already. */
-export const foreignNodeEvents = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
-  lastOperation?.description === message
-    ? []
-    : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
+export const foreignNodeEvents = (status: MachineStatus, message: string): readonly Reason[] =>
+  isReported(status, message) ? [] : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
 
 /** The patch that sets the label; conditional on the UID. */
 export const labelPatch = ({ metadata: { uid } }: Machine, nodeName: string): object => ({

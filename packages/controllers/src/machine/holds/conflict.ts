@@ -78,8 +78,7 @@ function decideDuplicate(snapshot: MachineSnapshot, message: string, now: Date):
     ? []
     : [{ type: "Warning", reason: machineEventReasons.vmConflict, message } as const];
   if (isProvisioning(machine)) {
-    const failing = { ...snapshot, machine: { ...machine, status: marked } };
-    const status = withFailure(failing, { description: message, errorCode: "AlreadyExists" }, now);
+    const status = withFailure(snapshot, marked, { description: message, errorCode: "AlreadyExists" }, now);
     const requeueAfterMs = Math.max(0, creationDeadline(snapshot) - now.getTime()) + 1;
     return { actions: [], status, because, ...(failingPhase(snapshot, now) === "Failed" ? {} : { requeueAfterMs }) };
   }

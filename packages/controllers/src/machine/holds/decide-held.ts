@@ -23,11 +23,12 @@ function keepMachine(snapshot: MachineSnapshot, hold: Hold, now: Date): MachineD
   const creation = finishCreation(snapshot);
   if (creation !== undefined) return creation;
   const stage = markedStage(snapshot) ?? (keepsPhase ? undefined : "GetVmStatus");
+  const description = hold.approver === undefined ? message : ({ reason: "DeletionHeld", text: message } as const);
   const status =
     stage === undefined
-      ? withOperation(statusOf(machine), { description: message, state: "Processing", type: "Delete" }, now)
-      : statusAt(snapshot, stage, message, "Processing", now);
-  const isReported = status.lastOperation?.description === machine.status?.lastOperation?.description;
+      ? withOperation(statusOf(machine), { description, state: "Processing", type: "Delete" }, now)
+      : statusAt(snapshot, stage, description, "Processing", now);
+  const isReported = status.lastOperation === machine.status?.lastOperation;
   return {
     actions: [],
     status,

@@ -113,10 +113,11 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
   const oldReport = removeOldReport(node);
   const actions = [...oldReport, ...progress.actions];
   if (progress.state === "draining") {
-    const { message, because, ...update } = drainStatusUpdate(snapshot, progress, now);
+    const { message, causes, because, ...update } = drainStatusUpdate(snapshot, progress, now);
     const requeueAfterMs = Math.min(progress.requeueAfterMs, update.requeueAfterMs);
     if (message === undefined) return { actions, requeueAfterMs, because };
-    const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
+    const description = { reason: "Draining", text: message, causes } as const;
+    const operation = { description, state: "Processing", type: "DrainNode" } as const;
     return { actions, requeueAfterMs, because, status: withOperation(statusOf(machine), operation, now) };
   }
   // The patch of the node enqueues the machine: the next steps need a node without the old report.

@@ -182,6 +182,7 @@ export function createOperations(
       message: error.message,
       retryAfterMs: error.retryAfterMs,
       lastKnownState: error.lastKnownState,
+      ...(isHeld ? { isHeldBack: true } : {}),
       ...(error.tokenIsSpent === true ? { isTokenSpent: true } : {}),
       endedAt,
       inputs,

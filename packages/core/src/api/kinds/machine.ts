@@ -3,7 +3,7 @@ import type { DeepReadonly } from "../schema/deep-readonly.ts";
 import { flag, text, timestamp } from "../schema/fields.ts";
 import { machineSpecSchema, providerIdField } from "./machine-spec.ts";
 import { objectMetaSchema } from "./object-meta.ts";
-import { lastOperationSchema } from "./operation.ts";
+import { machineOperationSchema } from "./operation.ts";
 import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
 
 const nodeAddressSchema = z.object({
@@ -59,7 +59,7 @@ const machineStatusSchema = z
       "Go duration between the creation of the object and its first join. Only written by Millwright.",
     ).exactOptional(),
     lastKnownState: text("State that the driver stores about the VM.").exactOptional(),
-    lastOperation: lastOperationSchema.exactOptional(),
+    lastOperation: machineOperationSchema.exactOptional(),
   })
   .meta({ description: "Last observed state of the machine." });
 

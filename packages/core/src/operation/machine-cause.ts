@@ -1,6 +1,6 @@
 import { storedMachineConditionTypes } from "../wire/condition-types.ts";
 import { phaseOf } from "../wire/phases.ts";
-import { decodeMachineError } from "./machine-error-text.ts";
+import { readOperation, type WithLastOperation } from "./read-operation.ts";
 
 /** The fields of a Machine that {@link machineCause} reads. */
 export interface MachineWithCause {
@@ -8,7 +8,10 @@ export interface MachineWithCause {
   readonly status?:
     | {
         readonly currentStatus?: { readonly phase?: string };
-        readonly lastOperation?: { readonly description?: string; readonly state?: string; readonly type?: string };
+        readonly lastOperation?: NonNullable<WithLastOperation["lastOperation"]> & {
+          readonly state?: string;
+          readonly type?: string;
+        };
         readonly conditions?: readonly {
           readonly type: string;
           readonly status: string;
@@ -45,8 +48,8 @@ export function machineCause(machine: MachineWithCause): string {
   if (metadata.deletionTimestamp != null && state === "Successful" && type !== "Delete") return "Deletion requested";
   const wait = inOneLine(waitOf(machine) ?? "");
   if (wait !== "") return wait;
-  const failure = decodeMachineError(description, { tolerant: true });
-  if (failure !== undefined) return `${failure.code}: ${failure.message}`;
+  const { code, message } = readOperation(status);
+  if (code !== undefined && message !== undefined) return `${code}: ${message}`;
   const prefix = `Machine ${metadata.name} `;
   return description.startsWith(prefix) ? description.slice(prefix.length) : description;
 }
