@@ -12,10 +12,15 @@ export { protectedState } from "./machine-deployment/protected.ts";
 export { boundsOf } from "./machine-deployment/state/rollout-bounds.ts";
 export type { RolloutGates } from "./machine-deployment/state/rollout-gates.ts";
 export type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./machine-deployment/state/snapshot.ts";
-export { countMachines } from "./machine-lists/machine-counts.ts";
-export { machinesWhere } from "./machine-lists/machines-where.ts";
-export { trackMachines } from "./machine-lists/tracked-machines.ts";
-export type { TrackedMachines } from "./machine-lists/tracked-machines.ts";
+export { compareKeys, countWhere, machinesWhere, predicateFor, sortedBy } from "./machine-lists/machine-list.ts";
+export type {
+  KeyedMachine,
+  MachineList,
+  MachineLookup,
+  MachinePredicate,
+  MakePredicate,
+  SortKeyOf,
+} from "./machine-lists/machine-list.ts";
 export { decideMachineSet } from "./machine-set/decide.ts";
 export { newMachine } from "./machine-set/new-machine.ts";
 export { machineSetSnapshot } from "./machine-set/observe.ts";
@@ -24,7 +29,7 @@ export type { DeletionScope, SetBudget } from "./model/deletion-budget.ts";
 export { isProtected, protectedMachinesMessage } from "./model/deletion-protection.ts";
 export { markedStage } from "./model/marked-stage.ts";
 export type { NodeConditionState } from "./model/node-condition.ts";
-export { isAvailable, isDeleting } from "./model/phase.ts";
+export { isAvailable, isDeleting, isPresent } from "./model/phase.ts";
 export { addFinalizerPatch } from "./ownership/finalizer-patch.ts";
 export { hasFreezeLabel } from "./safety/freeze-set.ts";
 export { releaseAnnotation } from "./safety/released-machines.ts";

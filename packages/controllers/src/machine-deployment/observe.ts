@@ -10,6 +10,7 @@ import {
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
+import type { MachineList } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
@@ -20,7 +21,7 @@ export interface DeploymentSources {
   /** All sets of the namespace, with any owner or none. */
   readonly sets: readonly MachineSet[];
   /** Machines that a set controls, by its UID. */
-  readonly machinesOf: (uid: string) => readonly Machine[];
+  readonly machinesOf: (uid: string) => MachineList;
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
   /** Default: `false`. */
@@ -67,7 +68,7 @@ export function observeMachineDeployment(
     keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
   const claim = claimObjects(deployment, sets, isWanted);
   const machines = new Map(
-    claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [uid, machinesOf(uid)]),
+    claim.owned.map(({ metadata: { uid = "" } }): [string, MachineList] => [uid, machinesOf(uid)]),
   );
   const observed: ObservedDeployment = {
     deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,

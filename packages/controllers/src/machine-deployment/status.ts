@@ -1,10 +1,11 @@
 import type { MachineDeploymentStatus } from "@millwright/core";
-import { countMachines } from "../machine-lists/machine-counts.ts";
+import { countWhere } from "../machine-lists/machine-list.ts";
+import { isPreservedFailure, isReady } from "../model/phase.ts";
 import { type DeploymentFacts, mcmConditions, viewsOf } from "./mcm-conditions.ts";
 import type { Counters } from "./progress.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
-import { countAvailable, preservedFailures, sum } from "./state/set-size.ts";
+import { countAvailable, sum } from "./state/set-size.ts";
 
 const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
@@ -14,7 +15,7 @@ const countersOf = (facts: DeploymentFacts): Counters => {
     // Terminating machines count: Gardener compares these with the number of Machine objects.
     replicas: sum(sets.map(({ machines }) => machines.length)),
     updatedReplicas: newSet?.machines.length ?? 0,
-    readyReplicas: sum(sets.map(({ machines }) => countMachines(machines).ready)),
+    readyReplicas: sum(sets.map(({ machines }) => countWhere(machines, isReady))),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets.map(({ set }) => set.spec.replicas ?? 0)) - available),
   };
@@ -30,7 +31,7 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
   const views = viewsOf(facts);
   const failed = views.flatMap(({ set }) => set.status?.failedMachines ?? []);
   const counters = countersOf(facts);
-  const preserved = sum(views.map(preservedFailures));
+  const preserved = sum(views.map(({ machines }) => countWhere(machines, isPreservedFailure)));
   return {
     ...kept,
     ...counters,

@@ -1,6 +1,5 @@
 import type { Machine } from "@millwright/core";
-import { countMachines } from "./machine-counts.ts";
-import { type MachineOrder, sortedMachines } from "./sorted-machines.ts";
+import { countWhere, type MachineList, sortedBy } from "./machine-list.ts";
 import { isAvailable } from "../model/phase.ts";
 
 /** Since when a machine has been in its phase, milliseconds: the machine controller changes that time only with the phase. */
@@ -10,11 +9,11 @@ export const availableSince = ({ status, metadata }: Machine): number => {
 };
 
 /** Machines in service before others, those that have been longest in service first. */
-const longestAvailableFirst: MachineOrder = (a, b) =>
-  Number(isAvailable(b)) - Number(isAvailable(a)) ||
-  availableSince(a) - availableSince(b) ||
-  (a.metadata.name < b.metadata.name ? -1 : 1);
+const longestAvailableFirst = (machine: Machine): readonly number[] => [
+  isAvailable(machine) ? 0 : 1,
+  availableSince(machine),
+];
 
 /** The machines in service, those that have been longest in service first. */
-export const longestAvailable = (machines: readonly Machine[]): readonly Machine[] =>
-  sortedMachines(machines, longestAvailableFirst).slice(0, countMachines(machines).available);
+export const longestAvailable = (machines: MachineList): readonly Machine[] =>
+  sortedBy(machines, longestAvailableFirst).slice(0, countWhere(machines, isAvailable));

@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
 import { honoredMinReadySeconds } from "../model/min-ready.ts";
-import { machinesWhere } from "../machine-lists/machines-where.ts";
+import { machinesWhere, predicateFor } from "../machine-lists/machine-list.ts";
 import { lacksExpectedMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
 import { type ReplicaPlan, type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
@@ -91,7 +91,7 @@ export function decideMembers(
   });
   const going = new Set(remove.map(({ machine }) => machine.metadata.name));
   const begins = remove.filter(({ machine }) => machine.metadata.deletionTimestamp == null);
-  const drifts = driftsFrom(set.spec.template);
+  const drifts = predicateFor(claim.owned, driftsFrom, set.spec.template);
   const takeOver =
     preservation.size === 0
       ? machinesWhere(claim.owned, drifts)

@@ -14,7 +14,7 @@ import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { isFailed } from "../model/phase.ts";
-import { machinesWhere } from "../machine-lists/machines-where.ts";
+import { machinesWhere } from "../machine-lists/machine-list.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { releasedMachines } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";

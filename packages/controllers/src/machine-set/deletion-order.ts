@@ -8,8 +8,7 @@ import {
 } from "@millwright/core";
 import { availableSince } from "../machine-lists/available-since.ts";
 import { isDeleting, isPreserved } from "../model/phase.ts";
-import { machinesWhere } from "../machine-lists/machines-where.ts";
-import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machines.ts";
+import { type MachineList, machinesWhere, sortedBy } from "../machine-lists/machine-list.ts";
 
 /**
  * How dispensable a phase is; lower is deleted earlier. Machines that are being created rank with Pending and those in an
@@ -53,53 +52,33 @@ const expiryOf = (machine: Machine): number => Date.parse(machine.status?.curren
 
 const createdOf = (machine: Machine): number => Date.parse(machine.metadata.creationTimestamp ?? "") || 0;
 
-/** Infinity minus infinity is NaN; equal values compare as equal. */
-const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
-
-/** Machines are immutable: the sort keys of a set of thousands are computed once. */
-const keysRead = new WeakMap<Machine, readonly number[]>();
-
-/** Sort keys that do not depend on the current time, without the name. */
-function keysOf(machine: Machine): readonly number[] {
-  const known = keysRead.get(machine);
-  if (known !== undefined) return known;
-  const rank = rankOf(machine);
-  const settling = rank < phaseRank.Available ? 0 : -availableSince(machine);
-  const keys = [priorityOf(machine), markOf(machine), rank, createdOf(machine), settling];
-  keysRead.set(machine, keys);
-  return keys;
-}
-
-/** @param places of the sort keys, the most important one first */
-const orderBy =
-  (places: readonly number[]): MachineOrder =>
-  (a, b) => {
-    const keys = keysOf(a);
-    const others = keysOf(b);
-    for (const place of places) {
-      const order = ascending(keys[place] ?? 0, others[place] ?? 0);
-      if (order !== 0) return order;
-    }
-    return a.metadata.name < b.metadata.name ? -1 : 1;
-  };
-
 /** Orders machines that are not preserved. */
-const bySurplus = orderBy([0, 1, 2, 3]);
+const surplusKey = (machine: Machine): readonly number[] => [
+  priorityOf(machine),
+  markOf(machine),
+  rankOf(machine),
+  createdOf(machine),
+];
 
 /** The same, but of those in service that come first that have served for the shortest time. */
-const settlingFirst = orderBy([0, 1, 2, 4, 3]);
+const settlingKey = (machine: Machine): readonly number[] => {
+  const rank = rankOf(machine);
+  const settling = rank < phaseRank.Available ? 0 : -availableSince(machine);
+  return [priorityOf(machine), markOf(machine), rank, settling, createdOf(machine)];
+};
 
 /** Orders preserved machines: those preserved by users are kept longest, and of both kinds those with the latest expiry. */
-const byPreservation: MachineOrder = (a, b) =>
-  ascending(Number(isAutoPreserved(b)), Number(isAutoPreserved(a))) ||
-  ascending(expiryOf(a), expiryOf(b)) ||
-  bySurplus(a, b);
+const preservedKey = (machine: Machine): readonly number[] => [
+  isAutoPreserved(machine) ? 0 : 1,
+  expiryOf(machine),
+  ...surplusKey(machine),
+];
 
 const hasExpiry = ({ status }: Machine): boolean => status?.currentStatus?.preserveExpiryTime != null;
 
 /** Orders machines by age, and those of the same second by name, so that the order is total. */
 export const olderFirst = (a: Machine, b: Machine): number =>
-  ascending(createdOf(a), createdOf(b)) || (a.metadata.name < b.metadata.name ? -1 : 1);
+  createdOf(a) - createdOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /**
  * The order in which machines are deleted, the most dispensable first: the settings of users (preservation, priority,
@@ -108,21 +87,15 @@ export const olderFirst = (a: Machine, b: Machine): number =>
  *
  * @param isMinReadyHonored whether machines count as available only after some time: those that do not count yet are then deleted before those that do
  */
-export function inDeletionOrder(
-  machines: readonly Machine[],
-  now: Date,
-  isMinReadyHonored = false,
-): readonly Machine[] {
+export function inDeletionOrder(machines: MachineList, now: Date, isMinReadyHonored = false): readonly Machine[] {
   const kept = new Set(machinesWhere(machines, hasExpiry).filter((machine) => isPreserved(machine, now)));
-  const all = sortedMachines(machines, isMinReadyHonored ? settlingFirst : bySurplus);
-  return kept.size === 0
-    ? all
-    : [...all.filter((machine) => !kept.has(machine)), ...[...kept].toSorted(byPreservation)];
+  const all = sortedBy(machines, isMinReadyHonored ? settlingKey : surplusKey);
+  return kept.size === 0 ? all : [...all.filter((machine) => !kept.has(machine)), ...sortedBy([...kept], preservedKey)];
 }
 
 /** The first so many machines, in {@link inDeletionOrder}, of those that may be deleted. */
 export function selectForDeletion(
-  machines: readonly Machine[],
+  machines: MachineList,
   count: number,
   isDeletable: (machine: Machine) => boolean,
   now: Date,

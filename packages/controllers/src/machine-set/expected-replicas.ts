@@ -1,5 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
-import { countMachines } from "../machine-lists/machine-counts.ts";
+import { countWhere } from "../machine-lists/machine-list.ts";
+import { isPresent } from "../model/phase.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 const positive = /^[1-9]\d{0,8}$/;
@@ -21,7 +22,7 @@ export function lacksExpectedMachines({
 }: Pick<MachineSetSnapshot, "set" | "claim" | "isCrdDeletionAllowed" | "hasNoOwnerlessVms">): boolean {
   if (isCrdDeletionAllowed) return false;
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
-  return countMachines(claim.owned).present < expected && hasNoOwnerlessVms?.() !== true;
+  return countWhere(claim.owned, isPresent) < expected && hasNoOwnerlessVms?.() !== true;
 }
 
 /**
@@ -45,7 +46,7 @@ export function vanishedPatch(
   vanished: number,
 ): Readonly<Record<string, unknown>> | undefined {
   if (vanished === 0 || expectedReplicasOf(set) !== undefined) return undefined;
-  const { present } = countMachines(owned);
+  const present = countWhere(owned, isPresent);
   if (present >= (set.spec.replicas ?? 0)) return undefined;
   const count = present + vanished;
   return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };

@@ -15,7 +15,7 @@ import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machi
 import { areNodesUnread } from "../cluster/unread-target.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { problemsOf } from "../cluster/readable.ts";
-import { machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machines-where.ts";
+import { type MachineList, machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
@@ -24,7 +24,7 @@ type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
 /** Where a reconcile of a set reads from: the caches of a controller, or the objects of a preview. */
 export interface SetSources {
   /** Machines that the set controls, whatever its selector. */
-  readonly controlled: readonly Machine[];
+  readonly controlled: MachineList;
   /** Machines that include all machines without a controller. */
   readonly others: readonly Machine[];
   /** The deployment of that name. */
@@ -53,10 +53,10 @@ const deploymentFacts = (
     found === undefined || !isProtected(found) ? undefined : { kind: "MachineDeployment", name: found.metadata.name },
 });
 
-const isSelectedBy = predicateFor((selector: LabelSelector) => {
+const isSelectedBy = (selector: LabelSelector): MachinePredicate => {
   const parsed = parseLabelSelector(selector);
   return ({ metadata }) => parsed.ok && matchesLabels(parsed.matcher, metadata.labels);
-});
+};
 
 const all: MachinePredicate = () => true;
 const none: MachinePredicate = () => false;
@@ -83,7 +83,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   const { claim, released = [] } = claimMachines(
     set,
     sources,
-    keepsAll ? all : selector === undefined ? none : isSelectedBy(selector),
+    keepsAll ? all : selector === undefined ? none : predicateFor(sources.controlled, isSelectedBy, selector),
   );
   return {
     set,

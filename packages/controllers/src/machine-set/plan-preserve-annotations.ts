@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
-import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
+import { countWhere, type MachineList, machinesWhere } from "../machine-lists/machine-list.ts";
 import { isNodeInControl, preserveValueOf, preserveAnnotationsOf } from "../model/preserve-value.ts";
 import { olderFirst } from "./deletion-order.ts";
 
@@ -12,7 +12,7 @@ const isAutoPreserved = ({ metadata }: Machine): boolean =>
   metadata.annotations?.[annotationKeys.preserve] === preserveValues.autoPreserved;
 
 /** Machines that were preserved by a set and not by users, whatever their phase. */
-export const countAutoPreserved = (machines: readonly Machine[]): number => countWhere(machines, isAutoPreserved);
+export const countAutoPreserved = (machines: MachineList): number => countWhere(machines, isAutoPreserved);
 
 /**
  * Whether a Failed machine may be preserved automatically: no annotation applies to it. Where the node decides, an annotation of the
@@ -32,7 +32,7 @@ function isCandidate(machine: Machine, nodes: NodesOfMachines): boolean {
  */
 export function planAutoPreservation(
   set: MachineSet,
-  owned: readonly Machine[],
+  owned: MachineList,
   nodes: NodesOfMachines = new Map(),
 ): AutoPreservation {
   const room = (set.spec.autoPreserveFailedMachineMax ?? 0) - countAutoPreserved(owned);

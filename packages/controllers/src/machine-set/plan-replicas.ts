@@ -5,9 +5,8 @@ import { judgeCreation } from "../deletion-budget/judge-creation.ts";
 import type { DeletionCause, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isProtected } from "../model/deletion-protection.ts";
-import { isDeleting, isFailed } from "../model/phase.ts";
-import { countMachines } from "../machine-lists/machine-counts.ts";
-import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
+import { isDeleting, isFailed, isPresent } from "../model/phase.ts";
+import { countWhere, type MachineList, machinesWhere } from "../machine-lists/machine-list.ts";
 import { selectForDeletion } from "./deletion-order.ts";
 import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.ts";
 
@@ -41,7 +40,7 @@ export interface ReplicaPlan {
 export interface ReplicaFacts {
   readonly set: MachineSet;
   /** Machines that the set controls and selects. */
-  readonly owned: readonly Machine[];
+  readonly owned: MachineList;
   readonly now: Date;
   /** Nodes of the machines, whose annotations count too. Default: none. */
   readonly nodes?: NodesOfMachines;
@@ -166,7 +165,7 @@ export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const isCandidate = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
   const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isCandidate);
 
-  const missing = Math.max(0, wanted - countMachines(owned).present - pending);
+  const missing = Math.max(0, wanted - countWhere(owned, isPresent) - pending);
   const surplus = Math.max(0, settled - wanted);
   const { deletions, kept } = deletionsOf(facts, surplus, isCandidate, surplusCause);
   const { allowed, ...rest } = budget === undefined ? { allowed: deletions } : allowDeletions(deletions, budget);

@@ -5,6 +5,7 @@ import type { Protector } from "../model/deletion-protection.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
 import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
+import type { MachineList } from "../machine-lists/machine-list.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ScaleUpBlocker } from "./plan-replicas.ts";
@@ -13,7 +14,7 @@ import type { ReplicaFailure } from "./status.ts";
 /** The state that a reconcile of a MachineSet is based on. */
 export interface MachineSetSnapshot {
   readonly set: MachineSet;
-  readonly claim: Claims<Machine>;
+  readonly claim: Claims<Machine> & { readonly owned: MachineList };
   /** The deployment that controls the set, with defaults; none while its spec is invalid. */
   readonly deployment?: MachineDeployment | undefined;
   /** The protected deployment that controls the set: a terminating set then deletes none of its machines. Default: none. */

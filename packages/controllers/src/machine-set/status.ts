@@ -8,9 +8,14 @@ import {
 import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { withHolds } from "../model/hold-condition.ts";
-import { isPreservedFailure } from "../model/phase.ts";
-import { countMachines } from "../machine-lists/machine-counts.ts";
-import { countWhere, machinesWhere, predicateFor } from "../machine-lists/machines-where.ts";
+import { isAvailable, isPreservedFailure, isReady } from "../model/phase.ts";
+import {
+  countWhere,
+  type MachineList,
+  type MachinePredicate,
+  machinesWhere,
+  predicateFor,
+} from "../machine-lists/machine-list.ts";
 import { countAutoPreserved } from "./plan-preserve-annotations.ts";
 
 /** A creation or deletion of machines that the API server rejected, until one succeeds. */
@@ -22,7 +27,7 @@ export interface ReplicaFailure {
 /** What the status of a set is computed from. */
 export interface MachineSetFacts {
   readonly set: MachineSet;
-  readonly owned: readonly Machine[];
+  readonly owned: MachineList;
   readonly problems: readonly FieldProblem[];
   readonly failure?: ReplicaFailure | undefined;
   /** The conditions of what holds the set. Default: nothing does. */
@@ -31,14 +36,14 @@ export interface MachineSetFacts {
   readonly unjudged?: readonly string[];
 }
 
-const hasLabels = predicateFor((wanted: Readonly<Record<string, string>>) => {
+const hasLabels = (wanted: Readonly<Record<string, string>>): MachinePredicate => {
   const labels = Object.entries(wanted);
   return ({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value);
-});
+};
 
 function countTemplateLabels({ set, owned }: MachineSetFacts): number {
   const { labels } = set.spec.template.metadata ?? {};
-  return labels === undefined ? owned.length : countWhere(owned, hasLabels(labels));
+  return labels === undefined ? owned.length : countWhere(owned, predicateFor(owned, hasLabels, labels));
 }
 
 type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
@@ -94,14 +99,13 @@ export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetS
   const { set, owned, problems } = facts;
   const { failedMachines: _, ...kept } = set.status ?? {};
   const failed = summariesOfFailed(facts);
-  const { available, ready, preserved } = countMachines(owned);
   return {
     ...kept,
     replicas: owned.length,
     fullyLabeledReplicas: countTemplateLabels(facts),
-    availableReplicas: available,
-    readyReplicas: ready,
-    preservedFailedReplicas: preserved,
+    availableReplicas: countWhere(owned, isAvailable),
+    readyReplicas: countWhere(owned, isReady),
+    preservedFailedReplicas: countWhere(owned, isPreservedFailure),
     autoPreserveFailedMachineCount: countAutoPreserved(owned),
     ...(problems.length === 0 && set.metadata.generation !== undefined
       ? { observedGeneration: set.metadata.generation }

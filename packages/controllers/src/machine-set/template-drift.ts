@@ -1,14 +1,7 @@
-import {
-  annotationKeys,
-  type Machine,
-  type MachineSet,
-  type MachineTemplate,
-  parseGoDuration,
-  phaseOf,
-} from "@millwright/core";
-import { createMergePatch } from "@millwright/kube";
-import { isDeleting } from "../model/phase.ts";
-import { predicateFor } from "../machine-lists/machines-where.ts";
+import { annotationKeys, type Machine, type MachineSet, type MachineTemplate, parseGoDuration } from "@millwright/core";
+import { createMergePatch, equalJson } from "@millwright/kube";
+import { isDeleting, isFailed } from "../model/phase.ts";
+import type { MachinePredicate } from "../machine-lists/machine-list.ts";
 
 /** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
 const inPlaceFields = [
@@ -23,18 +16,13 @@ const inPlaceFields = [
   "nodeConditions",
 ] as const;
 
-const pick = (spec: Machine["spec"]): Record<string, unknown> =>
-  Object.fromEntries(inPlaceFields.map((field) => [field, spec?.[field]]).filter(([, value]) => value !== undefined));
-
 type Patch = Readonly<Record<string, unknown>>;
 
-/** Objects are immutable, and a set has thousands of machines that match its template: the result is reused for the same pair. */
-const found = new WeakMap<Machine, { readonly template: MachineTemplate; readonly patch: Patch | undefined }>();
-
 /** Whether a machine differs from a template; see {@link templateDrift}. */
-export const driftsFrom = predicateFor(
-  (template: MachineTemplate) => (machine) => driftOf(template, machine) !== undefined,
-);
+export const driftsFrom =
+  (template: MachineTemplate): MachinePredicate =>
+  (machine) =>
+    driftOf(template, machine) !== undefined;
 
 /**
  * The merge patch that brings a machine's in-place fields to the template of its set, or `undefined` when they agree. Failed
@@ -43,25 +31,20 @@ export const driftsFrom = predicateFor(
 export const templateDrift = ({ spec: { template } }: MachineSet, machine: Machine): Patch | undefined =>
   driftOf(template, machine);
 
-function driftOf(template: MachineTemplate, machine: Machine): Patch | undefined {
-  const before = found.get(machine);
-  if (before?.template === template) return before.patch;
-  const patch = compare(template, machine);
-  found.set(machine, { template, patch });
-  return patch;
-}
-
-function compare({ spec: template }: MachineTemplate, machine: Machine): Patch | undefined {
-  if (isDeleting(machine) || phaseOf(machine) === "Failed") return undefined;
-  const current = pick(machine.spec);
-  const wanted = pick(template);
+function driftOf({ spec: template }: MachineTemplate, machine: Machine): Patch | undefined {
+  if (isDeleting(machine) || isFailed(machine)) return undefined;
+  const { metadata, spec } = machine;
+  const different = inPlaceFields.filter((field) => !equalJson(spec?.[field], template?.[field]));
+  const kind = template?.class?.kind;
+  if (different.length === 0 && (kind === undefined || kind === spec?.class?.kind)) return undefined;
   // The annotation, when it reads as a duration, was written into spec.creationTimeout at creation and takes precedence over the template.
-  const ownTimeout = parseGoDuration(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout] ?? "");
-  if (ownTimeout !== undefined) wanted["creationTimeout"] = current["creationTimeout"];
-  if (template?.class?.kind !== undefined) {
-    current["class"] = { kind: machine.spec.class?.kind };
-    wanted["class"] = { kind: template.class.kind };
-  }
-  const patch = createMergePatch(current, wanted);
+  const hasOwnTimeout =
+    parseGoDuration(metadata.annotations?.[annotationKeys.effectiveCreationTimeout] ?? "") !== undefined;
+  const fields = different.filter((field) => field !== "creationTimeout" || !hasOwnTimeout);
+  const pick = (from: Machine["spec"], ofClass: string | undefined): Record<string, unknown> => ({
+    ...Object.fromEntries(fields.map((field) => [field, from?.[field]])),
+    ...(kind === undefined ? {} : { class: { kind: ofClass } }),
+  });
+  const patch = createMergePatch(pick(spec, spec?.class?.kind), pick(template, kind));
   return patch === undefined ? undefined : { spec: patch };
 }

@@ -4,6 +4,12 @@ import { type Machine, phaseOf } from "@millwright/core";
 export const isDeleting = (machine: Machine): boolean =>
   machine.metadata.deletionTimestamp != null || machine.status?.currentStatus?.phase === "Terminating";
 
+/** Whether the machine exists and is not terminating. */
+export const isPresent = (machine: Machine): boolean => !isDeleting(machine);
+
+/** Whether the machine is present, and its node is Ready. */
+export const isReady = (machine: Machine): boolean => isPresent(machine) && phaseOf(machine) === "Running";
+
 /** Whether the machine is in service: Running, or Available without a target cluster. */
 export const isAvailable = (machine: Machine): boolean => {
   const phase = machine.status?.currentStatus?.phase;

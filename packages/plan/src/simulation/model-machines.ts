@@ -1,14 +1,15 @@
 import type { Node } from "@millwright/controllers";
-import { type NodesOfMachines, type TrackedMachines, trackMachines } from "@millwright/controllers/decisions";
+import type { MachineList, NodesOfMachines } from "@millwright/controllers/decisions";
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
+import { type TrackedMachines, trackMachines } from "../machine-lists/tracked-machines.ts";
 
 /** The machines and nodes of a model, found by what the controllers look for. The cost of a change does not depend on their number. */
 export interface ModelMachines {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly nodes: ReadonlyMap<string, Node>;
   /** Machines by the UID of their controlling set; those without one by the empty UID. The same list until one of them, or of their nodes, changes. */
-  machinesOf(uid: string): readonly Machine[];
+  machinesOf(uid: string): MachineList;
   /** Nodes by name of their machine. Follows the changes. */
   readonly nodesByMachine: NodesOfMachines;
   /** Names of machines that changed, or whose node did, since the last call; at first all. */

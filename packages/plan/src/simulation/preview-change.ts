@@ -1,6 +1,6 @@
 import {
   boundsOf,
-  countMachines,
+  countWhere,
   DEFAULT_SHARE,
   deploymentProblems,
   hasFreezeLabel,
@@ -8,8 +8,11 @@ import {
   isApprovedBy,
   isDeleting,
   isInService,
+  isPresent,
   isProtected,
   type MachineDeploymentSnapshot,
+  type MachineList,
+  type MachinePredicate,
   protectedMachinesMessage,
   protectedState,
 } from "@millwright/controllers/decisions";
@@ -135,13 +138,13 @@ function countAll(
   const current = set === undefined ? (newSet?.machines ?? []) : cluster.machinesOf(set.metadata.uid ?? "");
   const old = oldSets.map(({ machines }) => machines);
   const lists = [current, ...old];
-  const total = (of: readonly (readonly Machine[])[], what: "present" | "available"): number =>
-    sum(of.map((machines) => countMachines(machines)[what]));
+  const total = (of: readonly MachineList[], predicate: MachinePredicate): number =>
+    sum(of.map((machines) => countWhere(machines, predicate)));
   return {
-    current: total([current], "present"),
-    old: total(old, "present"),
-    terminating: sum(lists.map(({ length }) => length)) - total(lists, "present"),
-    available: total(lists, "available"),
+    current: total([current], isPresent),
+    old: total(old, isPresent),
+    terminating: sum(lists.map(({ length }) => length)) - total(lists, isPresent),
+    available: total(lists, isAvailable),
   };
 }
 

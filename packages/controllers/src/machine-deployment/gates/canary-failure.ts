@@ -1,5 +1,5 @@
 import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
-import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import { machinesWhere } from "../../machine-lists/machine-list.ts";
 import { availableSince } from "../../machine-lists/available-since.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
 import { canaryFailureOf } from "./canary-steps.ts";

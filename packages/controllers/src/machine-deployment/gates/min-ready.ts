@@ -1,5 +1,6 @@
 import type { Machine, MachineDeployment } from "@millwright/core";
 import { longestAvailable, availableSince } from "../../machine-lists/available-since.ts";
+import type { MachineList } from "../../machine-lists/machine-list.ts";
 import { honoredMinReadySeconds } from "../../model/min-ready.ts";
 
 /** Machines that serve, but not for long enough to count. */
@@ -12,7 +13,7 @@ export interface Settling {
 /** The machines that `spec.minReadySeconds` keeps from counting as available. A scale-down deletes them first. */
 export function settlingMachines(
   deployment: MachineDeployment,
-  machinesOfSets: Iterable<readonly Machine[]>,
+  machinesOfSets: Iterable<MachineList>,
   now: Date,
 ): Settling {
   const seconds = honoredMinReadySeconds(deployment);

@@ -16,7 +16,7 @@ export interface UpdatableMachine {
   readonly name: string;
   readonly state: UpdateState;
   readonly isAvailable: boolean;
-  /** Name of the set whose template the node was updated for last, where that is known. */
+  /** Of an outdated machine: name of the set whose template the node was updated for. */
   readonly updatedFor?: string;
 }
 

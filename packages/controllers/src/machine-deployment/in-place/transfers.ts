@@ -7,10 +7,11 @@ import {
   updateResults,
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
-import { countMachines, isReceived } from "../../machine-lists/machine-counts.ts";
-import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
+import { isPresent } from "../../model/phase.ts";
 import type { Reason } from "../../model/decision.ts";
 import type { Sizes } from "../state/rollout-bounds.ts";
+import { isReceived } from "../state/set-size.ts";
 import { allOf, type Sets } from "../state/sets.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 import type { Transfer } from "./plan-in-place.ts";
@@ -98,7 +99,7 @@ export function endTransfers(
   return allOf(sets).flatMap(({ set, machines }) => {
     const replicas = set.spec.replicas ?? 0;
     const isToGrow = (sizes.get(set.metadata.name) ?? 0) > replicas;
-    if (isToGrow && countMachines(machines).present > replicas) return [];
+    if (isToGrow && countWhere(machines, isPresent) > replicas) return [];
     return machinesWhere(machines, isReceived)
       .filter((machine) => !hasMarks(machine))
       .map(({ metadata: { name } }) => ({

@@ -7,28 +7,15 @@ import { type SetView, recoveredSize } from "../state/set-size.ts";
 import type { InPlaceSet, UpdatableMachine } from "./plan-in-place.ts";
 import { readUpdateNote, updateStateOf } from "./update-state.ts";
 
-/** The view of a machine, and what it was computed from. */
-interface Viewed {
-  readonly node: Node | undefined;
-  readonly target: string;
-  readonly view: UpdatableMachine;
-}
-
-/** Objects are immutable, and few of a large deployment change between two reconciles. */
-const viewed = new WeakMap<Machine, Viewed>();
-
 function viewOf(machine: Machine, node: Node | undefined, target: string): UpdatableMachine {
-  const before = viewed.get(machine);
-  if (before !== undefined && before.node === node && before.target === target) return before.view;
-  const updatedFor = node === undefined ? undefined : readUpdateNote(node)?.set;
-  const view = {
+  const state = updateStateOf(machine, node, target);
+  const updatedFor = state === "outdated" && node !== undefined ? readUpdateNote(node)?.set : undefined;
+  return {
     name: machine.metadata.name,
-    state: updateStateOf(machine, node, target),
+    state,
     isAvailable: isAvailable(machine),
     ...(updatedFor === undefined ? {} : { updatedFor }),
   };
-  viewed.set(machine, { node, target, view });
-  return view;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { annotationKeys, labelKeys, type Machine, type MachineDeployment, taintKeys } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
+import type { MachineList, MachinePredicate } from "../../machine-lists/machine-list.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { trackMachines } from "../../machine-lists/tracked-machines.ts";
 import {
   aMachine,
   aMachineDeployment,
@@ -141,18 +141,33 @@ describe("decideNodes", () => {
     const sets = { oldSets: [view("old-set", going, oldMachine)], newSet: view("new-set", newMachine) };
     const snapshot = { deployment: aMachineDeployment(), nodes, sets };
     expect(decideNodes(snapshot, options)).toEqual([]);
+  });
 
-    // Nor when it is only the machine of the older set that anything happens to.
-    const tracked = trackMachines();
-    tracked.put(oldMachine);
-    const pass = () =>
-      decideNodes(
-        { ...snapshot, sets: { ...sets, oldSets: [{ ...view("old-set"), machines: tracked.list() }] } },
-        options,
-      );
-    expect(pass()).toEqual([]);
-    tracked.put(aMachine(oldMachine));
-    expect(pass()).toEqual([]);
+  it("decides the same about a list that finds the machines whose nodes have to change", () => {
+    const machines = [oldMachine, aMachine(named("marked"), inPhase("Running")), aMachine(named("other"))];
+    const list: MachineList = Object.assign([...machines], {
+      lookup: {
+        where: (predicate: MachinePredicate) => machines.filter(predicate),
+        count: (predicate: MachinePredicate) => machines.filter(predicate).length,
+        sortedBy: () => machines,
+        predicateFor: (_: object, __: object, make: () => MachinePredicate) => make(),
+      },
+    });
+    const nodes = new Map([
+      ["old-machine", aNode({ metadata: { name: "old" } })],
+      ["marked", aNode({ metadata: { name: "marked" }, spec: { taints: [avoided] } })],
+    ]);
+    const deployment = aMachineDeployment({
+      spec: {
+        strategy: { type: "InPlaceUpdate", rollingUpdate: null, inPlaceUpdate: { orchestrationType: "Auto" } },
+      },
+    });
+    const decided = (given: MachineList, select: readonly string[]) => {
+      const sets = { oldSets: [{ ...view("old-set"), machines: given }], newSet: view("new-set", newMachine) };
+      return decideNodes({ deployment, nodes, sets }, { select, isKeptFromScaler: undefined });
+    };
+    for (const select of [[], ["marked"]]) expect(decided(list, select)).toEqual(decided(machines, select));
+    expect(decided(list, ["marked"])).not.toEqual(decided(list, []));
   });
 
   it("has nothing to do without nodes, or without a set of the template", () => {

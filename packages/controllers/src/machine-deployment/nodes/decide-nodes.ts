@@ -2,7 +2,7 @@ import { type NodeChange, nodePatch, noChange } from "../state/node-patch.ts";
 import { labelKeys, type Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
-import { machinesWhere, type MachinePredicate } from "../../machine-lists/machines-where.ts";
+import { candidatesIn, type MachineList, type MachinePredicate } from "../../machine-lists/machine-list.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../../machine/preservation/preserved-node.ts";
 import {
@@ -97,26 +97,6 @@ function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: 
   };
 }
 
-/** Objects are immutable, and few nodes of a large deployment change between two reconciles: the result for a node is reused while its input is the same. */
-const found = new WeakMap<Node, { readonly input: NodeInput; readonly change: NodeChange | undefined }>();
-
-const isSame = (a: NodeInput, b: NodeInput): boolean =>
-  a.machine === b.machine &&
-  a.isOld === b.isOld &&
-  a.target === b.target &&
-  a.isInPlace === b.isInPlace &&
-  a.isChosen === b.isChosen &&
-  a.isKept === b.isKept &&
-  a.isAvoided === b.isAvoided;
-
-function changeFor(input: NodeInput): NodeChange | undefined {
-  const before = found.get(input.node);
-  if (before !== undefined && isSame(before.input, input)) return before.change;
-  const change = changeOf(input);
-  found.set(input.node, { input, change });
-  return change;
-}
-
 /** The input of a machine; `undefined` when it has no node, or the machine or the node is being deleted. */
 function nodeInputOf(
   machine: Machine,
@@ -129,35 +109,17 @@ function nodeInputOf(
   return { ...options, machine, node, isChosen };
 }
 
-/** The first machine that named each node, and the nodes that more than one machine names. */
-const namedBy = new WeakMap<Node, string>();
-const shared = new WeakSet<Node>();
-
-/** Predicates by set options: whether the node of a machine that is not selected has to change. */
-const changing = new WeakMap<NodesOfMachines, Map<string, MachinePredicate>>();
-
-function needsChange(nodes: NodesOfMachines, options: SetMarkOptions): MachinePredicate {
-  const known = changing.get(nodes) ?? new Map<string, MachinePredicate>();
-  changing.set(nodes, known);
-  const { isOld, target, isInPlace, isKept, isAvoided } = options;
-  const key = JSON.stringify([isOld, target, isInPlace, isKept, isAvoided]);
-  const predicate =
-    known.get(key) ??
-    ((machine: Machine): boolean => {
-      const input = nodeInputOf(machine, nodes, options, false);
-      if (input === undefined) return false;
-      const { name } = machine.metadata;
-      if ((namedBy.get(input.node) ?? name) !== name) shared.add(input.node);
-      namedBy.set(input.node, name);
-      return changeFor(input) !== undefined;
-    });
-  known.set(key, predicate);
-  return predicate;
-}
+/** Makes the predicate whether the node of a machine that is not selected has to change. */
+const needsChange =
+  ({ nodes, ...options }: SetMarkOptions & { readonly nodes: NodesOfMachines }): MachinePredicate =>
+  (machine) => {
+    const input = nodeInputOf(machine, nodes, options, false);
+    return input !== undefined && changeOf(input) !== undefined;
+  };
 
 /** The machines of a set, and what their nodes are to carry. */
 interface MachinesToMark {
-  readonly machines: readonly Machine[];
+  readonly machines: MachineList;
   readonly options: SetMarkOptions;
 }
 
@@ -167,9 +129,9 @@ function onlyChanging(
   nodes: NodesOfMachines,
   chosen: ReadonlySet<string>,
 ): MachinesToMark {
-  const lacks = machinesWhere(machines, needsChange(nodes, options));
-  if (chosen.size === 0) return { machines: lacks, options };
-  const both = new Set(lacks);
+  const candidates = candidatesIn(machines, needsChange, { nodes, ...options });
+  if (chosen.size === 0 || candidates === machines) return { machines: candidates, options };
+  const both = new Set(candidates);
   return { machines: machines.filter((each) => both.has(each) || chosen.has(each.metadata.name)), options };
 }
 
@@ -197,9 +159,9 @@ export function decideNodes(
     of.flatMap(({ machines, options }) =>
       machines.flatMap((machine) => nodeInputOf(machine, nodes, options, chosen.has(machine.metadata.name)) ?? []),
     );
-  const few = inputsOf(all.map((each) => onlyChanging(each, nodes, chosen)));
-  // Each node once: two machines that name the same node must not overwrite each other.
-  const inputs = few.some(({ node }) => shared.has(node)) ? inputsOf(all) : few;
+  // Each node once: of two machines that name the same node the later one decides, also when nothing has to change for it.
+  const areShared = new Set(nodes.values()).size < nodes.size;
+  const inputs = inputsOf(areShared ? all : all.map((each) => onlyChanging(each, nodes, chosen)));
   const byNode = new Map(inputs.map((each) => [each.node.metadata.name, each]));
-  return [...byNode.values()].flatMap((each) => changeFor(each) ?? []);
+  return [...byNode.values()].flatMap((each) => changeOf(each) ?? []);
 }

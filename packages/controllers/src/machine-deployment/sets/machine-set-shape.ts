@@ -14,7 +14,8 @@ import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { revisionAnnotations } from "./revision.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
 import { isOnDelete } from "../state/rollout-gates.ts";
-import { countMachines } from "../../machine-lists/machine-counts.ts";
+import { countWhere } from "../../machine-lists/machine-list.ts";
+import { isPresent } from "../../model/phase.ts";
 import type { SetView } from "../state/set-size.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
@@ -53,9 +54,8 @@ export function setMarks(
   const isActive = machines.length > 0 || (set.spec.replicas ?? 0) > 0;
   const ofScaler: Changes =
     scaled === undefined || !isActive ? {} : { [annotationKeys.lastReplicaChangeByScaler]: scaled };
-  const { present } = countMachines(machines);
   if (deployment.spec.paused === true)
-    return { labels: unmarkToGrow(labels, replicas > present), annotations: ofScaler };
+    return { labels: unmarkToGrow(labels, replicas > countWhere(machines, isPresent)), annotations: ofScaler };
 
   const mark = (key: string, value: string, have: string | undefined, isWanted: boolean): Changes =>
     isWanted && isActive ? { [key]: value } : isWanted || have === undefined ? {} : { [key]: null };

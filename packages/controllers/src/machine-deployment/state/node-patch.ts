@@ -40,8 +40,8 @@ function taintsAfter(node: Node, { isAvoided, addTaints }: DesiredNodeMarks): re
 }
 
 const changesOf = (have: Readonly<Record<string, string>> | undefined, wanted: Changes): Changes | undefined => {
-  const changed = Object.entries(wanted).filter(([key, value]) => (have?.[key] ?? null) !== value);
-  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+  const changed = Object.keys(wanted).filter((key) => (have?.[key] ?? null) !== wanted[key]);
+  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((key) => [key, wanted[key] ?? null]));
 };
 
 /**

@@ -1,6 +1,7 @@
 import { type Machine, type MachineSet, labelKeys } from "@millwright/core";
 import { longestAvailable } from "../../machine-lists/available-since.ts";
-import { countMachines } from "../../machine-lists/machine-counts.ts";
+import { countWhere, type MachineList } from "../../machine-lists/machine-list.ts";
+import { isAvailable, isPresent } from "../../model/phase.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
 export interface SetSize {
@@ -18,10 +19,14 @@ export interface SetSize {
 /** The set with its machines, for the planners and the status of the deployment. */
 export interface SetView {
   readonly set: MachineSet;
-  readonly machines: readonly Machine[];
+  readonly machines: MachineList;
   /** Names of machines that have not served for long enough to count: the newest ones. Default: none. */
   readonly settling?: ReadonlySet<string>;
 }
+
+/** Whether the machine is present, with the mark of the in-place update that moved it to this set. */
+export const isReceived = (machine: Machine): boolean =>
+  isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;
 
 /** The machines of the set that count as available, those that have served longest first. */
 export function availableMachines({ machines, settling = new Set() }: SetView): readonly Machine[] {
@@ -31,7 +36,7 @@ export function availableMachines({ machines, settling = new Set() }: SetView): 
 
 /** How many machines of the set count as available. */
 export const countAvailable = (view: SetView): number =>
-  (view.settling?.size ?? 0) === 0 ? countMachines(view.machines).available : availableMachines(view).length;
+  (view.settling?.size ?? 0) === 0 ? countWhere(view.machines, isAvailable) : availableMachines(view).length;
 
 /** @param spec counted against this instead of `spec.replicas` of the set */
 export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {
@@ -40,13 +45,10 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
     name: set.metadata.name,
     spec,
     existing: machines.length,
-    present: countMachines(machines).present,
+    present: countWhere(machines, isPresent),
     available: Math.min(countAvailable(view), spec),
   };
 }
-
-/** Failed machines that are preserved. */
-export const preservedFailures = ({ machines }: SetView): number => countMachines(machines).preserved;
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
@@ -57,7 +59,8 @@ export const sum = (numbers: readonly number[]): number => numbers.reduce((total
 export function recoveredSize(view: SetView): SetSize {
   if (view.set.metadata.deletionTimestamp != null) return sizeOf(view, 0);
   const size = sizeOf(view);
-  const { present, received } = countMachines(view.machines);
+  const present = countWhere(view.machines, isPresent);
+  const received = countWhere(view.machines, isReceived);
   const places = size.spec + Math.max(0, Math.min(received, present - size.spec));
   const isDrawnOn = view.set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined;
   return sizeOf(view, isDrawnOn ? Math.min(places, present) : places);

@@ -1,5 +1,6 @@
-import { labelKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { isSameTemplate } from "../../model/template-hash.ts";
+import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { SetView } from "./set-size.ts";
 
 /** The sets of a deployment, sorted into the one of the current template and the others, oldest first. */
@@ -38,7 +39,7 @@ export const findNewSet = (deployment: MachineDeployment, sets: readonly Machine
 export function sortSets(
   deployment: MachineDeployment,
   owned: readonly MachineSet[],
-  machines: ReadonlyMap<string, readonly Machine[]>,
+  machines: ReadonlyMap<string, MachineList>,
   settling?: ReadonlySet<string>,
 ): Sets {
   const view = (set: MachineSet): SetView => ({

@@ -1,8 +1,9 @@
 import type { OrphaningOwners } from "../../ownership/orphaning-owners.ts";
-import type { FieldProblem, Machine, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
+import type { FieldProblem, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
+import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { NodeChange } from "./node-patch.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
 import type { Sets } from "./sets.ts";
@@ -17,7 +18,7 @@ export interface ObservedDeployment {
   /** Whether the deployment is deleted without its sets. Default: not. */
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Machines by the UID of the set that controls them. */
-  readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  readonly machines: ReadonlyMap<string, MachineList>;
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Whether the Nodes were never listed, so that a missing one means nothing. Default: false. */

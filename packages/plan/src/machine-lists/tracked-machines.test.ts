@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { aMachine, inPhase, named } from "../testing/builders.ts";
-import { trackMachines, trackOf } from "./tracked-machines.ts";
+import { aMachine, inPhase, named } from "@millwright/controllers/testing";
+import { trackMachines } from "./tracked-machines.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => aMachine(named(name)));
 
@@ -21,13 +21,13 @@ describe("trackMachines", () => {
     expect(tracked.list()).toBe(list);
   });
 
-  it("leaves lists that it has given as they were, without a track", () => {
+  it("leaves lists that it has given as they were, without a lookup", () => {
     const tracked = three();
     const before = tracked.list();
     tracked.take("a");
     expect(before).toEqual([a, b, c]);
-    expect(trackOf(before)).toBeUndefined();
-    expect(trackOf(tracked.list())).toBeDefined();
+    expect(before.lookup).toBeUndefined();
+    expect(tracked.list().lookup).toBeDefined();
   });
 
   it("keeps the place of a machine that is replaced, and appends one that is added again", () => {
@@ -38,15 +38,5 @@ describe("trackMachines", () => {
     tracked.take("a");
     tracked.put(running);
     expect(tracked.list()).toEqual([b, c, running]);
-  });
-
-  it("notes a place for each change, and for each touch", () => {
-    const tracked = three();
-    const { changes = [], machines } = trackOf(tracked.list()) ?? {};
-    const before = changes.length;
-    tracked.touch("b");
-    tracked.take("c");
-    const places = changes.slice(before);
-    expect(places.map((place) => machines?.get(place)?.metadata.name)).toEqual(["b", undefined]);
   });
 });

@@ -1,9 +1,8 @@
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAvailable } from "../model/phase.ts";
-import { aMachine, inPhase, labelled, named } from "../testing/builders.ts";
-import { countWhere, machinesWhere, predicateFor } from "./machines-where.ts";
+import { countWhere, isAvailable, machinesWhere, predicateFor } from "@millwright/controllers/decisions";
+import { aMachine, inPhase, labelled, named } from "@millwright/controllers/testing";
 import { type TrackedMachines, trackMachines } from "./tracked-machines.ts";
 
 const machine = (index: number, phase: "Running" | "Pending" = "Running"): Machine =>
@@ -52,8 +51,6 @@ describe("machinesWhere", () => {
   it("gives the list itself when the predicate holds for all", () => {
     const tracked = manyRunning(3);
     expect(machinesWhere(tracked.list(), isAvailable)).toBe(tracked.list());
-    const untracked = [...tracked.list()];
-    expect(machinesWhere(untracked, isAvailable)).toBe(untracked);
   });
 
   it("answers for a list that is not up to date from that list", () => {
@@ -89,15 +86,27 @@ describe("machinesWhere", () => {
 });
 
 describe("predicateFor", () => {
-  it("makes one predicate for each subject", () => {
-    const has = predicateFor(
-      (labels: Readonly<Record<string, string>>) =>
-        ({ metadata }) =>
-          Object.keys(labels).every((key) => metadata.labels?.[key] !== undefined),
-    );
-    const zone = { zone: "" };
-    expect(has(zone)).toBe(has(zone));
-    expect(has({ zone: "" })).not.toBe(has(zone));
-    expect(has(zone)(aMachine(labelled({ zone: "1" })))).toBe(true);
+  const hasLabels =
+    (labels: Readonly<Record<string, string>>) =>
+    ({ metadata }: Machine): boolean =>
+      Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
+
+  it("is one predicate for subjects with the same fields", () => {
+    const list = manyRunning(1).list();
+    const inZone = predicateFor(list, hasLabels, { zone: "1" });
+    expect(predicateFor(list, hasLabels, { zone: "1" })).toBe(inZone);
+    expect(predicateFor(list, hasLabels, { zone: "2" })).not.toBe(inZone);
+    expect(predicateFor(list, hasLabels, { zone: "1", other: "1" })).not.toBe(inZone);
+    expect(predicateFor(list, hasLabels, { region: "1" })).not.toBe(inZone);
+    expect(inZone(aMachine(labelled({ zone: "1" })))).toBe(true);
+  });
+
+  it("forgets the subject that it was not asked about for the longest time", () => {
+    const list = manyRunning(1).list();
+    const first = predicateFor(list, hasLabels, { zone: "0" });
+    for (let index = 1; index < 8; index++) predicateFor(list, hasLabels, { zone: String(index) });
+    expect(predicateFor(list, hasLabels, { zone: "0" })).toBe(first);
+    predicateFor(list, hasLabels, { zone: "8" });
+    expect(predicateFor(list, hasLabels, { zone: "0" })).not.toBe(first);
   });
 });
