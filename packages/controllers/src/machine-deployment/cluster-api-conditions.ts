@@ -6,7 +6,6 @@ import {
 } from "@millwright/core";
 import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
-import { judge, type JudgedMachine } from "../conditions/group/judged-machine.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";
 import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
 import { remediating } from "../conditions/group/remediating.ts";
@@ -16,7 +15,7 @@ import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
-import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
+import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
 import { withKstatusCondition } from "./kstatus-conditions.ts";
@@ -81,9 +80,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
   const { deployment, sets, inputs } = facts;
   const { deletionTimestamp, generation } = deployment.metadata;
   const isDeleting = deletionTimestamp != null;
-  const machines: readonly JudgedMachine[] = sets.flatMap((view) =>
-    view.machines.map((machine) => judge(factsOf(machine, inputs, { set: view.set, deployment }), now)),
-  );
+  const machines = sets.flatMap((view) => judgeMachines(view.machines, inputs, { set: view.set, deployment }, now));
   const desired = isDeleting ? 0 : Math.max(0, deployment.spec.replicas ?? 0);
   const scale = { current: machines.length, desired };
   const waitsForResume = deployment.spec.paused === true && sets.length === 0;

@@ -17,6 +17,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { areNodesUnread } from "../cluster/unread-target.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
+import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
@@ -152,11 +153,12 @@ export function createMachineDeploymentController(
     }
   };
 
+  const judge = createMachineJudge();
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
     const snapshot = { ...observe(deployment, now), orphaning: orphaning.stateOf(deployment) };
     const all = [...snapshot.machines.values()].flat();
-    const inputs = observeConditionInputs(context, deployment, all, snapshot.nodes);
+    const inputs = observeConditionInputs(context, deployment, all, snapshot.nodes, judge);
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };
   const guards = ownerGuards(context, "MachineDeployment");

@@ -11,7 +11,6 @@ import {
 } from "@millwright/core";
 import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
-import { judge } from "../conditions/group/judged-machine.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";
 import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
 import { remediating } from "../conditions/group/remediating.ts";
@@ -20,7 +19,7 @@ import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, findCondition } from "@millwright/kube";
-import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
+import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { ScaleUpBlocker } from "./plan-replicas.ts";
@@ -103,7 +102,7 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
   const { set, owned, inputs } = facts;
   const { deployment } = inputs;
   const isDeleting = set.metadata.deletionTimestamp != null;
-  const machines = owned.map((machine) => judge(factsOf(machine, inputs, { set, deployment }), now));
+  const machines = judgeMachines(owned, inputs, { set, deployment }, now);
   const desired = isDeleting ? 0 : Math.max(0, set.spec.replicas ?? 0);
   const ofSpec = inputs.isSpecReadable
     ? [

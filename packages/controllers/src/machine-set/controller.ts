@@ -20,6 +20,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
+import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
@@ -132,6 +133,7 @@ export function createMachineSetController(
     }
   };
 
+  const judge = createMachineJudge();
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
     const machineCrd = crdGuard?.stateOf("Machine");
@@ -161,7 +163,7 @@ export function createMachineSetController(
     };
     releasesNow.set(key, snapshot.released?.length ?? 0);
     const now = clock.now();
-    const inputs = observeConditionInputs(context, set, snapshot.claim.owned, snapshot.nodes);
+    const inputs = observeConditionInputs(context, set, snapshot.claim.owned, snapshot.nodes, judge);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
   };
   /** In one turn of the event loop: otherwise two sets could use the same budget. */

@@ -1,4 +1,5 @@
 import type { MachineTemplate } from "@millwright/core";
+import { equalJson } from "@millwright/kube";
 
 /** JSON with sorted keys: equal templates give equal text in any order of fields. */
 export function canonicalJson(value: unknown): string {
@@ -32,27 +33,15 @@ export const templateHash = (template: MachineTemplate | undefined, collisionCou
 export const machineSetName = (deployment: string, hash: string): string =>
   `${deployment}-${Array.from(hash.slice(0, 5), (digit) => alphabet[digit.charCodeAt(0) % alphabet.length]).join("")}`;
 
-/** Templates are immutable, and each reconcile compares those of all sets. */
-const rollingParts = new WeakMap<MachineTemplate, { readonly hashLabel: string; readonly part: string }>();
-
 /** The parts of a template whose change requires new machines; all others are updated in place (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
-function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
-  if (template === undefined) return readRollingPart(template, hashLabel);
-  const known = rollingParts.get(template);
-  if (known?.hashLabel === hashLabel) return known.part;
-  const part = readRollingPart(template, hashLabel);
-  rollingParts.set(template, { hashLabel, part });
-  return part;
-}
-
-function readRollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
+function rollingParts(template: MachineTemplate | undefined, hashLabel: string): readonly unknown[] {
   const { labels, ...metadata } = template?.metadata ?? {};
   const { [hashLabel]: _, ...ownLabels } = labels ?? {};
   const { class: machineClass, providerID } = template?.spec ?? {};
   const { kind: __, ...reference } = machineClass ?? {};
   // Set by the server in an embedded object, not desired state.
   const { creationTimestamp: ___, ...desired } = metadata as Record<string, unknown>;
-  return canonicalJson([ownLabels, dropEmpty(desired), dropEmpty({ ...reference, providerID })]);
+  return [ownLabels, dropEmpty(desired), dropEmpty({ ...reference, providerID })];
 }
 
 const emptyJson: ReadonlySet<string> = new Set(["{}", "[]", '""', "null"]);
@@ -66,4 +55,4 @@ export const isSameTemplate = (
   a: MachineTemplate | undefined,
   b: MachineTemplate | undefined,
   hashLabel: string,
-): boolean => rollingPart(a, hashLabel) === rollingPart(b, hashLabel);
+): boolean => equalJson(rollingParts(a, hashLabel), rollingParts(b, hashLabel));

@@ -1,6 +1,6 @@
 import type { ConditionStatus, Machine } from "@millwright/core";
 import type { DerivedCondition } from "../conditions/derived-condition.ts";
-import type { JudgedMachine } from "../conditions/group/judged-machine.ts";
+import { createMachineJudge, type JudgedMachine } from "../conditions/group/judged-machine.ts";
 import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, type Change, named } from "./builders.ts";
@@ -13,6 +13,7 @@ export const someConditionInputs = (change: Partial<ConditionInputs> = {}): Cond
   classes: new Set(["small", "big"]),
   isSpecReadable: true,
   settings: defaultMachineSettings,
+  judge: createMachineJudge(),
   ...change,
 });
 

@@ -6,8 +6,9 @@ import { someConditionInputs } from "../../testing/judged-machines.ts";
 import { machineConditions } from "../machine/machine-conditions.ts";
 import { findCondition } from "@millwright/kube";
 import { factsOf } from "../owner/condition-inputs.ts";
-import { judge } from "./judged-machine.ts";
+import { createMachineJudge } from "./judged-machine.ts";
 
+const judge = createMachineJudge();
 const set = aMachineSet();
 const deployment = aMachineDeployment();
 

@@ -7,7 +7,7 @@ import { upToDate } from "../machine/updating.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 
 /** Conditions of a machine that do not depend on its owners. */
-interface OwnWord {
+interface OwnConditions {
   readonly ready: DerivedCondition | undefined;
   /** Its health check failed. */
   readonly isUnhealthy: boolean;
@@ -16,45 +16,48 @@ interface OwnWord {
 }
 
 /** A machine with the conditions that its set and its deployment aggregate. */
-export interface JudgedMachine extends OwnWord {
+export interface JudgedMachine extends OwnConditions {
   readonly facts: MachineFacts;
   readonly name: string;
   /** Absent where the set or the deployment is not known. */
   readonly upToDate: DerivedCondition | undefined;
 }
 
-/** A cached result, with its inputs besides the machine itself. */
-interface Found {
-  readonly from: Omit<MachineFacts, "machine" | "set" | "deployment">;
-  readonly word: OwnWord;
-}
+/** What the conditions of a machine without its owners are computed from, besides the machine. */
+type OwnInputs = Omit<MachineFacts, "machine" | "set" | "deployment" | "differences">;
 
-/** Objects of a cache are immutable, and few of thousands of machines change between two reconciles: the results of the others are reused. */
-const found = new WeakMap<Machine, Found>();
-
-const isSame = (a: Found["from"], b: Found["from"]): boolean =>
+const isSame = (a: OwnInputs, b: OwnInputs): boolean =>
   a.node === b.node &&
   a.hasClass === b.hasClass &&
   a.hasTarget === b.hasTarget &&
   a.isTargetReachable === b.isTargetReachable &&
   a.settings === b.settings;
 
-function ownWord(facts: MachineFacts, now: Date): OwnWord {
-  const { machine, set: _, deployment: __, ...from } = facts;
-  const before = found.get(machine);
-  if (before !== undefined && isSame(before.from, from)) return before.word;
-  const word = {
-    ready: ready(facts, now),
-    isUnhealthy: healthCheckSucceeded(facts, now)?.status === "False",
-    remediation: ownerRemediated(facts, now),
-  };
-  if (msUntilIssuesChange(facts, now) === undefined) found.set(machine, { from, word });
-  return word;
-}
+/** Computes the conditions of a machine that its owners aggregate. */
+export type JudgeMachine = (facts: MachineFacts, now: Date) => JudgedMachine;
 
-export const judge = (facts: MachineFacts, now: Date): JudgedMachine => ({
-  facts,
-  name: facts.machine.metadata.name,
-  ...ownWord(facts, now),
-  upToDate: upToDate(facts, now),
-});
+/**
+ * Makes the judge of the machines of a controller. Objects of a cache are immutable, and few of thousands of machines change between two reconciles: what was computed for a
+ * machine object is reused while its inputs are the same and time changes nothing, and is dropped with the object.
+ */
+export function createMachineJudge(): JudgeMachine {
+  const computed = new WeakMap<Machine, { readonly from: OwnInputs; readonly conditions: OwnConditions }>();
+  const ownConditions = (facts: MachineFacts, now: Date): OwnConditions => {
+    const { machine, set: _, deployment: __, differences: ___, ...from } = facts;
+    const before = computed.get(machine);
+    if (before !== undefined && isSame(before.from, from)) return before.conditions;
+    const conditions = {
+      ready: ready(facts, now),
+      isUnhealthy: healthCheckSucceeded(facts, now)?.status === "False",
+      remediation: ownerRemediated(facts, now),
+    };
+    if (msUntilIssuesChange(facts, now) === undefined) computed.set(machine, { from, conditions });
+    return conditions;
+  };
+  return (facts, now) => ({
+    facts,
+    name: facts.machine.metadata.name,
+    ...ownConditions(facts, now),
+    upToDate: upToDate(facts, now),
+  });
+}

@@ -10,6 +10,8 @@ export interface MachineFacts {
   /** The set that owns the machine, and the deployment that owns the set; absent for a machine on its own. */
   readonly set?: MachineSet | undefined;
   readonly deployment?: MachineDeployment | undefined;
+  /** How their templates differ, a line for people each. Default: computed. The same for all machines of a set. */
+  readonly differences?: readonly string[];
   /** Whether there is a cluster that machines join. */
   readonly hasTarget: boolean;
   /** Whether the API server of that cluster is reachable. */

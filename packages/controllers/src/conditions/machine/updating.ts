@@ -9,9 +9,9 @@ import {
   nodeConditionTypes,
   phaseOf,
 } from "@millwright/core";
-import { findCondition } from "@millwright/kube";
+import { equalJson, findCondition } from "@millwright/kube";
 import { cutText } from "../message-lines.ts";
-import { canonicalJson, isSameTemplate } from "../../model/template-hash.ts";
+import { isSameTemplate } from "../../model/template-hash.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, newCondition } from "./facts.ts";
 
 /** Stages in which the node is being updated: neither candidates nor updated nodes. */
@@ -56,7 +56,7 @@ export const updating: ConditionOf = (facts) => {
   return newCondition(types.updating, "False", reasons.notUpdating);
 };
 
-const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? {}) === canonicalJson(b ?? {});
+const isSame = (a: unknown, b: unknown): boolean => equalJson(a ?? {}, b ?? {});
 
 /** Labels without that of the template's hash, annotations, and everything else in the metadata of a template. */
 function metadataOf({ metadata = {} }: MachineTemplate) {
@@ -64,7 +64,8 @@ function metadataOf({ metadata = {} }: MachineTemplate) {
   return { labels, annotations, rest };
 }
 
-function compareTemplates(old: MachineTemplate, current: MachineTemplate): readonly string[] {
+/** What differs between two templates that are not the same, for people, the class first (Cluster API, `machine_controller_status.go`). */
+export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
   if (isSameTemplate(old, current, labelKeys.machineTemplateHash)) return [];
   const [before, after] = [metadataOf(old), metadataOf(current)];
   const change = (name: string, have = "", wanted = ""): readonly string[] =>
@@ -82,17 +83,6 @@ function compareTemplates(old: MachineTemplate, current: MachineTemplate): reado
   return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];
 }
 
-/** Templates are immutable, and a set has thousands of machines with the same: the result is reused for the same pair. */
-const found = new WeakMap<MachineTemplate, WeakMap<MachineTemplate, readonly string[]>>();
-
-/** What differs between two templates that are not the same, for people, the class first (Cluster API, `machine_controller_status.go`). */
-export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
-  const ofOld = found.get(old) ?? new WeakMap<MachineTemplate, readonly string[]>();
-  const lines = ofOld.get(current) ?? compareTemplates(old, current);
-  found.set(old, ofOld.set(current, lines));
-  return lines;
-}
-
 /**
  * Whether the set of the machine has the template of the deployment. The set decides, so that the condition and the rollout are consistent.
  * Absent for a machine without both.
@@ -100,7 +90,7 @@ export function templateDifferences(old: MachineTemplate, current: MachineTempla
 export const upToDate: ConditionOf = (facts, now) => {
   const { set, deployment } = facts;
   if (set === undefined || deployment === undefined) return undefined;
-  const lines = templateDifferences(set.spec.template, deployment.spec.template);
+  const { differences: lines = templateDifferences(set.spec.template, deployment.spec.template) } = facts;
   const update = updating(facts, now);
   const progress = update?.status === "True" ? [`* ${update.message}`] : [];
   if (lines.length === 0 && progress.length === 0) return newCondition(types.upToDate, "True", reasons.upToDate);

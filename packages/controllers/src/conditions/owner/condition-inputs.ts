@@ -3,7 +3,9 @@ import type { ControllerContext } from "../../cluster/context.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { areNodesUnread } from "../../cluster/unread-target.ts";
 import { shapeProblemsOf } from "../../cluster/readable.ts";
+import type { JudgedMachine, JudgeMachine } from "../group/judged-machine.ts";
 import type { MachineFacts } from "../machine/facts.ts";
+import { templateDifferences } from "../machine/updating.ts";
 import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
 
 /** What conditions are computed from besides the object, its sets and their machines. */
@@ -19,6 +21,8 @@ export interface ConditionInputs {
   /** Whether the object has the shape of its kind; otherwise only its metadata is known. */
   readonly isSpecReadable: boolean;
   readonly settings: MachineSettings;
+  /** Of the controller that observes. */
+  readonly judge: JudgeMachine;
 }
 
 /** The deployment that controls an object, by its UID. */
@@ -37,12 +41,14 @@ function controllingDeployment(
  *
  * @param object as it is in the cache
  * @param nodes those of the machines; `undefined` without a target cluster
+ * @param judge of the controller
  */
 export function observeConditionInputs(
   context: Pick<ControllerContext, "caches" | "target" | "namespace" | "conditions">,
   object: MachineSet | MachineDeployment,
   machines: readonly Machine[],
   nodes: NodesOfMachines | undefined,
+  judge: JudgeMachine,
 ): ConditionInputs | undefined {
   const { caches, target, namespace, conditions } = context;
   if (conditions?.clusterApi === false) return undefined;
@@ -62,14 +68,28 @@ export function observeConditionInputs(
     deployment: controllingDeployment(object, context),
     isSpecReadable: shapeProblemsOf(object).length === 0,
     settings,
+    judge,
   };
+}
+
+type Owners = Pick<MachineFacts, "set" | "deployment" | "differences">;
+
+/** The conditions of the machines of a set that their owners aggregate. */
+export function judgeMachines(
+  machines: readonly Machine[],
+  inputs: ConditionInputs,
+  { set, deployment }: { readonly set: MachineSet; readonly deployment: MachineDeployment | undefined },
+  now: Date,
+): readonly JudgedMachine[] {
+  const differences = deployment === undefined ? [] : templateDifferences(set.spec.template, deployment.spec.template);
+  return machines.map((machine) => inputs.judge(factsOf(machine, inputs, { set, deployment, differences }), now));
 }
 
 /** The facts of one machine of a set. */
 export function factsOf(
   machine: Machine,
   { hasTarget, isTargetReachable, nodes, classes, settings }: ConditionInputs,
-  owners: Pick<MachineFacts, "set" | "deployment">,
+  owners: Owners,
 ): MachineFacts {
   return {
     machine,
