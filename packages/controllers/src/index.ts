@@ -50,6 +50,7 @@ export type { MissingVms } from "./vm-lists/missing-vms.ts";
 export { backoffBounds } from "./model/retry.ts";
 export type { BackoffBounds } from "./model/retry.ts";
 export type { OperationKind, OperationResult, PendingOperation } from "./model/operation.ts";
+export type { Live } from "./model/live.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export type { MachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";

@@ -41,6 +41,7 @@ import type { ReplicaFailure } from "./status.ts";
 import { trackUnexplainedSets } from "./unexplained-sets.ts";
 import { settleUnanswered } from "./unanswered-requests.ts";
 import { trackVanishedMachines } from "./vanished-machines.ts";
+import { fixed, type Live } from "../model/live.ts";
 
 /** How long a creation or deletion without a response may still succeed, milliseconds: an API server ends a request after one minute. Its outcome is read then. */
 const UNANSWERED_MS = 90_000;
@@ -71,7 +72,7 @@ function enterDeletions(
 export function createMachineSetController(
   context: ControllerContext,
   workers: number,
-  margins: OvershootMargins = defaultOvershootMargins,
+  margins: Live<OvershootMargins> = fixed(defaultOvershootMargins),
   census?: VmCensus,
 ): Controller {
   const { caches, namespace, control, clock, crdGuard, deletionBudget } = context;
@@ -149,7 +150,7 @@ export function createMachineSetController(
       orphaning: orphaning.stateOf(set),
       releasedBefore: releases.get(key),
       isUnexplained: unexplained.observe(set, caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length),
-      margins,
+      margins: margins.current(),
       vanished: vanished.countOf(key),
     };
     const observed = observeMachineSet(context, set);

@@ -16,6 +16,7 @@ import type { ResolvedClass } from "../cluster/class-view.ts";
 import type { MachineAction } from "./state/decision.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { fixed } from "../model/live.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };
 const podRef = { namespace: "default", name: "web" };
@@ -53,7 +54,7 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
     {
       operations,
       driver,
-      settings: defaultMachineSettings,
+      settings: fixed(defaultMachineSettings),
       remediations,
       evictions,
       volumeIds,

@@ -21,6 +21,7 @@ import type { MachineAction } from "./state/decision.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
+import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import { readPodsOf } from "./drain/pod-list.ts";
@@ -38,7 +39,7 @@ export interface MachineExecutor {
 export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
-  readonly settings: MachineSettings;
+  readonly settings: Live<MachineSettings>;
   readonly remediations: Pick<RemediationWatch, "start" | "cancel">;
   /** Evictions and deletions of pods; absent without a target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
@@ -95,7 +96,7 @@ export function createMachineExecutor(
           api: target.api,
           clock: target.clock ?? context.clock,
           random: context.random,
-          extraGroups: settings.bootstrapTokenExtraGroups,
+          extraGroups: settings.current().bootstrapTokenExtraGroups,
         });
   const start = createStarter(context, { operations, driver, settings, tokens, enqueue });
   /** A token that is not removed expires. */

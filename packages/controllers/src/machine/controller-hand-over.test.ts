@@ -6,6 +6,7 @@ import { aMachine, aMachineClass, beingDeleted, inPhase, refOf } from "../testin
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { createMachineController } from "./controller.ts";
+import { fixed } from "../model/live.ts";
 
 /** The phase of a machine that is being deleted after it was handed over, with that verdict about its deletion. */
 async function phaseAfter(verdict: "proceed" | "unknown"): Promise<string | undefined> {
@@ -25,7 +26,7 @@ async function phaseAfter(verdict: "proceed" | "unknown"): Promise<string | unde
     forgetDeletion: () => undefined,
   };
   const context = { ...newContext(), crdGuard };
-  const options = { driver: createFakeDriver(), settings: defaultMachineSettings, workers: 1 };
+  const options = { driver: createFakeDriver(), settings: fixed(defaultMachineSettings), workers: 1 };
   const machines = createMachineController(context, options);
   const stop = new AbortController();
   onTestFinished(() => stop.abort());

@@ -5,6 +5,7 @@ import { waitForTarget } from "../cluster/unread-target.ts";
 import { machineGuards } from "../guards/machine-guards.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { Guard } from "../model/hold.ts";
+import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
@@ -43,7 +44,8 @@ export interface MachineControllerOptions {
   readonly missingVms?: MissingVms;
   /** Default: of Machines that name one VM, the older one keeps it, unless its id or node shows for which it was created. */
   readonly vmOwners?: VmOwners;
-  readonly settings: MachineSettings;
+  /** May be replaced while the controller runs: each reconcile reads the current ones. */
+  readonly settings: Live<MachineSettings>;
   readonly workers: number;
   /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout. Default: `true`. */
   readonly disablesScaleDown?: boolean;
@@ -134,7 +136,7 @@ export function createMachineController(
     context,
     observe(key) {
       const machine = caches.machines.store.get(key);
-      return machine === undefined ? undefined : observeMachine(machine, sources);
+      return machine === undefined ? undefined : observeMachine(machine, { ...sources, settings: settings.current() });
     },
     guards,
     memory,
@@ -146,7 +148,7 @@ export function createMachineController(
   const controller = createController({
     name: "machine",
     workers,
-    waitFor: cachesOf(context, settings.unreachableAfterMs, () => {
+    waitFor: cachesOf(context, settings.current().unreachableAfterMs, () => {
       for (const key of allKeys()) enqueue(key);
     }),
     allKeys,

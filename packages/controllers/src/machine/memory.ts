@@ -5,10 +5,11 @@ import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createPodKnowledge } from "../drain/known-pods.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
+import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDrainCarriedOut } from "./drain/drain-carried-out.ts";
 import type { DrainMemory } from "./drain/observe-node-drain.ts";
-import { createOperations, type Operations } from "./operations/operations.ts";
+import { createOperations, launchLimitsOf, type Operations } from "./operations/operations.ts";
 import { reportCircuits } from "./operations/report-circuits.ts";
 import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
@@ -23,21 +24,11 @@ export type MachineMemory = ReturnType<typeof createMachineMemory>;
 /** Makes the memory of a controller. It sends requests once calls are started, or pods evicted. */
 export function createMachineMemory(
   context: ControllerContext,
-  settings: MachineSettings,
+  settings: Live<MachineSettings>,
   wrapOperations: (operations: Operations) => Operations,
 ) {
   const { clock, random, target } = context;
-  const limits = {
-    get perGroup() {
-      return settings.maxConcurrentCreationsPerClass;
-    },
-    get inAll() {
-      return settings.maxConcurrentCreations;
-    },
-    get exhaustedRetryMs() {
-      return settings.resourceExhaustedRetryMs;
-    },
-  };
+  const limits = { current: () => launchLimitsOf(settings.current()) };
   const operations = wrapOperations(createOperations(clock, limits, reportCircuits(context)));
   const reported = createReportedProblems();
   const nodeReads = createNodeReads(clock);

@@ -25,6 +25,7 @@ import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
+import { fixed } from "../model/live.ts";
 
 const stop = new AbortController();
 
@@ -65,7 +66,7 @@ async function observe(
       operations,
       reported: createReportedProblems(),
       nodeReads: createNodeReads(clock),
-      remediations: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
+      remediations: createRemediationWatch(context, fixed(defaultMachineSettings), { enqueue: () => undefined }),
       driver: createFakeDriver(),
       guards: [],
       settings: defaultMachineSettings,

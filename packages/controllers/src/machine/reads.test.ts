@@ -8,6 +8,7 @@ import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { createMachineController } from "./controller.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { fixed } from "../model/live.ts";
 
 const userData = (text: string) => ({ userData: Buffer.from(text).toString("base64") });
 const stop = new AbortController();
@@ -22,7 +23,11 @@ async function setUp(prepare: (api: ReturnType<typeof createTestCluster>["api"])
   const context = newContext();
   const end = new AbortController();
   stop.signal.addEventListener("abort", () => end.abort());
-  const { controller } = createMachineController(context, { driver, settings: defaultMachineSettings, workers: 4 });
+  const { controller } = createMachineController(context, {
+    driver,
+    settings: fixed(defaultMachineSettings),
+    workers: 4,
+  });
   await run(context, end.signal);
   void controller.start(end.signal);
   await clock.advance(100);

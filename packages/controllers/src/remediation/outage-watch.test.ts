@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase, named } from "../testing/builders.ts";
 import { createOutageWatch } from "./outage.ts";
+import { fixed } from "../model/live.ts";
 
 const rule = { outageThreshold: 0.3, outageMinMachines: 2, outageWindowMs: 3_600_000 };
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -22,7 +23,7 @@ function setUp() {
       },
     },
     zoneOf: ({ metadata }) => metadata.annotations?.["zone"],
-    rule,
+    rule: fixed(rule),
     clock,
     log: (_, message, fields) => void logged.push([message, fields]),
     onEnd: () => ends++,

@@ -1,5 +1,6 @@
 import { type Clock, type Machine, phaseOf } from "@millwright/core";
 import type { Log, ReadonlyStore } from "@millwright/kube";
+import type { Live } from "../model/live.ts";
 import type { OutageRule } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { OutageView } from "./remediation-view.ts";
@@ -32,7 +33,7 @@ export function outageUntil(
 export interface OutageWatchOptions {
   readonly machines: Pick<ReadonlyStore<Machine>, "subscribe">;
   readonly zoneOf: (machine: Machine) => string | undefined;
-  readonly rule: OutageRule;
+  readonly rule: Live<OutageRule>;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when an outage is over before its time, because machines recovered or were deleted. */
@@ -130,8 +131,8 @@ export function createOutageWatch({
 
   const detect = (area: Area): void => {
     const hasOutage =
-      area.unknown.size >= rule.outageMinMachines &&
-      outageUntil(countOf(area), rule, clock.now().getTime()) !== undefined;
+      area.unknown.size >= rule.current().outageMinMachines &&
+      outageUntil(countOf(area), rule.current(), clock.now().getTime()) !== undefined;
     if (hasOutage === area.hasOutage) return;
     area.hasOutage = hasOutage;
     const fields = { zone: area.zone, unknown: area.unknown.size, joined: area.joined };
@@ -162,7 +163,7 @@ export function createOutageWatch({
   return (machine, now) => {
     for (const zone of new Set([undefined, zoneOf(machine)])) {
       const area = areas.get(zone);
-      const until = area === undefined ? undefined : outageUntil(countOf(area), rule, now);
+      const until = area === undefined ? undefined : outageUntil(countOf(area), rule.current(), now);
       if (until !== undefined) return { until, zone };
     }
     return undefined;

@@ -4,6 +4,7 @@ import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, inPhase, labelled, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createRemediationWatch } from "./remediation-watch.ts";
+import { fixed } from "../model/live.ts";
 
 /** How many machines are read from the cache while so many of one deployment join, one after another. */
 async function readsWhile(joining: number): Promise<{ readonly reads: number; readonly enqueued: readonly string[] }> {
@@ -14,7 +15,7 @@ async function readsWhile(joining: number): Promise<{ readonly reads: number; re
   api.seed(machineResource, aMachine(named("unhealthy"), pool, inPhase("Unknown")));
   const context = newContext();
   const enqueued: string[] = [];
-  createRemediationWatch(context, defaultMachineSettings, { enqueue: (key) => void enqueued.push(key) });
+  createRemediationWatch(context, fixed(defaultMachineSettings), { enqueue: (key) => void enqueued.push(key) });
   const stop = new AbortController();
   await run(context, stop.signal);
   await clock.advance(100);

@@ -1,6 +1,7 @@
 import { annotationKeys, labelKeys, type Machine, machineResource, phaseOf, type ResourceType } from "@millwright/core";
 import { type ApiClient, type Controller, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { unhealthyConditionsOf } from "../model/node-health.ts";
 import type { Node } from "../model/node-objects.ts";
@@ -73,12 +74,12 @@ function createRequeue({ caches, namespace }: ControllerContext, controller: Pic
 /** Enqueues the unhealthy machines of a group when one of its remediations ends, or when its limit changes. */
 function watchBudgets(
   { caches, clock }: ControllerContext,
-  { nodeConditions }: MachineSettings,
+  settings: Live<MachineSettings>,
   controller: Pick<Controller, "enqueue">,
   unhealthyIn: (group: string) => readonly string[],
 ): void {
   const isInFlight = (machine: Machine | undefined): boolean =>
-    machine !== undefined && isInFlightRemediation(machine, nodeConditions, clock.now());
+    machine !== undefined && isInFlightRemediation(machine, settings.current().nodeConditions, clock.now());
   watchTriggers({
     store: caches.machines.store,
     controller,
@@ -100,19 +101,21 @@ function watchBudgets(
 /** Proofs that the API servers respond, needed while the timeout of a machine runs that its node does not end. */
 function createProofs(
   { caches, control, target, namespace, clock, log }: ControllerContext,
-  settings: MachineSettings,
+  settings: Live<MachineSettings>,
   observedOf: (uid: string) => ObservedSince | undefined,
   enqueueWaiting: () => void,
 ): readonly ServerProof[] {
   if (target === undefined) return [];
-  const lostAfterMs = settings.unreachableAfterMs;
+  const lostAfterMs = settings.current().unreachableAfterMs;
   const hasTimeout = (machine: Machine): boolean => {
     if (isDeleting(machine) || phaseOf(machine) === "Failed") return false;
     if (isUnhealthy(machine)) return true;
     if (phaseOf(machine) !== "Pending") return false;
     // Most machines join long before: until then there is nothing to prove.
     const observed = observedOf(machine.metadata.uid ?? "");
-    return creationDeadline({ machine, settings, observed }) - 2 * lostAfterMs < clock.now().getTime();
+    return (
+      creationDeadline({ machine, settings: settings.current(), observed }) - 2 * lostAfterMs < clock.now().getTime()
+    );
   };
   const proofOf = (
     api: Pick<ApiClient, "list">,
@@ -141,7 +144,7 @@ function createProofs(
 /** Watches the connectivity of all caches, logs its losses, and enqueues the machines whose timeouts they pause. */
 function watchConnectivity(
   { caches, target, clock, log }: ControllerContext,
-  { unreachableAfterMs }: MachineSettings,
+  settings: Live<MachineSettings>,
   enqueueWaiting: () => void,
   proofs: readonly ServerProof[],
 ): () => ConnectivityView {
@@ -149,7 +152,7 @@ function watchConnectivity(
     connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
     proofs,
     clock,
-    lostAfterMs: unreachableAfterMs,
+    lostAfterMs: settings.current().unreachableAfterMs,
     onLost() {
       log("warn", "Remediation and timeouts of nodes paused: an API server is unreachable", {});
       enqueueWaiting();
@@ -164,7 +167,7 @@ function watchConnectivity(
 /** Starts to watch all machines for what pauses or defers remediation. */
 export function createRemediationWatch(
   context: ControllerContext,
-  settings: MachineSettings,
+  settings: Live<MachineSettings>,
   controller: Pick<Controller, "enqueue">,
 ): RemediationWatch {
   const { caches, target, clock, log, namespace } = context;
@@ -174,7 +177,7 @@ export function createRemediationWatch(
   const observedTimes = createObservedTimes(store, clock);
   const proofs = createProofs(context, settings, (uid) => observedTimes.of(uid), requeue.allWaiting);
   const connectivity = watchConnectivity(context, settings, requeue.allWaiting, proofs);
-  const histories = createNodeHistories(store, clock, settings.flapWindowMs);
+  const histories = createNodeHistories(store, clock, settings.current().flapWindowMs);
   const outageOf = createOutageWatch({
     machines: store,
     zoneOf: ({ spec }) =>
@@ -203,7 +206,7 @@ export function createRemediationWatch(
       peers: store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid),
       inFlight: inFlight.inGroup(group).filter((other) => other !== uid),
       isInFlight: inFlight.has(uid),
-      ...limitOf(machine, context, settings),
+      ...limitOf(machine, context, settings.current()),
       outage: outageOf(machine, clock.now().getTime()),
       connectivity: connectivity(),
     };
@@ -219,7 +222,8 @@ export function createRemediationWatch(
       if (target === undefined) return noFacts;
       if (phaseOf(machine) === "Pending") {
         // The budget is computed from all machines of the group: only when it is needed, which is decided a moment later.
-        const isOverdue = creationDeadline({ machine, settings, observed }) < clock.now().getTime() + 1_000;
+        const isOverdue =
+          creationDeadline({ machine, settings: settings.current(), observed }) < clock.now().getTime() + 1_000;
         const remediation = isOverdue
           ? remediationOf(machine)
           : {
@@ -230,7 +234,7 @@ export function createRemediationWatch(
         return { ...noFacts, remediation };
       }
       if (!isUnhealthy(machine)) return noFacts;
-      const unhealthy = node === undefined ? undefined : unhealthyConditionsOf(machine, node, settings);
+      const unhealthy = node === undefined ? undefined : unhealthyConditionsOf(machine, node, settings.current());
       const history = histories.record(machine, unhealthy?.length === 0 && !isVmMissing);
       if (phaseOf(machine) === "Failed") return { ...noFacts, history };
       return { observed, history, remediation: remediationOf(machine) };

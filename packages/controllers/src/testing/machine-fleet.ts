@@ -20,6 +20,7 @@ import { createVmLists } from "../vm-lists/vm-lists.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";
+import { fixed } from "../model/live.ts";
 
 /** Milliseconds of a minute. */
 export const MINUTE = 60_000;
@@ -109,7 +110,7 @@ export async function aFleet(
       ...(lists === undefined
         ? {}
         : { missingVms: createMissingVms(context, driver, lists), vmOwners: createVmOwners(context, lists) }),
-      settings: { ...defaultMachineSettings, ...options.settings },
+      settings: fixed({ ...defaultMachineSettings, ...options.settings }),
       workers: options.workers ?? 10,
     });
     reconciles = () => controller.counts().reconciles;

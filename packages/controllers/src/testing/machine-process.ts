@@ -9,6 +9,7 @@ import { createFakeDriver, type FakeDriverOptions } from "./fake-driver.ts";
 import { createMachineController } from "../machine/controller.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { fixed } from "../model/live.ts";
 
 /** The machine of every test. */
 export const ref = { namespace: testNamespace, name: "machine" };
@@ -61,7 +62,7 @@ export function setUp(
     const context = hasTarget === false ? checked : { ...checked, target };
     const { controller, operations } = createMachineController(context, {
       driver,
-      settings: defaultMachineSettings,
+      settings: fixed(defaultMachineSettings),
       workers: 2,
     });
     await run(context, stop.signal);

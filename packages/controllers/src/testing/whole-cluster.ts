@@ -12,6 +12,7 @@ import { aMachineClass } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver, type FakeDriverOptions } from "./fake-driver.ts";
 import { aSecret } from "./machine-process.ts";
+import { fixed } from "../model/live.ts";
 
 /** Turns of the event loop in which everything that is ready has run, with a margin. */
 const TURNS = 60;
@@ -29,7 +30,7 @@ export async function aWholeCluster(
   const context = { ...newContext(), classChecks: createClassChecks(driver) };
   const machine = createMachineController(context, {
     driver,
-    settings: { ...defaultMachineSettings, ...settings },
+    settings: fixed({ ...defaultMachineSettings, ...settings }),
     workers: 4,
   });
   const { machines, sets, deployments, classes, secrets } = context.caches;

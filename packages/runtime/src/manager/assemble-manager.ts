@@ -59,7 +59,7 @@ export function assembleManager(options: ManagerOptions): AssembledManager {
   const wrapOperations = shadow.wrapOperations(caches.control);
   const controllers = createManagerControllers(
     context,
-    { driver, registry, settings: settings.machine, workers, wrapOperations },
+    { driver, registry, settings, workers, wrapOperations },
     options,
   );
 
@@ -72,7 +72,7 @@ export function assembleManager(options: ManagerOptions): AssembledManager {
     deletionBudget: context.deletionBudget,
     controllers,
     measuresObjects: selected.includes("machine"),
-    settings: settings.machine,
+    settings,
     tracer,
   });
   measureManager(registry, {

@@ -5,6 +5,7 @@ import {
   createVmCensus,
   createVmLists,
   createVmOwners,
+  type Live,
   type MachineDriver,
   type MachineSettings,
   type MachineControllerOptions,
@@ -41,7 +42,7 @@ const withoutUnmarked = <Lister extends VmListDriver>(driver: Lister): Lister =>
 export function followVms(
   context: ControllerContext,
   driver: MachineDriver & VmListDriver,
-  settings: Pick<MachineSettings, "creationTimeoutMs">,
+  settings: Live<Pick<MachineSettings, "creationTimeoutMs">>,
   { vmLists, orphanVms: mode = "collect", ownsUnmarkedVms = true }: FollowVmsOptions,
   onListFailed: (className: string, reason: string) => void,
 ): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & {
@@ -59,7 +60,7 @@ export function followVms(
       mode,
       // May change while this runs.
       get minAgeMs() {
-        return settings.creationTimeoutMs;
+        return settings.current().creationTimeoutMs;
       },
       quarantineMs: times.periodMs,
     });

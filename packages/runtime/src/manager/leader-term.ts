@@ -1,4 +1,4 @@
-import type { ControlCaches, DeletionBudget, MachineSettings } from "@millwright/controllers";
+import type { ControlCaches, DeletionBudget, Live, MachineSettings } from "@millwright/controllers";
 import type { Leadership } from "@millwright/kube";
 import { createLeaderMetrics, type LeaderMetrics } from "../metrics/leader-metrics.ts";
 import type { MetricParts } from "../metrics/metric-parts.ts";
@@ -31,7 +31,7 @@ export interface LeaderTermOptions {
   readonly controllers: Pick<ManagerControllers, "all" | "guards" | "handOver">;
   /** Of two processes that each run a part of the controllers, one measures. */
   readonly measuresObjects: boolean;
-  readonly settings: Pick<MachineSettings, "unreachableAfterMs">;
+  readonly settings: Live<Pick<MachineSettings, "unreachableAfterMs">>;
   readonly tracer: MachineTracer | undefined;
 }
 
@@ -54,7 +54,7 @@ export function createLeaderTerm(options: LeaderTermOptions): LeaderTerm {
   const begin = async (stopping: AbortSignal): Promise<boolean> => {
     try {
       const { localClock: clock, log } = clusters;
-      const takeOver = { clock, log, unreachableAfterMs: settings.unreachableAfterMs };
+      const takeOver = { clock, log, unreachableAfterMs: settings.current().unreachableAfterMs };
       if (leadership !== undefined) await takeLead(leadership, caches.renewed, takeOver, stopping);
       return true;
     } catch (error) {

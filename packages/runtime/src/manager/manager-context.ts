@@ -28,7 +28,7 @@ export interface ContextParts {
   readonly drivers: readonly Driver[];
   readonly driver: DriverHost;
   readonly leases: readonly LeaseName[];
-  readonly settings: Pick<CurrentSettings, "conditions">;
+  readonly settings: Pick<CurrentSettings, "current">;
   readonly shadow: Pick<AttachedShadow, "log">;
 }
 
@@ -68,7 +68,7 @@ export function createManagerContext(
     conditions: {
       clusterApi: clusterApiConditions,
       get settings() {
-        return settings.conditions();
+        return settings.current();
       },
     },
   };

@@ -8,6 +8,7 @@ import {
   createMachineSetController,
   createSecretController,
   defaultOvershootMargins,
+  type Live,
   type MachineController,
   type MachineControllerOptions,
   type MachineSettings,
@@ -54,7 +55,7 @@ export interface ManagerControllers {
 interface ControllerParts {
   readonly driver: DriverHost;
   readonly registry: Registry;
-  readonly settings: MachineSettings;
+  readonly settings: Live<MachineSettings>;
   readonly workers: number;
   readonly wrapOperations?: MachineControllerOptions["wrapOperations"];
   has(name: ControllerName): boolean;
@@ -123,9 +124,9 @@ export function createManagerControllers(
   const vms = createVms(context, parts, options);
   const machine = createMachines(context, parts, vms, disablesScaleDownDuringRollouts);
   const classes = createClasses(context, parts);
-  const margins = { ...defaultOvershootMargins, ...overshootMargins };
+  let margins = { ...defaultOvershootMargins, ...overshootMargins };
   const made: readonly (readonly [ControllerName, () => Controller])[] = [
-    ["machineset", () => createMachineSetController(context, workers, margins, vms?.census)],
+    ["machineset", () => createMachineSetController(context, workers, { current: () => margins }, vms?.census)],
     [
       "machinedeployment",
       () =>
@@ -141,13 +142,15 @@ export function createManagerControllers(
       ...made.filter(([name]) => has(name)).map(([, create]) => create()),
       ...[machine?.controller, vms?.controller].filter((each) => each !== undefined),
       ...(classes?.all ?? []),
-      ...(has("node") ? unmanagedNodeControllers(context, settings) : []),
+      ...(has("node") ? unmanagedNodeControllers(context, settings.current()) : []),
     ],
     guards: machine?.guards ?? [],
     recheckClass(key) {
       for (const controller of classes?.ofDriver ?? []) controller.enqueue(key);
     },
-    setMargins: (changed) => void Object.assign(margins, changed),
+    setMargins(changed) {
+      margins = { ...margins, ...changed };
+    },
     recheckMachine: (key) => machine?.controller.enqueue(key),
     limitsChanged: () => machine?.operations.limitsChanged(),
     handOver: async () => machine?.handOver(),

@@ -1,24 +1,18 @@
-import { defaultMachineSettings, type MachineSettings } from "@millwright/controllers";
+import { defaultMachineSettings, type Live, type MachineSettings } from "@millwright/controllers";
 
-/** The settings of a manager, which may change while it runs. */
-export interface CurrentSettings {
-  /** Reconciles read it through this reference; `change` changes it between them. */
-  readonly machine: MachineSettings;
-  /** The same for conditions, whose results are kept for as long as it is the same object. */
-  conditions(): MachineSettings;
+/** The settings of a manager, which may be replaced while it runs. */
+export interface CurrentSettings extends Live<MachineSettings> {
+  /** Replaces those that are given. */
   change(settings: Partial<MachineSettings> | undefined): void;
 }
 
 /** Makes the settings of a manager. Default: `defaultMachineSettings`. */
 export function createCurrentSettings(initial: Partial<MachineSettings> | undefined): CurrentSettings {
-  const machine = { ...defaultMachineSettings, ...initial };
-  let conditions = { ...machine };
+  let settings: MachineSettings = { ...defaultMachineSettings, ...initial };
   return {
-    machine,
-    conditions: () => conditions,
-    change(settings) {
-      Object.assign(machine, settings);
-      conditions = { ...machine };
+    current: () => settings,
+    change(changed) {
+      settings = { ...settings, ...changed };
     },
   };
 }

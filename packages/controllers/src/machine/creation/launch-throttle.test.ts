@@ -3,6 +3,7 @@ import type { Clock, MachineErrorCode } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "./launch-throttle.ts";
+import { fixed } from "../../model/live.ts";
 
 const ok: LaunchOutcome = { kind: "success" };
 const accepted: LaunchOutcome = { kind: "accepted" };
@@ -17,7 +18,7 @@ function setUp(
   limits = { perGroup: 2, inAll: 100, exhaustedRetryMs: 600_000, ...changes },
 ) {
   const clock = createVirtualClock();
-  const throttle = createLaunchThrottle(clock, limits);
+  const throttle = createLaunchThrottle(clock, fixed(limits));
   /** UIDs of the calls that run, in the order in which they began. */
   const running: string[] = [];
   const notified: string[] = [];
@@ -85,7 +86,7 @@ describe("launch throttle", () => {
       monotonicMs: () => virtual.monotonicMs() + readings++ * 0.001,
       setTimer: (ms, run) => virtual.setTimer(Math.max(0.001, ms - 0.0015), run),
     };
-    const throttle = createLaunchThrottle(clock, { perGroup: 2, inAll: 100, exhaustedRetryMs: 1_000 });
+    const throttle = createLaunchThrottle(clock, fixed({ perGroup: 2, inAll: 100, exhaustedRetryMs: 1_000 }));
     let attempts = 0;
     const entry = { group: "a", inputs: "v1", isRepeated: false, changed: () => undefined };
     throttle.enter({ ...entry, uid: "a1", begin: () => undefined });

@@ -1,8 +1,9 @@
 import type { LaunchRequest, ClassBackoff } from "../../model/operation.ts";
 import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
 import { backoffMs, jitterOf } from "../../model/retry.ts";
+import type { Live } from "../../model/live.ts";
 
-/** How many machines may be created concurrently. Read before each call: they may change, and {@link LaunchThrottle.limitsChanged} must follow. */
+/** How many machines may be created concurrently. When others replace them, {@link LaunchThrottle.limitsChanged} must follow. */
 export interface LaunchLimits {
   /** Per launch group. */
   readonly perGroup: number;
@@ -109,7 +110,7 @@ function sharesOf(groups: readonly LaunchGroup[], inAll: number): (group: Launch
  * at a time retries with exponential backoff; the first success lets two others follow, then four, and so on.
  * The state is kept in memory only: after a restart a machine that failed before probes the class again.
  */
-export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): LaunchThrottle {
+export function createLaunchThrottle(clock: Clock, limits: Live<LaunchLimits>): LaunchThrottle {
   /** In round-robin order: a group moves to the end when one of its calls starts. */
   const groups = new Map<string, LaunchGroup>();
   const groupByUid = new Map<string, LaunchGroup>();
@@ -153,17 +154,18 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
 
   /** Accepted creations do not count, except after a failure of the class: until it recovers, those accepted since then are the attempts that others wait for. */
   const placesTaken = ({ running, accepted, backoff, limit, era }: LaunchGroup): number => {
-    const isRecovering = backoff !== undefined || (era > 0 && limit < limits.perGroup);
+    const isRecovering = backoff !== undefined || (era > 0 && limit < limits.current().perGroup);
     const attempts = isRecovering ? [...accepted.values()].filter((since) => since === era).length : 0;
     return running.size + attempts;
   };
 
   const next = (now: number): readonly [LaunchGroup, LaunchEntry] | undefined => {
     if (isClosed) return undefined;
-    const mayExceed = total >= limits.inAll ? sharesOf([...groups.values()], limits.inAll) : () => true;
+    const mayExceed =
+      total >= limits.current().inAll ? sharesOf([...groups.values()], limits.current().inAll) : () => true;
     for (const group of groups.values()) {
       if (!mayExceed(group)) continue;
-      if (placesTaken(group) >= Math.min(group.limit, limits.perGroup) || group.notBefore > now) continue;
+      if (placesTaken(group) >= Math.min(group.limit, limits.current().perGroup) || group.notBefore > now) continue;
       const entry = firstOf(group, now);
       if (entry !== undefined) return [group, entry];
     }
@@ -174,7 +176,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
   const tidy = (): void => {
     for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of groups.values()) {
       if (waiting.size > 0 || running.size > 0 || accepted.size > 0) continue;
-      const isPlain = limit >= limits.perGroup && failuresInARow === 0;
+      const isPlain = limit >= limits.current().perGroup && failuresInARow === 0;
       if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) groups.delete(name);
     }
   };
@@ -227,7 +229,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
       jitter,
       retryAfterMs,
     } as const;
-    group.notBefore = nowMs() + backoffMs(failedAttempt, limits.exhaustedRetryMs);
+    group.notBefore = nowMs() + backoffMs(failedAttempt, limits.current().exhaustedRetryMs);
     const isNewCode = group.backoff?.code !== backoff.code;
     // The first message is kept as long as the code is the same: waiting machines need not write each variant.
     if (!isNewCode) return;
@@ -269,7 +271,7 @@ export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Launch
         group.backoff = undefined;
         group.failuresInARow = 0;
         group.failedAttempts = 0;
-        group.limit = group.limit * 2 < limits.perGroup ? group.limit * 2 : Number.POSITIVE_INFINITY;
+        group.limit = group.limit * 2 < limits.current().perGroup ? group.limit * 2 : Number.POSITIVE_INFINITY;
       }
       pump();
       tidy();

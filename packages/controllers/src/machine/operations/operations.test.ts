@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { DriverOutcome } from "../../model/driver-port.ts";
 import type { OperationResult, PendingOperation } from "../../model/operation.ts";
 import { createOperations, type OperationStart } from "./operations.ts";
+import { fixed } from "../../model/live.ts";
 
 type Outcome = DriverOutcome<OperationResult | PendingOperation>;
 
@@ -148,7 +149,7 @@ describe("operations", () => {
 
 describe("operations that wait for their turn", () => {
   const launch = { name: "small/", isRepeated: false };
-  const limits = { perGroup: 1, inAll: 10, exhaustedRetryMs: 600_000 };
+  const limits = fixed({ perGroup: 1, inAll: 10, exhaustedRetryMs: 600_000 });
 
   it("are waiting until the one before has ended, and running then", async () => {
     const clock = createVirtualClock();
@@ -241,7 +242,7 @@ describe("a call whose operation is pending", () => {
   });
 
   it("does not block other machines, and is checked without being throttled", async () => {
-    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const operations = createOperations(createVirtualClock(), fixed({ perGroup: 1, inAll: 1, exhaustedRetryMs: 1 }));
     const [first, second, check] = [aCall(), aCall(), aCall()];
     operations.start("a", { ...first.start, launch });
     operations.start("b", { ...second.start, launch });
@@ -254,7 +255,7 @@ describe("a call whose operation is pending", () => {
   });
 
   it("is dropped when it is canceled, or when the machine needs another call", async () => {
-    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const operations = createOperations(createVirtualClock(), fixed({ perGroup: 1, inAll: 1, exhaustedRetryMs: 1 }));
     for (const cancel of [() => operations.cancel("a"), () => operations.start("a", aCall("delete").start)]) {
       const [call, again] = [aCall(), aCall()];
       operations.start("a", { ...call.start, launch });
@@ -319,7 +320,7 @@ describe("a late result", () => {
   });
 
   it("proves nothing about its class when it was stopped from outside", async () => {
-    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const operations = createOperations(createVirtualClock(), fixed({ perGroup: 1, inAll: 1, exhaustedRetryMs: 1 }));
     const [first, second] = [aCall(), aCall()];
     const launch = { name: "small/", isRepeated: false };
     operations.start("a", { ...first.start, launch });
@@ -356,7 +357,7 @@ it("count the failures of one kind of call in a row, until it succeeds", async (
 
 it("remember, while a creation waits, that the attempt before was rejected", async () => {
   const clock = createVirtualClock();
-  const operations = createOperations(clock, { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+  const operations = createOperations(clock, fixed({ perGroup: 1, inAll: 1, exhaustedRetryMs: 1 }));
   const launch = { name: "small/", isRepeated: false };
   const [rejected, other] = [aCall(), aCall()];
   operations.start("a", { ...rejected.start, launch });

@@ -19,7 +19,8 @@ import {
   type PendingOperation,
 } from "../../model/operation.ts";
 import { jitterOf } from "../../model/retry.ts";
-import { defaultMachineSettings } from "../../model/machine-settings.ts";
+import { fixed, type Live } from "../../model/live.ts";
+import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
 
 /** A driver call to start. */
 export interface OperationStart {
@@ -60,12 +61,12 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** Default limits: concurrent creations per class, and over all classes. */
-export const defaultLaunchLimits: LaunchLimits = {
-  perGroup: defaultMachineSettings.maxConcurrentCreationsPerClass,
-  inAll: defaultMachineSettings.maxConcurrentCreations,
-  exhaustedRetryMs: defaultMachineSettings.resourceExhaustedRetryMs,
-};
+/** The limits of the settings: concurrent creations per class, and over all classes. */
+export const launchLimitsOf = (settings: MachineSettings): LaunchLimits => ({
+  perGroup: settings.maxConcurrentCreationsPerClass,
+  inAll: settings.maxConcurrentCreations,
+  exhaustedRetryMs: settings.resourceExhaustedRetryMs,
+});
 
 /** Failures are values, but a bug may throw: the call must end nevertheless. */
 async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): ReturnType<OperationStart["run"]> {
@@ -129,7 +130,7 @@ const isOpen = (entry: Entry | undefined): boolean =>
  */
 export function createOperations(
   clock: Clock,
-  limits: LaunchLimits = defaultLaunchLimits,
+  limits: Live<LaunchLimits> = fixed(launchLimitsOf(defaultMachineSettings)),
   onCircuit: Pick<CircuitEvents, "opened" | "closed"> = { opened: () => undefined, closed: () => undefined },
 ): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */

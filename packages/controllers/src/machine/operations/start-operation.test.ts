@@ -8,6 +8,7 @@ import type { MachineDriver } from "../../model/driver-port.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { createOperations } from "./operations.ts";
 import { createStarter } from "./start-operation.ts";
+import { fixed } from "../../model/live.ts";
 
 type EnsureVm = MachineDriver["ensureVm"];
 type DeleteVm = MachineDriver["deleteVm"];
@@ -24,7 +25,7 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) 
   const start = createStarter(context, {
     operations,
     driver,
-    settings: defaultMachineSettings,
+    settings: fixed(defaultMachineSettings),
     tokens: undefined,
     enqueue: () => undefined,
   });
@@ -82,7 +83,7 @@ describe("the deletion of a machine whose VM the driver refuses to delete", () =
     const { clock, newContext } = createTestCluster({ log });
     const operations = createOperations(clock);
     const driver = { ...createFakeDriver(), deleteVm: async () => denied, listVms: async () => list };
-    const options = { operations, driver, settings: defaultMachineSettings, tokens: undefined };
+    const options = { operations, driver, settings: fixed(defaultMachineSettings), tokens: undefined };
     const context = newContext();
     context.caches.machines.store.applyWrite(machine);
     const start = createStarter(context, { ...options, enqueue: () => undefined });

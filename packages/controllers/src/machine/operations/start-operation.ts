@@ -7,6 +7,7 @@ import type { MachineAction } from "../state/decision.ts";
 import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";
 import { isPending, type OperationKind, type OperationResult } from "../../model/operation.ts";
 import type { Operations, OperationStart } from "./operations.ts";
+import type { Live } from "../../model/live.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import { creationTimeoutMs } from "../../model/timeouts.ts";
 
@@ -16,7 +17,7 @@ type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 export interface StarterOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
-  readonly settings: MachineSettings;
+  readonly settings: Live<MachineSettings>;
   /** Absent without a target cluster. */
   readonly tokens: BootstrapTokens | undefined;
   readonly enqueue: (machine: Machine) => void;
@@ -132,7 +133,9 @@ export function createStarter(
       idempotencyToken: token,
       ...(tokens === undefined
         ? {}
-        : { bootstrapToken: () => tokens.ensure(machine, creationTimeoutMs({ machine, settings })) }),
+        : {
+            bootstrapToken: () => tokens.ensure(machine, creationTimeoutMs({ machine, settings: settings.current() })),
+          }),
     };
     operations.start(uid, {
       ...common,
