@@ -35,16 +35,19 @@ const unusable = (reason: string, problem: string, inputs: string, isMissing = f
   unread: [],
 });
 
-/** What is derived from a Secret is kept by these objects, so there is one for each value of a version. */
-const decoded = new WeakMap<SecretValues, SecretData>();
+/**
+ * A memo of frozen values: a Secret is decoded once for each version that the cache holds, whose entry is dropped with it. So there is one `Secret` object for each value, and what
+ * drivers derive from it and keep by that object is found again.
+ */
+const dataByValues = new WeakMap<SecretValues, SecretData>();
 
 function decode(values: SecretValues): SecretData {
-  const present = decoded.get(values);
+  const present = dataByValues.get(values);
   if (present !== undefined) return present;
   const made = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]),
   );
-  decoded.set(values, made);
+  dataByValues.set(values, made);
   return made;
 }
 
@@ -52,11 +55,11 @@ function decode(values: SecretValues): SecretData {
 export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
   Object.fromEntries(secrets.flatMap((values) => Object.entries(decode(values))));
 
-/** Hashes of what a driver gets of classes; a store replaces an object that changes. */
-const hashed = new WeakMap<MachineClass, string>();
+/** A memo of frozen objects: each version of a class that the cache holds is hashed once, however many machines it has. Its entry is dropped with it. */
+const inputsByClass = new WeakMap<MachineClass, string>();
 
 function inputsOf(machineClass: MachineClass): string {
-  const present = hashed.get(machineClass);
+  const present = inputsByClass.get(machineClass);
   if (present !== undefined) return present;
   const { metadata, nodeTemplate: _, ...rest } = machineClass;
   // The annotations that the controllers write.
@@ -66,7 +69,7 @@ function inputsOf(machineClass: MachineClass): string {
     ...annotations
   } = metadata.annotations ?? {};
   const made = stableHash([metadata.uid, annotations, rest]);
-  hashed.set(machineClass, made);
+  inputsByClass.set(machineClass, made);
   return made;
 }
 

@@ -1,8 +1,8 @@
 import { type FieldProblem, isRecord, type ObjectMeta, type ReadResult } from "@millwright/core";
 import { type ApiObject, trimObject } from "@millwright/kube";
 
-/** Problems of objects with an invalid shape, by the placeholder in the cache. */
-const problemsByObject = new WeakMap<object, readonly FieldProblem[]>();
+/** Problems of objects with an invalid shape. No cache: written once, when the placeholder is made that is frozen in the store, and dropped with it. */
+const problemsByPlaceholder = new WeakMap<object, readonly FieldProblem[]>();
 
 /**
  * Turns a reader into a cache transform. An object that cannot be read is kept with an empty spec, so that its controller
@@ -19,7 +19,7 @@ export const readInto =
     const metadata = readableMetadata(trimmed.metadata);
     const known = read({ apiVersion, kind, ...empty(metadata), ...(status === undefined ? {} : { status }) });
     const placeholder = known.ok ? known.value : empty(metadata);
-    problemsByObject.set(placeholder, result.problems);
+    problemsByPlaceholder.set(placeholder, result.problems);
     return placeholder;
   };
 
@@ -53,7 +53,7 @@ function readableMetadata<Metadata extends object>(metadata: Metadata): Metadata
 }
 
 /** Why a cached object could not be read; empty for one that could. */
-export const shapeProblemsOf = (object: object): readonly FieldProblem[] => problemsByObject.get(object) ?? [];
+export const shapeProblemsOf = (object: object): readonly FieldProblem[] => problemsByPlaceholder.get(object) ?? [];
 
 /** The problems of a cached object: those of its shape, or else those that `validate` finds. */
 export const problemsOf = <T extends object>(
