@@ -157,7 +157,10 @@ export {
 } from "./api/values/label-selector.ts";
 export type { LabelMatcher, LabelRequirement, ParseLabelSelectorResult } from "./api/values/label-selector.ts";
 export { isSameQuantity } from "./api/values/quantity.ts";
+export { causeKey, uniqueCauses } from "./operation/drain-causes.ts";
 export { machineCause } from "./operation/machine-cause.ts";
+export { isNextAttempt, isReported, newOperation } from "./operation/new-operation.ts";
+export type { OperationUpdate } from "./operation/new-operation.ts";
 export type {
   DrainCause,
   OperationAttempts,

@@ -1,4 +1,4 @@
-import type { DrainCause } from "@millwright/core";
+import { type DrainCause, uniqueCauses } from "@millwright/core";
 
 /** Something that a drain waits for. `pod` is its namespace and name. */
 export type Blocker =
@@ -102,45 +102,31 @@ const groupsOf = (blockers: readonly Blocker[]): ReadonlyMap<string, readonly Bl
     (blocker) => phraseOf(blocker).replace(/\s+/g, " ").trim(),
   );
 
-/** The cause, regardless of pods and numbers; `undefined` for progress, except for pods that terminate. */
-export function causeOf(blocker: Blocker): DrainCause | undefined {
-  switch (blocker.kind) {
-    case "leaving":
-      return { reason: "PodsTerminating" };
-    case "returning":
-      return { reason: "PodsReturning" };
-    case "overdue":
-      return withSubject("PodsOverdue", blocker.finalizers.join(", "));
-    case "unreachable":
-      return { reason: "NodeUnreachable" };
-    case "completion":
-      return { reason: "PodsNotCompleted" };
-    case "budget":
-      return withSubject("DisruptionBudget", blocker.cause === "waiting" ? "" : (blocker.budgets ?? []).join(" and "));
-    case "rejected":
-      return { reason: "EvictionFailed" };
-    case "detaching":
-      return blocker.isOverdue ? { reason: "VolumesAttached" } : undefined;
-    case "reattaching":
-    case "lookup":
-    case "turn":
-    case "order":
-      return undefined;
-  }
+const causes: Partial<Readonly<Record<Blocker["kind"], DrainCause["reason"]>>> = {
+  leaving: "PodsTerminating",
+  returning: "PodsReturning",
+  overdue: "PodsOverdue",
+  unreachable: "NodeUnreachable",
+  completion: "PodsNotCompleted",
+  budget: "DisruptionBudget",
+  rejected: "EvictionFailed",
+  detaching: "VolumesAttached",
+};
+
+/** The cause, regardless of pods and numbers; none for progress, except for pods that terminate. */
+export function causesOf(blocker: Blocker): readonly DrainCause[] {
+  const reason = causes[blocker.kind];
+  if (reason === undefined || (blocker.kind === "detaching" && !blocker.isOverdue)) return [];
+  const budgets = blocker.kind === "budget" && blocker.cause !== "waiting" ? (blocker.budgets ?? []) : [];
+  const subject = blocker.kind === "overdue" ? blocker.finalizers.join(", ") : budgets.join(" and ");
+  return [{ reason, ...(subject === "" ? {} : { subject }) }];
 }
 
-const withSubject = (reason: DrainCause["reason"], subject: string): DrainCause =>
-  subject === "" ? { reason } : { reason, subject };
-
-/** Identifies a cause. */
-export const causeKey = ({ reason, subject = "" }: DrainCause): string => `${reason}/${subject}`;
-
-/** The causes that {@link describeBlockers} names, each once. */
-export function describedCauses(blockers: readonly Blocker[]): readonly DrainCause[] {
-  const shown = [...groupsOf(blockers).values()].slice(0, MAX_LINES);
-  const causes = shown.flatMap((group) => group.slice(0, 1).flatMap((blocker) => causeOf(blocker) ?? []));
-  return [...new Map(causes.map((cause) => [causeKey(cause), cause])).values()];
-}
+/** The causes that {@link describeBlockers} names. */
+export const describedCauses = (blockers: readonly Blocker[]): readonly DrainCause[] =>
+  uniqueCauses(
+    [...groupsOf(blockers).values()].slice(0, MAX_LINES).flatMap((group) => group.slice(0, 1).flatMap(causesOf)),
+  );
 
 /** What blocks a drain, for people: one line per cause with its pods, in the order of their rank; at most a dozen. */
 export function blockerLines(blockers: readonly Blocker[]): readonly string[] {

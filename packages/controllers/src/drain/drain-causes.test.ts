@@ -1,7 +1,7 @@
-import { continueWith, readOperation } from "@millwright/core";
+import { causeKey, continueWith, readOperation } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { testNow } from "../testing/snapshots.ts";
-import { type Blocker, causeKey, describeBlockers, describedCauses } from "./blockers.ts";
+import { type Blocker, describeBlockers, describedCauses } from "./blockers.ts";
 
 /** The causes that a drain reports, which are the same when a version without details described it. */
 function causesOf(...blockers: readonly Blocker[]): readonly string[] {

@@ -132,6 +132,14 @@ describe("machineSetStatus", () => {
     expect(findCondition(second.machineSetCondition, "Frozen")).toBeUndefined();
   });
 
+  it("has no details of failures, which its API server prunes", () => {
+    const details = { reason: "CreationFailed", code: "Internal", message: "no capacity" };
+    const operation = { state: "Failed", description: "no capacity", lastUpdateTime: "2026-01-01T00:00:00Z" };
+    const failing = machine("a", { status: { lastOperation: { ...operation, details } } });
+    expect(statusWith([failing]).failedMachines).toMatchObject([{ lastOperation: operation }]);
+    expect(statusWith([failing]).failedMachines?.[0]?.lastOperation).not.toHaveProperty("details");
+  });
+
   it("does not change for a failure that is only tried again", () => {
     const at = (time: string, description = "no capacity") =>
       machine("a", { status: { lastOperation: { state: "Failed", description, lastUpdateTime: time } } });

@@ -35,15 +35,21 @@ const words = vi.hoisted(() => ({ areOthers: false }));
 /** Each letter becomes another one: no sentence is left. The markers of the stages are MCM's, and stay. */
 vi.mock("@millwright/core", async (original) => {
   const actual = await original<typeof core>();
-  const reword = (text: string): string =>
-    text.replaceAll(/[a-z]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) ^ 1));
-  const renderOperation: typeof core.renderOperation = (events, stage) => {
-    const text = actual.renderOperation(events, stage);
+  const reword = (text: string, stage: core.DeletionStage | undefined): string => {
     if (!words.areOthers) return text;
     const end = stage === undefined ? "" : actual.markerOf(stage);
-    return reword(text.slice(0, text.length - end.length)) + end;
+    const sentence = text.slice(0, text.length - end.length);
+    return sentence.replaceAll(/[a-z]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) ^ 1)) + end;
   };
-  return { ...actual, renderOperation };
+  const replaced: Pick<typeof core, "isReported" | "newOperation"> = {
+    isReported: ({ lastOperation }, events, stage) =>
+      lastOperation?.description === reword(actual.renderOperation(events, stage), stage),
+    newOperation: (update, time) => {
+      const operation = actual.newOperation(update, time);
+      return { ...operation, description: reword(operation.description ?? "", update.stage) };
+    },
+  };
+  return { ...actual, ...replaced };
 });
 
 const MINUTE = 60_000;

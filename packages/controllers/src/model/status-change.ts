@@ -1,37 +1,15 @@
 import {
-  type DeletionStage,
-  detailsOf,
-  type LastOperation,
+  isNextAttempt,
+  isReported,
   type Machine,
   type MachinePhase,
   type MachineStatus,
-  type OperationDetails,
+  newOperation,
   type OperationEvents,
-  readOperation,
-  renderOperation,
+  type OperationUpdate,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { entryOf, belongsInHistory, withHistory } from "./history.ts";
-
-/** Desired last operation; its text and time follow. */
-export interface OperationUpdate extends Pick<LastOperation, "errorCode" | "state" | "type"> {
-  /** What the description reports. */
-  readonly description: OperationEvents;
-  /** The stage of a deletion that runs next. */
-  readonly stage?: DeletionStage;
-}
-
-/** Whether the description of a status is already the text of these events. Each event is compared here, so that it is recorded once. */
-export const isReported = ({ lastOperation }: MachineStatus, events: OperationEvents, stage?: DeletionStage): boolean =>
-  lastOperation?.description === renderOperation(events, stage);
-
-/** Whether two operations are attempts of the same call with the same result. */
-const isSameCall = (a: OperationDetails, b: OperationDetails): boolean =>
-  (a.attempts ?? b.attempts) !== undefined &&
-  a.reason === b.reason &&
-  a.stage === b.stage &&
-  a.message === b.message &&
-  a.unreachableNode === b.unreachableNode;
 
 /**
  * The status with another phase. The time changes only with the phase, because health and in-place timeouts count from it, and a
@@ -55,29 +33,16 @@ export function withPhase(status: MachineStatus, phase: MachinePhase, now: Date,
  * The status with another last operation; the same status, including its time, when nothing changes. The details are written with a new description only, and are not compared: MCM's
  * CustomResourceDefinition prunes them.
  */
-export function withOperation(
-  status: MachineStatus,
-  { description: events, stage, ...operation }: OperationUpdate,
-  now: Date,
-): MachineStatus {
+export function withOperation(status: MachineStatus, update: OperationUpdate, now: Date): MachineStatus {
   const before = status.lastOperation;
-  const isSameText = isReported(status, events, stage);
+  const isSameText = isReported(status, update.description, update.stage);
   const isSame =
-    isSameText &&
-    before?.state === operation.state &&
-    before?.type === operation.type &&
-    before?.errorCode === operation.errorCode;
-  if (isSame) return status;
-  const time = apiTime(now);
-  const details = detailsOf(events, stage);
-  const description = renderOperation(events, stage);
-  const lastOperation = { ...operation, description, lastUpdateTime: time };
-  const updated: MachineStatus = {
-    ...status,
-    lastOperation: details === undefined ? lastOperation : { ...lastOperation, details: { ...details, time } },
-  };
-  if (isSameText || isSameCall(readOperation(status), details ?? {})) return updated;
-  return belongsInHistory(operation) ? withHistory(updated, entryOf(lastOperation, now)) : updated;
+    before?.state === update.state && before?.type === update.type && before?.errorCode === update.errorCode;
+  if (isSameText && isSame) return status;
+  const lastOperation = newOperation(update, apiTime(now));
+  const updated = { ...status, lastOperation };
+  if (isSameText || isNextAttempt(status, updated)) return updated;
+  return belongsInHistory(lastOperation) ? withHistory(updated, entryOf(lastOperation, now)) : updated;
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};

@@ -24,12 +24,13 @@ function causesOf(line: string): readonly DrainCause[] {
   return [];
 }
 
-/** The causes in the lines of a description of a drain that a version without details wrote. */
-export const drainCausesIn = (text: string): readonly DrainCause[] => [
-  ...new Map(
-    text
-      .split("\n")
-      .flatMap(causesOf)
-      .map((cause) => [`${cause.reason}/${cause.subject ?? ""}`, cause]),
-  ).values(),
+/** Identifies a cause. */
+export const causeKey = ({ reason, subject = "" }: DrainCause): string => `${reason}/${subject}`;
+
+/** Each cause once. */
+export const uniqueCauses = (causes: readonly DrainCause[]): readonly DrainCause[] => [
+  ...new Map(causes.map((cause) => [causeKey(cause), cause])).values(),
 ];
+
+/** The causes in the lines of a description of a drain that a version without details wrote. */
+export const drainCausesIn = (text: string): readonly DrainCause[] => uniqueCauses(text.split("\n").flatMap(causesOf));

@@ -3,6 +3,7 @@ import {
   drainResult,
   type DeletionStage,
   finalizers,
+  isReported,
   machineEventReasons,
   machineDeleted,
   type OperationState,
@@ -18,7 +19,7 @@ import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinal
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
 import { statusAt } from "./deletion-status.ts";
-import { isReported, statusOf } from "../../model/status-change.ts";
+import { statusOf } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";

@@ -3,6 +3,7 @@ import {
   deletionStages,
   type DeletionStage,
   eventsText,
+  isReported,
   machineEventReasons,
   readOperation,
 } from "@millwright/core";
@@ -11,7 +12,7 @@ import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./deletion-status.ts";
 import { vmEndOf } from "./leftover-resources.ts";
-import { isReported, statusOf } from "../../model/status-change.ts";
+import { statusOf } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);

@@ -1,8 +1,14 @@
-import { type DrainCause, machineEventReasons, readOperation } from "@millwright/core";
+import {
+  causeKey,
+  type DrainCause,
+  isReported as isTextReported,
+  machineEventReasons,
+  readOperation,
+} from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
-import { type Blocker, blockerLines, causeKey, causeOf, describedCauses, isStuck } from "../../drain/blockers.ts";
+import { type Blocker, blockerLines, causesOf, describedCauses, isStuck } from "../../drain/blockers.ts";
 import type { DrainProgress } from "../../drain/decide-drain.ts";
-import { isReported as isTextReported, statusOf } from "../../model/status-change.ts";
+import { statusOf } from "../../model/status-change.ts";
 import { drainRuleEvents } from "./drain-rules.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
@@ -32,11 +38,11 @@ function reasonsFor(
   reported: ReadonlySet<string>,
   nodeName: string,
 ): readonly Reason[] {
-  const fresh = blockers.filter(isWorthAnEvent).filter((blocker) => {
-    const cause = causeOf(blocker);
-    const key = cause === undefined ? "" : causeKey(cause);
-    return causes.has(key) && !reported.has(key);
-  });
+  const fresh = blockers.filter(isWorthAnEvent).filter((blocker) =>
+    causesOf(blocker)
+      .map(causeKey)
+      .some((key) => causes.has(key) && !reported.has(key)),
+  );
   return blockerLines(fresh).map((line) => ({
     type: "Warning",
     reason: machineEventReasons.drainBlocked,

@@ -8,6 +8,7 @@ import {
   nodeOlderThanMachine,
   nodeUnhealthy,
   type OperationEvent,
+  type OperationUpdate,
   phaseOf,
   updateResults,
   formatGoDuration,
@@ -23,7 +24,7 @@ import { isLeftoverNode } from "../../model/old-node.ts";
 import { isProtected, protectedFromNodeMessage } from "../../model/deletion-protection.ts";
 import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { statusOf, withOperation, withPhase, type OperationUpdate } from "../../model/status-change.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";

@@ -4,11 +4,13 @@ import {
   healthTimedOut,
   healthTimeoutReset,
   type HoldEvent,
+  isReported,
   joinTimedOut,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
   type OperationEvent,
+  type OperationUpdate,
   phaseOf,
   readOperation,
   unknownNodeName,
@@ -19,7 +21,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isReported, type OperationUpdate, withOperation, withPhase, withText } from "../../model/status-change.ts";
+import { withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 
 /** Interval in which a machine whose timeout has passed waits for a response of the API servers, milliseconds. */

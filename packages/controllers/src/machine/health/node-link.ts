@@ -1,7 +1,13 @@
-import { labelKeys, type Machine, machineEventReasons, type MachineStatus, nodeOfAnotherVm } from "@millwright/core";
+import {
+  isReported,
+  labelKeys,
+  type Machine,
+  machineEventReasons,
+  type MachineStatus,
+  nodeOfAnotherVm,
+} from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isReported } from "../../model/status-change.ts";
 
 /**
  * The label `node` when it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver

@@ -1,3 +1,4 @@
+import { isReported } from "@millwright/core";
 import type { Hold } from "../../model/hold.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
@@ -28,11 +29,10 @@ function keepMachine(snapshot: MachineSnapshot, hold: Hold, now: Date): MachineD
     stage === undefined
       ? withOperation(statusOf(machine), { description, state: "Processing", type: "Delete" }, now)
       : statusAt(snapshot, stage, description, "Processing", now);
-  const isReported = status.lastOperation === machine.status?.lastOperation;
   return {
     actions: [],
     status,
-    because: isReported || event === undefined ? [] : [{ ...event, message }],
+    because: event === undefined || isReported(statusOf(machine), description, stage) ? [] : [{ ...event, message }],
     ...requeue,
   };
 }
