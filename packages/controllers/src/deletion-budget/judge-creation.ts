@@ -6,13 +6,15 @@ export interface Creation {
   readonly className: string;
   readonly count: number;
   readonly budget: SetBudget;
-  /** VMs of the class without Machine; `count` of them matter. */
-  readonly ownerless: (count: number) => OwnerlessVms;
+  /** VMs of the class without Machine; `count` of them matter. `undefined`: not looked up yet. */
+  readonly ownerless: (count: number) => OwnerlessVms | undefined;
 }
 
 /** Whether machines may be created now. */
 export type CreationVerdict =
   | { readonly verdict: "proceed" }
+  /** It depends on the VMs without Machine, which are not looked up yet. */
+  | { readonly verdict: "unknown"; readonly count: number }
   /** The VMs of the class are being listed. */
   | { readonly verdict: "wait"; readonly forMs: number }
   | { readonly verdict: "held"; readonly held: HeldDeletions };
@@ -31,6 +33,7 @@ export function judgeCreation({ className, count, budget, ownerless }: Creation)
   if (count <= limit) return proceed;
   const suspicious = lossLimit({ inService: count, loss: 0 }, share) + 1;
   const vms = ownerless(suspicious);
+  if (vms === undefined) return { verdict: "unknown", count: suspicious };
   if (vms.state === "listing") return { verdict: "wait", forMs: vms.forMs };
   if (vms.count < suspicious) return proceed;
   return {

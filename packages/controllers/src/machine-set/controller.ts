@@ -27,16 +27,17 @@ import { ownerGuards } from "../guards/owner-guards.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
-import type { VmCensus } from "../model/deletion-budget.ts";
+import type { OwnerlessVms, VmCensus } from "../model/deletion-budget.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
 import { withSetConditions } from "./cluster-api-conditions.ts";
-import { changesReplicas, decideMachineSet } from "./decide.ts";
+import { changesReplicas } from "./decide.ts";
+import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
-import { expectedReplicasOf } from "./expected-replicas.ts";
+import { expectedReplicasOf, lacksExpectedMachines } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
-import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
+import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending, SetMemory } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 import { trackUnexplainedSets } from "./unexplained-sets.ts";
 import { settleUnanswered } from "./unanswered-requests.ts";
@@ -140,32 +141,36 @@ export function createMachineSetController(
     const machineCrd = crdGuard?.stateOf("Machine");
     // Recorded on the set, from which a user may remove it.
     if (expectedReplicasOf(set) !== undefined) vanished.forget(key);
-    const memory = {
-      isCrdDeletionAllowed:
-        machineCrd !== undefined && "isDeletionAllowed" in machineCrd && machineCrd.isDeletionAllowed,
-      isCrdTerminating: machineCrd?.state === "terminating",
+    const memory: SetMemory = {
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),
-      orphaning: orphaning.stateOf(set),
       releasedBefore: releases.get(key),
       isUnexplained: unexplained.observe(set, caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length),
-      margins: margins.current(),
       vanished: vanished.countOf(key),
     };
     const observed = observeMachineSet(context, set);
     const className = set.spec.template.spec.class?.name ?? "";
     const snapshot: MachineSetSnapshot = {
       ...observed,
-      ...memory,
+      memory,
+      machineCrd: {
+        isDeletionAllowed:
+          machineCrd !== undefined && "isDeletionAllowed" in machineCrd && machineCrd.isDeletionAllowed,
+        isTerminating: machineCrd?.state === "terminating",
+      },
+      orphaning: orphaning.stateOf(set),
+      margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),
-      ownerless: (count) => census?.ownerless(className, count) ?? { state: "known", count: 0 },
-      hasNoOwnerlessVms: () => census?.hasNoOwnerless(className) ?? false,
+      // Only where a set waits for machines: it may request a list of VMs.
+      hasNoOwnerlessVms: lacksExpectedMachines(observed) && census?.hasNoOwnerless(className) === true,
     };
-    releasesNow.set(key, snapshot.released?.length ?? 0);
+    releasesNow.set(key, snapshot.claim.released?.length ?? 0);
     const now = clock.now();
     const inputs = observeConditionInputs(context, set, snapshot.claim.owned, snapshot.nodes, judge);
-    return withSetConditions(decideMachineSet(snapshot, now), snapshot, inputs, now);
+    const ownerless = (count: number): OwnerlessVms =>
+      census?.ownerless(className, count) ?? { state: "known", count: 0 };
+    return withSetConditions(decideWithVms(snapshot, ownerless, now), snapshot, inputs, now);
   };
   /** In one turn of the event loop: otherwise two sets could use the same budget. */
   const decideAndEnter = (set: MachineSet): MachineSetDecision => {

@@ -39,6 +39,7 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
   readonly blocked?: ScaleUpBlocker;
+  readonly lacksOwnerless?: number;
   /** Machines that would be deleted if they were not protected. */
   readonly kept: readonly Machine[];
   /** Deletions that begin with these actions. */
@@ -62,7 +63,7 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes, areNodesUnread = false, isCrdTerminating = false } = snapshot;
+  const { set, claim, nodes, areNodesUnread = false, memory: { pending, isUnexplained } = {} } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
@@ -80,7 +81,7 @@ export function decideMembers(
     isFrozen,
     budget: snapshot.budget,
     ownerless: snapshot.ownerless,
-    isUnexplained: snapshot.isUnexplained,
+    isUnexplained,
     isMinReadyHonored: snapshot.deployment !== undefined && honoredMinReadySeconds(snapshot.deployment) > 0,
     surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.
@@ -104,7 +105,7 @@ export function decideMembers(
       .map((machine) => patchOf(set, machine, preservation)),
     ...begins.map(({ machine }) => deletionOf(machine)),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
-    ...(create > 0 && claim.adopt.length === 0 && !isCrdTerminating
+    ...(create > 0 && claim.adopt.length === 0 && snapshot.machineCrd?.isTerminating !== true
       ? [{ kind: "CreateMachines", count: create } as const]
       : []),
   ];

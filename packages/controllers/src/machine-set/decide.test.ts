@@ -46,7 +46,7 @@ interface Case {
 }
 
 /** Decides about a set and machines; those of `strangers` are its own without its labels. */
-function decide({ set: change = {}, owned = [], orphans = [], strangers = [], ...rest }: Case) {
+function decide({ set: change = {}, owned = [], orphans = [], strangers = [], failure, pending, ...rest }: Case) {
   const set = aMachineSet(change);
   const machines = [
     ...owned.map((each, index) => machine(`m${index}`, ownedBy(set), each)),
@@ -56,7 +56,10 @@ function decide({ set: change = {}, owned = [], orphans = [], strangers = [], ..
   const isWanted = ({ metadata }: Machine) =>
     set.metadata.deletionTimestamp !== undefined || metadata.labels?.["name"] === "pool";
   const claim = claimObjects(set, machines, isWanted);
-  return decideMachineSet({ set, claim, problems: validateMachineSet(set), ...rest }, now);
+  return decideMachineSet(
+    { set, claim, problems: validateMachineSet(set), memory: { failure, pending }, ...rest },
+    now,
+  );
 }
 
 const line = ({ kind, ...rest }: MachineSetAction): string =>

@@ -43,7 +43,7 @@ function deletionWithSet(machine: Machine): MachineSetAction {
  * garbage collector did not see. Protected machines are kept, and the set with them.
  */
 function decideDeletion(snapshot: MachineSetSnapshot): readonly MachineSetAction[] {
-  const { set, claim, pending, orphaning, protectedBy } = snapshot;
+  const { set, claim, memory: { pending } = {}, orphaning, protectedBy } = snapshot;
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
   if (orphaning === "waiting" || isOrphaning(set)) return [];
@@ -65,7 +65,7 @@ export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =
 
 /** When time alone changes the decision: the timeout of a missing response, the end of a preservation, or of the time for which a released machine counts. */
 function requeueOf(
-  { claim, pending, released = [] }: MachineSetSnapshot,
+  { claim, memory: { pending } = {} }: MachineSetSnapshot,
   now: Date,
 ): { readonly requeueAfterMs?: number } {
   const expiries = machinesWhere(claim.owned, isFailed)
@@ -73,7 +73,7 @@ function requeueOf(
     .filter((leftMs) => leftMs > 0);
   const requeueAfterMs = Math.min(
     pending?.overdueInMs ?? Infinity,
-    releasedMachines(released, now).changesInMs ?? Infinity,
+    releasedMachines(claim.released ?? [], now).changesInMs ?? Infinity,
     ...expiries,
   );
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
@@ -116,7 +116,7 @@ interface StatusChange {
 
 /** A failure is reported only while there is something left to retry. */
 function statusAfter(
-  { set, claim, problems, failure, deployment, budget }: MachineSetSnapshot,
+  { set, claim, problems, memory: { failure } = {}, deployment, budget }: MachineSetSnapshot,
   actions: readonly MachineSetAction[],
   { freeze, protection, held = budget?.requested }: StatusChange,
   now: Date,
@@ -149,12 +149,12 @@ function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetD
 
 /** Maintains the number of machines, and freezes the set. */
 function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], now: Date): MachineSetDecision {
-  const { set, deployment, pending, budget, margins = defaultOvershootMargins } = snapshot;
+  const { set, deployment, memory = {}, budget, margins = defaultOvershootMargins } = snapshot;
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
-  const released = releasedMachines(snapshot.released ?? [], now);
-  const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore, released, snapshot.releasedBefore);
-  const room = limits.upper - controlled - released.recent - (pending?.count ?? 0);
+  const released = releasedMachines(snapshot.claim.released ?? [], now);
+  const freeze = decideFreeze(set, controlled, limits, memory.countBefore, released, memory.releasedBefore);
+  const room = limits.upper - controlled - released.recent - (memory.pending?.count ?? 0);
   const { kept, ...members } = decideMembers(snapshot, room, freeze.isFrozen, now);
   const protection = protectedState(snapshot, kept);
   const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
@@ -178,7 +178,7 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
  * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
-  const { set, claim, problems, vanished = 0 } = snapshot;
+  const { set, claim, problems, memory: { vanished = 0 } = {} } = snapshot;
   if (set.metadata.deletionTimestamp != null)
     return { ...decideTerminating(snapshot, now), ...requeueOf(snapshot, now) };
   const because = invalidSpecEvents(problems, set.status?.machineSetCondition);

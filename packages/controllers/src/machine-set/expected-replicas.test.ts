@@ -98,15 +98,14 @@ describe("a set that is missing machines", () => {
   });
 
   it("expects none where the CRD allows their deletion", () => {
-    expect(kinds(decide(aMachineSet(expects("3")), [{}], { isCrdDeletionAllowed: true }))).toEqual([
-      "PatchSet",
-      "CreateMachines",
-    ]);
+    expect(
+      kinds(decide(aMachineSet(expects("3")), [{}], { machineCrd: { isDeletionAllowed: true, isTerminating: false } })),
+    ).toEqual(["PatchSet", "CreateMachines"]);
   });
 
   it("creates none while the CRD is terminating: the API server would reject them", () => {
     expect(
-      kinds(decide(aMachineSet(), [beingDeleted()], { isCrdDeletionAllowed: true, isCrdTerminating: true })),
+      kinds(decide(aMachineSet(), [beingDeleted()], { machineCrd: { isDeletionAllowed: true, isTerminating: true } })),
     ).toEqual([]);
   });
 

@@ -17,12 +17,12 @@ export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): 
 export function lacksExpectedMachines({
   set,
   claim,
-  isCrdDeletionAllowed = false,
-  hasNoOwnerlessVms,
-}: Pick<MachineSetSnapshot, "set" | "claim" | "isCrdDeletionAllowed" | "hasNoOwnerlessVms">): boolean {
-  if (isCrdDeletionAllowed) return false;
+  machineCrd,
+  hasNoOwnerlessVms = false,
+}: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "hasNoOwnerlessVms">): boolean {
+  if (machineCrd?.isDeletionAllowed === true) return false;
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
-  return countWhere(claim.owned, isPresent) < expected && hasNoOwnerlessVms?.() !== true;
+  return countWhere(claim.owned, isPresent) < expected && !hasNoOwnerlessVms;
 }
 
 /**

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import { aMachine, aMachineDeployment, aMachineSet, inPhase, named, ownedBy } from "../testing/builders.ts";
 import { decideMachineSet } from "./decide.ts";
+import { decideWithVms } from "./decide-with-vms.ts";
 import { planReplicas } from "./plan-replicas.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -72,17 +73,14 @@ describe("a set whose missing machines may still have VMs", () => {
   ) {
     const set = aMachineSet({ spec: { replicas } });
     const scopes = [{ kind: "MachineSet", name: "pool", inService: 0, loss: 0 } as const];
-    return decideMachineSet(
-      {
-        set,
-        claim: claimObjects(set, [], () => true),
-        problems: validateMachineSet(set),
-        budget: budget({ scopes, ...change }),
-        isUnexplained,
-        ...(vms === undefined ? {} : { ownerless: () => vms }),
-      },
-      now,
-    );
+    const snapshot = {
+      set,
+      claim: claimObjects(set, [], () => true),
+      problems: validateMachineSet(set),
+      budget: budget({ scopes, ...change }),
+      memory: { isUnexplained },
+    };
+    return vms === undefined ? decideMachineSet(snapshot, now) : decideWithVms(snapshot, () => vms, now);
   }
   const created = ({ actions }: ReturnType<typeof decideEmpty>): number =>
     actions.reduce((sum, action) => sum + (action.kind === "CreateMachines" ? action.count : 0), 0);
@@ -104,7 +102,7 @@ describe("a set whose missing machines may still have VMs", () => {
       owned: [],
       now,
       budget: budget({ scopes: [] }),
-      ownerless: () => ({ state: "known", count: 20 }),
+      ownerless: new Map([[11, { state: "known", count: 20 }]]),
     });
     expect([create, rest?.held?.scope.name]).toEqual([0, ""]);
   });

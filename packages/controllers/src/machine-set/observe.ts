@@ -17,7 +17,7 @@ import { isProtected } from "../model/deletion-protection.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { type MachineList, machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
-import type { MachineSetSnapshot } from "./snapshot.ts";
+import type { ClaimedMachines, MachineSetSnapshot } from "./snapshot.ts";
 
 type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
 
@@ -66,12 +66,12 @@ function claimMachines(
   set: MachineSet,
   { controlled, others }: SetSources,
   isWanted: MachinePredicate,
-): Pick<MachineSetSnapshot, "claim" | "released"> {
+): ClaimedMachines {
   const owned = machinesWhere(controlled, isWanted);
   const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
   const free = others.filter((machine) => controllerRefOf(machine) === undefined);
   const { adopt, release } = claimObjects(set, [...doubtful, ...free], isWanted);
-  return { claim: { owned, adopt, release }, released: releasedFrom(set.metadata.uid ?? "", free) };
+  return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free) };
 }
 
 /** The snapshot of a set and its machines from these sources. */
@@ -80,7 +80,7 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   // A terminating set, and one with an invalid spec, keeps the machines that it controls, whatever its selector.
   const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
   const { selector } = set.spec;
-  const { claim, released = [] } = claimMachines(
+  const claim = claimMachines(
     set,
     sources,
     keepsAll ? all : selector === undefined ? none : predicateFor(sources.controlled, isSelectedBy, selector),
@@ -88,7 +88,6 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   return {
     set,
     claim,
-    released,
     controlled: sources.controlled.length,
     ...deploymentFacts(deploymentOf(set, sources.deployment)),
     nodes: sources.nodesOf(claim.owned),

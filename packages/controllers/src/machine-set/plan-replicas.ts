@@ -32,6 +32,8 @@ export interface ReplicaPlan {
   readonly kept: readonly Machine[];
   /** Deletions that the budget holds, and when a rate allows more. */
   readonly budget?: Omit<AllowedDeletions, "allowed">;
+  /** How many VMs without Machine matter, whose number the facts lack: nothing is created. */
+  readonly lacksOwnerless?: number;
   /** Why missing machines are not created, not even by a later reconcile. */
   readonly blocked?: ScaleUpBlocker;
 }
@@ -56,8 +58,8 @@ export interface ReplicaFacts {
   readonly isFrozen?: boolean;
   /** Absent: all deletions are allowed. */
   readonly budget?: SetBudget | undefined;
-  /** VMs of the class without Machine; `count` of them matter. Absent: none. */
-  readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
+  /** VMs of the class without Machine, by how many of them matter. Absent: there are none. */
+  readonly ownerless?: ReadonlyMap<number, OwnerlessVms> | undefined;
   /** Whether the status counts machines that are missing. Default: not. */
   readonly isUnexplained?: boolean | undefined;
   /** Whether machines count as available only after `spec.minReadySeconds`. Default: at once. */
@@ -104,14 +106,17 @@ function holdCreation(
   before: ReplicaPlan["budget"],
 ): Partial<ReplicaPlan> {
   if (ownerless === undefined) return {};
-  const compared = isUnexplained ? ownerless(1) : undefined;
-  if (compared?.state === "listing") return awaitList(before, compared.forMs);
+  const compared = ownerless.get(1);
+  if (isUnexplained && compared === undefined) return { create: 0, lacksOwnerless: 1 };
+  if (isUnexplained && compared?.state === "listing") return awaitList(before, compared.forMs);
   if (budget === undefined) return {};
   const className = set.spec.template.spec.class?.name ?? "";
-  const judged = judgeCreation({ className, count, budget, ownerless });
+  const judged = judgeCreation({ className, count, budget, ownerless: (from) => ownerless.get(from) });
   switch (judged.verdict) {
     case "proceed":
       return {};
+    case "unknown":
+      return { create: 0, lacksOwnerless: judged.count };
     case "wait":
       return awaitList(before, judged.forMs);
     case "held":

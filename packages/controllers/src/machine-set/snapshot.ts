@@ -11,50 +11,67 @@ import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ScaleUpBlocker } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
 
+/** The machines of a set, and those that come or go. */
+export interface ClaimedMachines extends Claims<Machine> {
+  readonly owned: MachineList;
+  /** Those that the set released, and that still exist without a controller. Default: none. */
+  readonly released?: readonly Machine[];
+}
+
 /** The state that a reconcile of a MachineSet is based on. */
 export interface MachineSetSnapshot {
   readonly set: MachineSet;
-  readonly claim: Claims<Machine> & { readonly owned: MachineList };
+  readonly claim: ClaimedMachines;
   /** The deployment that controls the set, with defaults; none while its spec is invalid. */
   readonly deployment?: MachineDeployment | undefined;
   /** The protected deployment that controls the set: a terminating set then deletes none of its machines. Default: none. */
   readonly protectedBy?: Protector | undefined;
   /** Machines that the set controls, by its UID, whatever its selector, terminating ones included. Default: those of the claim. */
   readonly controlled?: number;
-  /** Machines that the set released, and that still exist without a controller. Default: none. */
-  readonly released?: readonly Machine[];
-  /** How many of these the last reconcile saw. Default: none. */
-  readonly releasedBefore?: number | undefined;
   /** Whether the set is deleted without its machines. Default: not. */
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
-  /** Machines that the last reconcile saw. Default: those of the stored status. */
-  readonly countBefore?: number | undefined;
-  /** Whether machines are missing that the status of the set counted when this process first saw it. Default: not. */
-  readonly isUnexplained?: boolean;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Whether the Nodes were never listed, so that their annotations are not known. Default: false. */
   readonly areNodesUnread?: boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
+  /** What this process remembers of the set. Default: nothing. */
+  readonly memory?: SetMemory;
+  /** The CRD of machines, while it is being deleted or may be. Default: neither. */
+  readonly machineCrd?: MachineCrd;
+  /** Absent: all deletions are allowed. */
+  readonly budget?: SetBudget | undefined;
+  /** VMs of the class without Machine, by how many of them matter; see {@link MachineSetDecision.lacksOwnerless}. Absent: there are none. */
+  readonly ownerless?: ReadonlyMap<number, OwnerlessVms>;
+  /** Whether it is known that no VM of the class is without Machine: then missing machines do not exist. Default: not. */
+  readonly hasNoOwnerlessVms?: boolean;
+  /** Default: `defaultOvershootMargins`. */
+  readonly margins?: OvershootMargins | undefined;
+}
+
+/** What a process remembers of a set between two reconciles. */
+export interface SetMemory {
+  /** Machines that the last reconcile saw. Default: those of the stored status. */
+  readonly countBefore?: number | undefined;
+  /** Released machines that the last reconcile saw. Default: none. */
+  readonly releasedBefore?: number | undefined;
+  /** Whether machines are missing that the status of the set counted when this process first saw it. Default: not. */
+  readonly isUnexplained?: boolean;
+  /** Machines that are missing since the API server went back to an earlier state; see `VanishedMachines`. Default 0. */
+  readonly vanished?: number;
   /** The last failed attempt to create or delete machines, until one succeeds. */
   readonly failure?: ReplicaFailure | undefined;
   /** Requests without a response whose effect has not been seen. */
   readonly pending?: Pending | undefined;
-  /** Whether the CRD of machines allows that they are deleted with it: then none of them are waited for. Default: not. */
-  readonly isCrdDeletionAllowed?: boolean;
-  /** Whether the CRD of machines is terminating, so that the API server accepts no new ones. Default: not. */
-  readonly isCrdTerminating?: boolean;
-  /** Machines that are missing since the API server went back to an earlier state; see `VanishedMachines`. Default 0. */
-  readonly vanished?: number;
-  /** Absent: all deletions are allowed. */
-  readonly budget?: SetBudget | undefined;
-  /** VMs of the class without Machine; `count` of them matter. Absent: none. */
-  readonly ownerless?: ((count: number) => OwnerlessVms) | undefined;
-  /** Whether it is known that no VM of the class is without Machine: then missing machines do not exist. Default: not. */
-  readonly hasNoOwnerlessVms?: (() => boolean) | undefined;
-  /** Default: `defaultOvershootMargins`. */
-  readonly margins?: OvershootMargins | undefined;
+}
+
+/** What a set depends on of the CRD of machines. */
+export interface MachineCrd {
+  /** Whether it allows that machines are deleted with it: then none of them are waited for. */
+  readonly isDeletionAllowed: boolean;
+  /** Whether it is terminating, so that the API server accepts no new machines. */
+  readonly isTerminating: boolean;
 }
 
 /** Creations and deletions with unknown results. */
@@ -89,6 +106,8 @@ export type MachineSetAction =
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
   /** Why missing machines are not created. */
   readonly blocked?: ScaleUpBlocker;
+  /** How many VMs without Machine matter to the decision, which lacks their number in `ownerless`: it creates nothing. */
+  readonly lacksOwnerless?: number;
   /** Deletions that begin with its actions, for the deletion budget. Default: none. */
   readonly begins?: readonly SetDeletion[];
   /** Whether an annotation approves these. Default: not. */

@@ -58,7 +58,7 @@ it("has a set wait for them instead of creating others, by an annotation that a 
         set: declared,
         claim: claimObjects(declared, [machine("left")], () => true),
         problems: validateMachineSet(declared),
-        vanished,
+        memory: { vanished },
       },
       now,
     );
@@ -83,7 +83,7 @@ it.each([true, false])("waits for no machine where no VM is without Machine: %s"
       set: waiting,
       claim: claimObjects(waiting, [machine("left")], () => true),
       problems: validateMachineSet(waiting),
-      hasNoOwnerlessVms: () => hasNoOwnerlessVms,
+      hasNoOwnerlessVms,
     },
     now,
   );

@@ -292,7 +292,9 @@ export function buildSet(state: OwnerState): BuiltState<MachineSetSnapshot> {
       problems: state.isInvalid ? [theProblem] : [],
       // A set that is frozen stays so as long as it has far too many.
       controlled: state.isFrozen ? 1000 : owned.length,
-      ...(state.isCreationRejected ? { failure: { reason: "FailedCreate", message: creationFailure } } : {}),
+      ...(state.isCreationRejected
+        ? { memory: { failure: { reason: "FailedCreate", message: creationFailure } } }
+        : {}),
     },
     inputs: conditionInputsOf(state, deployment),
     deployment,
