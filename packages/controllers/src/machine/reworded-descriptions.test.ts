@@ -1,7 +1,7 @@
 import type { Machine, MachineStatus } from "@millwright/core";
 import type * as core from "@millwright/core";
 import { equalJson } from "@millwright/kube";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { machineConditions } from "../conditions/machine/machine-conditions.ts";
 import { drainDelays, isPast } from "../conditions/machine/deleting.ts";
 import { ownerRemediated } from "../conditions/machine/remediation.ts";
@@ -27,13 +27,12 @@ import {
   waiting,
   withVm,
 } from "../testing/snapshots.ts";
-import { decideMachine } from "./decide.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
-const words = vi.hoisted(() => ({ areOthers: false }));
+const words = { areOthers: false };
 
 /** Each letter becomes another one: no sentence is left. The markers of the stages are MCM's, and stay. */
-vi.mock("@millwright/core", async (original) => {
+vi.doMock("@millwright/core", async (original) => {
   const actual = await original<typeof core>();
   const reword = (text: string, stage: core.DeletionStage | undefined): string => {
     if (!words.areOthers) return text;
@@ -50,6 +49,14 @@ vi.mock("@millwright/core", async (original) => {
     },
   };
   return { ...actual, ...replaced };
+});
+
+// Files share a worker: the modules of others may be loaded already, without the other words.
+vi.resetModules();
+const { decideMachine } = await import("./decide.ts");
+afterAll(() => {
+  vi.doUnmock("@millwright/core");
+  vi.resetModules();
 });
 
 const MINUTE = 60_000;

@@ -29,7 +29,7 @@ export const isReported = (
   stage?: DeletionStage,
 ): boolean => lastOperation?.description === renderOperation(events, stage);
 
-/** Whether the last operation of a status is another attempt of the same call, with the same result. */
+/** Whether two statuses report attempts of the same call with the same result. */
 export function isNextAttempt(before: MachineStatus, after: MachineStatus): boolean {
   const [a, b] = [readOperation(before), readOperation(after)];
   const fields = ["reason", "stage", "message", "unreachableNode"] as const;

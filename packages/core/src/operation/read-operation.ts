@@ -79,7 +79,7 @@ function partsOf(
   return { ...named, ...volumes, ...(others === undefined ? {} : { otherVolumes: Number(others) }) };
 }
 
-/** What a description says before the marker of a stage, without the attempts. A full stop before the marker may be that of a message, or not. */
+/** The part of a description before the marker of a stage, without the attempts. A full stop before the marker may be that of a message, or not. */
 function textBefore(stage: DeletionStage | undefined, description: string): string {
   const bare = description.replace(attemptsNote, "");
   if (stage === undefined) return bare;
