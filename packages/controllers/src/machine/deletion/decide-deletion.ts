@@ -6,6 +6,7 @@ import {
   isReported,
   machineEventReasons,
   machineDeleted,
+  type MachineStatus,
   type OperationState,
   eventsText,
   type OperationEvents,
@@ -87,13 +88,9 @@ export function beforeStages(snapshot: MachineSnapshot): MachineDecision | undef
 }
 
 /** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
-const isFirstStatus = (
-  snapshot: MachineSnapshot,
-  stage: DeletionStage,
-  happened: OperationEvents | undefined,
-): boolean =>
+const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, status: MachineStatus): boolean =>
   markedStage(snapshot) === undefined &&
-  (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && detailsOf(happened ?? "")?.reason === "Drained"));
+  (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && readOperation(status).reason === "Drained"));
 
 /** Runs stages from the marked one on, until one has to wait or the machine is deleted. */
 function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
@@ -118,7 +115,7 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
         actions,
         status,
         // The first status of a deletion, which the next one replaces at once.
-        ...(result.isBrief === true && isFirstStatus(snapshot, stage, happened) ? { isStatusBrief: true } : {}),
+        ...(result.isBrief === true && isFirstStatus(snapshot, stage, status) ? { isStatusBrief: true } : {}),
         because: [...earlier, ...because],
         ...(result.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs }),
       };
