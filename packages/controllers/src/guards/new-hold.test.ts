@@ -22,7 +22,7 @@ const maintenanceGuard: Guard<Machine> = {
       ? {
           by: "maintenance",
           holds: "deletion",
-          message: "Deletion paused: the rack is being repaired. To go on, remove label maintenance",
+          message: "Deletion paused: the rack is being serviced. To go on, remove label maintenance",
           remedy: "To go on, remove label maintenance",
           event: { type: "Warning", reason: "Maintenance" },
           requeueAfterMs: 60_000,
@@ -63,7 +63,7 @@ it("is a guard in the list: the machine keeps its VM, and status, event, report,
   const { deletionPaused, next } = machineReport(facts, [], testNow, hold);
   expect([deletionPaused, next.person]).toEqual([hold.message, `${hold.remedy}.`]);
 
-  const condition = { type: "Maintenance", status: "True", reason: "RackRepair" } as const;
+  const condition = { type: "Maintenance", status: "True", reason: "RackService" } as const;
   expect(reportHold([], { ...hold, condition }, { now: testNow })).toMatchObject({
     conditions: [{ ...condition, message: hold.message }],
     because: [{ reason: "Maintenance" }],

@@ -52,6 +52,10 @@ export interface MembersDecision {
 const preservationIn = ({ set, claim, nodes, areNodesUnread }: MachineSetSnapshot): AutoPreservation =>
   areNodesUnread === true ? new Map() : planAutoPreservation(set, claim.owned, nodes);
 
+/** Machines about to be adopted count as soon as they are ours; creating before would overshoot. A CRD that is terminating accepts none. */
+const mayCreate = ({ claim, machineCrd }: MachineSetSnapshot): boolean =>
+  claim.adopt.length === 0 && machineCrd?.isTerminating !== true;
+
 /**
  * What a set does with its machines: adoption and release, inherited fields, deletions and creations.
  *
@@ -104,10 +108,7 @@ export function decideMembers(
       .filter(({ metadata }) => !going.has(metadata.name))
       .map((machine) => patchOf(set, machine, preservation)),
     ...begins.map(({ machine }) => deletionOf(machine)),
-    // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
-    ...(create > 0 && claim.adopt.length === 0 && snapshot.machineCrd?.isTerminating !== true
-      ? [{ kind: "CreateMachines", count: create } as const]
-      : []),
+    ...(create > 0 && mayCreate(snapshot) ? [{ kind: "CreateMachines", count: create } as const] : []),
   ];
   return { actions, begins, ...why };
 }
