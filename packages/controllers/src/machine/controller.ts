@@ -6,6 +6,7 @@ import { machineGuards } from "../guards/machine-guards.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { Guard } from "../model/hold.ts";
 import type { Live } from "../model/live.ts";
+import type { OperationView } from "../model/operation.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
@@ -114,8 +115,9 @@ export function createMachineController(
   const { driver, settings, workers, vmOwners, wrapOperations = (all) => all } = options;
   const { caches, namespace, clock, random, log } = context;
   const memory: MachineMemory = createMachineMemory(context, settings, wrapOperations);
-  // Nothing is enqueued before the controller exists.
-  const enqueue: Controller["enqueue"] = (...request) => controller.enqueue(...request);
+  let made: Controller | undefined;
+  // What changes before the controller exists needs no key: it starts with all of them.
+  const enqueue: Controller["enqueue"] = (...request) => made?.enqueue(...request);
   const remediations = createRemediationWatch(context, settings, { enqueue });
   const executor = createMachineExecutor(context, {
     ...memory,
@@ -125,7 +127,7 @@ export function createMachineController(
     enqueue: ({ metadata }) => enqueue(`${namespace}/${metadata.name}`),
   });
   const statuses = createMachineStatusWriter(clock, executor.machines, caches.machines.store);
-  const operationOf = memory.operations.get;
+  const operationOf = (uid: string): OperationView | undefined => memory.operations.get(uid);
   const guards = machineGuards(context, {
     operationOf,
     holderOf: (machine) => vmHolderOf(machine, operationOf(machine.metadata.uid ?? ""), { context, vmOwners }),
@@ -157,6 +159,7 @@ export function createMachineController(
     log,
     reconcile: (key) => reconcileMachine(key, reconciler),
   });
+  made = controller;
   wireTriggers(context, controller, reconciler, options);
   return {
     controller: {
