@@ -30,6 +30,7 @@ function sharedShapes(): SharedShapes {
     [selector, "[label selector](#label-selectors)"],
     [shapeOf(schemaAt("Machine", "spec")), "[spec of a Machine](#machine)"],
     [shapeOf(schemaAt("Machine", "status", "lastOperation")), "[operation](#operations)"],
+    [shapeOf(schemaAt("MachineSet", "status", "lastOperation")), "[operation](#operations) without `details`"],
     [shapeOf(schemaAt("Machine", "spec", "class")), "[class reference](#class-references)"],
     [shapeOf(schemaAt("MachineDeployment", "status", "failedMachines")), "list of [failed machines](#failed-machines)"],
   ]);

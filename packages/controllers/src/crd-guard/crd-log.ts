@@ -1,7 +1,7 @@
 import type { MachineKind } from "@millwright/core";
 import { customResourceDefinitionResource as type, describeType, type Log, messageOf } from "@millwright/kube";
 import type { CrdState } from "../model/crd-state.ts";
-import { remedy } from "./paused-messages.ts";
+import { remedy } from "./crd-hold.ts";
 
 /** Logs each change of a CRD, and once for all kinds that CRDs cannot be read. */
 export interface CrdLog {

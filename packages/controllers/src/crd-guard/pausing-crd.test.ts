@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DeletionVerdict } from "../model/crd-guard.ts";
 import type { CrdState } from "../model/crd-state.ts";
 import { pausedBy } from "./pausing-crd.ts";
-import { deletionPausedMessage, pausedMessage } from "./paused-messages.ts";
+import { deletionPausedMessage, pausedMessage } from "./crd-hold.ts";
 
 const established: CrdState = { name: "own", state: "established", createdAt: 0, isDeletionAllowed: false };
 const terminating: CrdState = {

@@ -11,9 +11,6 @@ import type { DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
 import { approvalRemedy } from "../model/held-deletion.ts";
 import { approvalOf } from "./approval.ts";
 
-/** Time after which a hold is judged again, milliseconds: losses end, and machines come into service. */
-export const HELD_RETRY_MS = 30_000;
-
 const causes: Readonly<Record<DeletionCause, string>> = {
   "scale-down": "scale-down",
   rollout: "rollout",

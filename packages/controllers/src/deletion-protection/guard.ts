@@ -1,19 +1,10 @@
-import { type Machine, machineEventReasons } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "../cluster/context.ts";
-import { protectedMachineMessage, protectionRemedy, type Protector } from "../model/deletion-protection.ts";
-import type { Guard, Hold } from "../model/hold.ts";
+import { protectionHold } from "../model/deletion-protection.ts";
+import type { Guard } from "../model/hold.ts";
 import { markedStage } from "../model/marked-stage.ts";
 import type { OperationView } from "../model/operation.ts";
 import { createMachineProtection, watchProtection } from "./machine-protection.ts";
-
-/** The hold of a terminating Machine that is protected. */
-export const protectionHold = (protector: Protector): Hold => ({
-  by: "protection",
-  holds: "deletion",
-  message: protectedMachineMessage(protector),
-  remedy: protectionRemedy(protector),
-  event: { type: "Warning", reason: machineEventReasons.deletionPaused },
-});
 
 /** Whether the VM of a terminating machine may still be kept: its deletion is neither requested nor done. Otherwise there is nothing left to protect. */
 function isVmKept(machine: Machine, operation: OperationView | undefined): boolean {

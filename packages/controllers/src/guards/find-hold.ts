@@ -1,10 +1,9 @@
 import type { Machine } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import { findPausingCrd } from "../crd-guard/find-pausing-crd.ts";
-import { crdHoldOfMachine } from "../crd-guard/guard.ts";
-import { recordedBudgetHold } from "../deletion-budget/guard.ts";
-import { protectionHold } from "../deletion-protection/guard.ts";
-import { type MachineOwners, protectorOf } from "../model/deletion-protection.ts";
+import { crdHoldOfMachine } from "../crd-guard/crd-hold.ts";
+import { type MachineOwners, protectionHold, protectorOf } from "../model/deletion-protection.ts";
+import { recordedBudgetHold } from "../model/held-deletion.ts";
 import type { Hold } from "../model/hold.ts";
 
 /** The hold of a Machine that its object and its owners show. For commands that run beside the controllers, in the order of the guards. */

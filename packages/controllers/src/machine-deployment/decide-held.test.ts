@@ -22,7 +22,7 @@ import {
 import { decideMachineDeployment } from "./decide.ts";
 import { deploymentSnapshot } from "../testing/deployment-snapshot.ts";
 import { changeDeployment, deploymentOf, live, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";
-import { crdHoldOfOwner } from "../crd-guard/guard.ts";
+import { crdHoldOfOwner } from "../crd-guard/crd-hold.ts";
 import { decideHeld } from "./decide-held.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");

@@ -8,7 +8,8 @@ import {
   type MachineSetStatus,
 } from "@millwright/core";
 import { type ConditionState, controllerRefOf } from "@millwright/kube";
-import { type ApprovingObject, heldCondition, heldEvents, HELD_RETRY_MS } from "../deletion-budget/held-condition.ts";
+import { type ApprovingObject, heldCondition, heldEvents } from "../deletion-budget/held-condition.ts";
+import { HELD_RETRY_MS } from "../model/held-deletion.ts";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";

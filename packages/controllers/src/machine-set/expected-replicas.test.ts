@@ -14,7 +14,7 @@ import {
 } from "../testing/builders.ts";
 import { expectedReplicasOf } from "./expected-replicas.ts";
 import { decideMachineSet } from "./decide.ts";
-import { crdHoldOfOwner } from "../crd-guard/guard.ts";
+import { crdHoldOfOwner } from "../crd-guard/crd-hold.ts";
 import { decideHeld } from "./decide-held.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { machineConditions } from "../conditions/machine/machine-conditions.ts";
 import { drainDelays, isPast } from "../conditions/machine/deleting.ts";
 import { ownerRemediated } from "../conditions/machine/remediation.ts";
-import { budgetHold } from "../deletion-budget/guard.ts";
+import { budgetHold } from "../model/held-deletion.ts";
 import { isDeletionHeld } from "../model/held-deletion.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import type { FailedOperation, OperationKind } from "../model/operation.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, isGoTrue, type ObjectMeta } from "@millwright/core";
+import { annotationKeys, isGoTrue, machineEventReasons, type ObjectMeta } from "@millwright/core";
+import type { Hold } from "./hold.ts";
 
 /** What protection depends on: the metadata of an object. */
 interface Protectable {
@@ -51,6 +52,15 @@ export const protectionRemedy = ({ kind, name }: Protector): string =>
 /** Of a terminating machine that is kept. */
 export const protectedMachineMessage = (protector: Protector): string =>
   `Deletion paused: ${protector.kind} ${protector.name} is protected. No node is drained and no VM is deleted. ${protectionRemedy(protector)}`;
+
+/** The hold of a terminating Machine that is protected. */
+export const protectionHold = (protector: Protector): Hold => ({
+  by: "protection",
+  holds: "deletion",
+  message: protectedMachineMessage(protector),
+  remedy: protectionRemedy(protector),
+  event: { type: "Warning", reason: machineEventReasons.deletionPaused },
+});
 
 /** Of a machine that would be deleted because its node is. */
 export const protectedFromNodeMessage = (machine: string, node: string): string =>

@@ -1,5 +1,7 @@
-import { annotationKeys, type Machine, readOperation } from "@millwright/core";
+import { annotationKeys, eventReasons, type Machine, readOperation } from "@millwright/core";
 import type { Approver, HeldDeletions } from "./deletion-budget.ts";
+import type { MachineOwners } from "./deletion-protection.ts";
+import type { Hold } from "./hold.ts";
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
 
@@ -30,3 +32,27 @@ export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approv
   why === "share"
     ? `Deletion held for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
     : `Deletion held: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+
+/** Time after which a hold is judged again, milliseconds: losses end, and machines come into service. */
+export const HELD_RETRY_MS = 30_000;
+
+/** What all holds of the deletion budget have. A VM in service keeps its phase. */
+export const byBudget = { by: "budget", holds: "deletion", keepsPhase: true } as const;
+
+/** The hold of a Machine whose deletion needs an approval. Its deployment, or its set, reports how many are held; a Machine without either has the event itself. */
+export const budgetHold = (held: HeldDeletions, approver: Approver): Hold => ({
+  ...byBudget,
+  message: heldDeletionMessage(held, approver),
+  remedy: approvalRemedy(approver),
+  approver,
+  requeueAfterMs: HELD_RETRY_MS,
+  ...(approver.kind === "Machine" ? { event: { type: "Warning", reason: eventReasons.deletionsHeld } } : {}),
+});
+
+/** The same hold as the status of the Machine has it; `undefined` when it has none. */
+export function recordedBudgetHold(machine: Machine, { set, deployment }: MachineOwners): Hold | undefined {
+  if (!isDeletionHeld(machine)) return undefined;
+  const approver = approverOf(machine, deployment, set);
+  const message = machine.status?.lastOperation?.description ?? "";
+  return { ...byBudget, message, remedy: approvalRemedy(approver), approver };
+}

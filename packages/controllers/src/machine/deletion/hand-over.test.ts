@@ -4,7 +4,7 @@ import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
+import { crdHoldOfMachine } from "../../crd-guard/crd-hold.ts";
 import { handOverStatus } from "./hand-over.ts";
 
 const crd: CrdState = {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { aDrainView } from "../../testing/drain-views.ts";
 import { aSnapshot, type SnapshotChange } from "../../testing/snapshots.ts";
-import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
-import { protectionHold } from "../../deletion-protection/guard.ts";
+import { crdHoldOfMachine } from "../../crd-guard/crd-hold.ts";
+import { protectionHold } from "../../model/deletion-protection.ts";
 import { isDrainCarriedOut } from "./drain-carried-out.ts";
 
 const drain = aDrainView();

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { CrdState } from "../../model/crd-state.ts";
 import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, failed, running, succeeded, testNow } from "../../testing/snapshots.ts";
-import { crdHoldOfMachine } from "../../crd-guard/guard.ts";
-import { protectionHold } from "../../deletion-protection/guard.ts";
+import { crdHoldOfMachine } from "../../crd-guard/crd-hold.ts";
+import { protectionHold } from "../../model/deletion-protection.ts";
 import { decideMachine } from "../decide.ts";
 
 const crd: CrdState = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { budgetGuard, budgetHold } from "../../deletion-budget/guard.ts";
+import { budgetGuard } from "../../deletion-budget/guard.ts";
+import { budgetHold } from "../../model/held-deletion.ts";
 import type { BudgetVerdict } from "../../model/deletion-budget.ts";
 import { judge } from "../../model/hold.ts";
 import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";

@@ -1,5 +1,15 @@
-import { annotationKeys } from "@millwright/core";
+import {
+  annotationKeys,
+  crdDeletedReason,
+  crdsEstablishedConditionType,
+  eventReasons,
+  machineEventReasons,
+} from "@millwright/core";
 import type { CrdState } from "../model/crd-state.ts";
+import type { Hold } from "../model/hold.ts";
+
+/** The name of the guard. */
+export const CRD = "crd";
 
 function describeCrd({ name, state }: CrdState): string {
   switch (state) {
@@ -29,3 +39,23 @@ export const deletionPausedMessage = (crd: CrdState): string =>
 /** Of an object that creates and deletes nothing meanwhile. */
 export const pausedMessage = (crd: CrdState): string =>
   `Paused: ${describeCrd(crd)}. Nothing is created, scaled or deleted. ${remedy(crd)}`;
+
+/** The hold of a Machine whose only reason to terminate is a CRD. Its VM is in service: the phase stays. */
+export const crdHoldOfMachine = (crd: CrdState): Hold => ({
+  by: CRD,
+  holds: "deletion",
+  message: deletionPausedMessage(crd),
+  remedy: remedy(crd),
+  event: { type: "Warning", reason: machineEventReasons.deletionPaused },
+  keepsPhase: true,
+});
+
+/** The hold of an object that owns others, while a CRD takes them or the object itself. */
+export const crdHoldOfOwner = (crd: CrdState): Hold => ({
+  by: CRD,
+  holds: "everything",
+  message: pausedMessage(crd),
+  remedy: remedy(crd),
+  event: { type: "Warning", reason: eventReasons.crdDeleted },
+  condition: { type: crdsEstablishedConditionType, status: "False", reason: crdDeletedReason },
+});
