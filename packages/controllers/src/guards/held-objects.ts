@@ -10,7 +10,7 @@ export interface HeldCount {
   readonly count: number;
 }
 
-/** Holds of Machines by the first guard that holds each; one that is not known yet counts not. */
+/** Holds of Machines by the first guard that holds each; one that is not known yet is not counted. */
 function heldMachines(guards: readonly Guard<Machine>[], machines: readonly Machine[]): readonly HeldCount[] {
   const counts = new Map(guards.map(({ name }) => [name, 0]));
   for (const machine of machines) {

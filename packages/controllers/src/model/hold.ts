@@ -6,7 +6,7 @@ import type { Reason } from "./decision.ts";
 export interface Hold {
   /** The guard that holds: label of the metrics. */
   readonly by: string;
-  /** What is held of the object; `everything`: its status is written, and nothing else. */
+  /** What is held of the object; `everything`: its status is written, and nothing else. Guards of sets and deployments hold everything: see `decideGuarded`. */
   readonly holds: "deletion" | "creation" | "everything";
   /** Sentences for people: what is held, why, and what helps. Empty while that is not known yet: nothing is reported then. */
   readonly message: string;
