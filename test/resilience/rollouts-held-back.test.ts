@@ -60,14 +60,14 @@ describe("paused rollouts while the controllers are killed", () => {
       await rest(1, 3);
       await restartChangesNothing();
       expect(await untilMessage("Rollout is paused")).toBe(first);
-      const [set] = /[^/ =]+(?=\/1$)/.exec(first) ?? [];
-      await annotate({ [annotationKeys.canaryContinue]: `${set}/1` });
+      const [revision] = /[^/ =]+(?=\/1$)/.exec(first) ?? [];
+      await annotate({ [annotationKeys.canaryContinue]: `${revision}/1` });
       await count("large", 2);
       await trial.kill();
       await untilMessage("Rollout is paused at canary step 2 of 2 with 3 new machines");
       await rest(3, 1);
       await restartChangesNothing();
-      await annotate({ [annotationKeys.canaryContinue]: `${set}/2` });
+      await annotate({ [annotationKeys.canaryContinue]: `${revision}/2` });
       await trial.untilRolledOut("large");
     });
   });

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  annotationKeys,
   machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
@@ -46,9 +47,9 @@ describe("the guides to previews and rollouts", () => {
   const commandOf = async (guide: string, heading: string, index = 0): Promise<string> =>
     (await commandsOf(guide)).get(heading)?.[index] ?? "";
   const rollout = async (heading: string, index = 0) => run(await commandOf("rollouts", heading, index));
-  const newestSet = async (className: string): Promise<string> => {
+  const setOf = async (className: string): Promise<MachineSet | undefined> => {
     const { items } = await installation.api.list<MachineSet>(machineSetResource, { namespace });
-    return items.find(({ spec }) => spec.template.spec.class?.name === className)?.metadata.name ?? "";
+    return items.find(({ spec }) => spec.template.spec.class?.name === className);
   };
 
   beforeAll(async () => {
@@ -113,10 +114,12 @@ describe("the guides to previews and rollouts", () => {
         expect(await classes()).toEqual(["example Running", "example-large Running", "example-large Running"]),
       60_000,
     );
-    names["$SET"] = await newestSet("example-large");
+    const set = await setOf("example-large");
+    names["$SET"] = set?.metadata.name ?? "";
+    names["$REVISION"] = set?.metadata.annotations?.[annotationKeys.revision] ?? "";
     await eventually(async () =>
       expect((await rollout("What it waits for")).output).toContain(
-        `Rollout is paused at canary step 2 of 2 with 2 new machines: to continue, annotate the MachineDeployment with machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
+        `Rollout is paused at canary step 2 of 2 with 2 new machines: to continue, annotate the MachineDeployment with machine.millwright.dev/canary-continue=${names["$REVISION"]}/2`,
       ),
     );
     const shown = await run("millwright plan --scale fleet=3");

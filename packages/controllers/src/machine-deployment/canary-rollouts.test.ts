@@ -1,4 +1,5 @@
 import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { apiTime } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
 import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
@@ -13,16 +14,19 @@ const quick: Change<MachineDeployment> = {
 
 const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel => begunRollout({}, ...changes);
 
-const setOf = (model: RolloutModel, name: string): string =>
-  model.sets().find(({ spec }) => spec.template.spec.class?.name === name)?.metadata.name ?? "";
+/** A user ends the pauses of the rollout under way, up to a step. */
+const continueAfter =
+  (step: number): Interference =>
+  (model) => {
+    const { annotations = {} } = model.deployment().metadata;
+    model.change(annotated({ [canaryContinue]: `${annotations[annotationKeys.revision]}/${step}` }));
+    return "a user continues it";
+  };
 
 describe("a rollout in canary steps", () => {
   it("waits at each step for its time, and at a pause for a person", () => {
     const model = begun(sized(8), quick, annotated({ [canarySteps]: "1/15s,50%/pause" }));
-    const at: Record<number, Interference> = {
-      20: (it) => edit("a user continues it", annotated({ [canaryContinue]: `${setOf(it, "big")}/2` }))(it),
-    };
-    expect(transcribe(model, { at })).toMatchInlineSnapshot(`
+    expect(transcribe(model, { at: { 20: continueAfter(2) } })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 8 (8 serve), big 1 (0 serve)
       +1 big => small 8 (8 serve), big 1 (0 serve)
       Scaled down small to 7; -1 small => small 7 (7 serve, 1 go), big 1 (1 serve)
@@ -45,12 +49,10 @@ describe("a rollout in canary steps", () => {
     expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
       status: "True",
       message: expect.stringMatching(
-        /waits: Rollout is paused at canary step 1 of 1 with 1 new machine: .*canary-continue=pool-\w+\/1$/,
+        /waits: Rollout is paused at canary step 1 of 1 with 1 new machine: .*canary-continue=2\/1$/,
       ),
     });
-    const last = transcribe(model, {
-      at: { 0: (it) => edit("on", annotated({ [canaryContinue]: `${setOf(it, "big")}/1` }))(it) },
-    });
+    const last = transcribe(model, { at: { 0: continueAfter(1) } });
     expect(last).toContain("NewMachineSetAvailable");
     expect(last).toContain("end: small 0 (0 serve), big 4 (4 serve)");
   });
@@ -87,10 +89,10 @@ describe("a rollout in canary steps", () => {
     );
   });
 
-  it("gives them to the new template where no other is left", () => {
+  it("gives them to the old template also where it has none left", () => {
     const model = begun(sized(2), annotated({ [canarySteps]: "1/1h" }));
     transcribe(model);
-    // The old template has no machines to keep; the last of them is still going.
+    // The last machine of the old template is still going.
     model.change({ metadata: { annotations: { [canarySteps]: null } } });
     const slowly = (it: RolloutModel): void => {
       for (const machine of it.machines()) if (!isDeleting(machine)) it.setPhase(machine, "Running");
@@ -98,7 +100,7 @@ describe("a rollout in canary steps", () => {
     transcribe(model, { live: slowly });
     model.change(annotated({ [canarySteps]: "1/1h" }));
     model.change(sized(4));
-    expect(transcribe(model, { live: slowly })).toMatch(/end: small 0 \(0 serve, 1 go\), big 4 \(4 serve\)/);
+    expect(transcribe(model, { live: slowly })).toMatch(/end: small 2 \(2 serve, 1 go\), big 2 \(2 serve\)/);
   });
 
   it("deletes machines of both templates in proportion when it is scaled down", () => {
@@ -204,7 +206,7 @@ describe("a rollout in canary steps", () => {
       goWell(it);
       for (const { metadata } of bad) {
         it.changeMachine(metadata.name, {
-          ...beingDeleted(),
+          ...beingDeleted(apiTime(it.now())),
           status: { currentStatus: { phase: "Terminating" }, history: [entry] },
         });
       }
@@ -234,7 +236,10 @@ describe("a rollout in canary steps", () => {
       const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
       const live = (it: RolloutModel): void => {
         for (const { metadata } of it.machines().filter((each) => each.spec.class?.name === "big"))
-          it.changeMachine(metadata.name, { ...beingDeleted(), status: { currentStatus: { phase } } });
+          it.changeMachine(metadata.name, {
+            ...beingDeleted(apiTime(it.now())),
+            status: { currentStatus: { phase } },
+          });
       };
       expect(transcribe(model, { live, rounds: 6 }).includes("failed: rollout stopped")).toBe(phase === "Failed");
     },

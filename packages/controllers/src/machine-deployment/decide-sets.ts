@@ -22,6 +22,7 @@ import type {
   MachineDeploymentDecision,
   MachineDeploymentSnapshot,
 } from "./state/snapshot.ts";
+import { rolloutText } from "./state/rollout.ts";
 import { statusOf } from "./status.ts";
 
 const scaled = (name: string, before: number, after: number): Reason => ({
@@ -47,20 +48,60 @@ export function decideCreation(
   const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(recoveredSize), limits);
   const set = newMachineSet(deployment, replicas, newRevision(sets.oldSets.map((view) => view.set)), bounds);
   const { name } = set.metadata;
+  const status = statusOf(snapshot, name, now);
+  const actions: readonly MachineDeploymentAction[] = [{ kind: "CreateMachineSet", set }];
   return {
-    actions: [{ kind: "CreateMachineSet", set }],
-    status: statusOf(snapshot, name, now),
+    // The revision of a first set follows when the set is there.
+    actions: withRecord(actions, snapshot, status, snapshot.rollout !== undefined),
+    status,
     because: replicas > 0 ? [scaled(name, 0, replicas)] : [],
   };
 }
 
-/** The deployment carries the revision of its newest set. */
-function revisionPatch(deployment: MachineDeployment, { newSet }: Sets, revision: number): MachineDeploymentAction[] {
-  if (newSet === undefined) return [];
-  const newest = Math.max(revision, revisionOf(newSet.set));
-  if (revisionOf(deployment) === newest) return [];
-  const annotations = { [annotationKeys.revision]: String(newest) };
-  return [{ kind: "PatchDeployment", patch: { metadata: { annotations } } }];
+/** Whether the rollout is over: all machines have its template, which has passed its steps. With no machines nothing is proven. */
+const isOver = ({ deployment, limits }: MachineDeploymentSnapshot, status: MachineDeploymentStatus): boolean =>
+  limits.steps !== "ahead" && (deployment.spec.replicas ?? 0) > 0 && isComplete(deployment, status);
+
+/** The record of the rollout as it is to be now; `null` when none is under way. */
+function recordOf(snapshot: MachineDeploymentSnapshot, status: MachineDeploymentStatus): string | null {
+  const { deployment, rollout, limits } = snapshot;
+  if (rollout === undefined || isOver(snapshot, status)) return null;
+  const steps = deployment.metadata.annotations?.[annotationKeys.canarySteps];
+  return rolloutText(limits.steps === "passed" && steps !== undefined ? { ...rollout, passed: steps } : rollout);
+}
+
+/**
+ * The actions with what the deployment records about its rollout: the record and the revision of its newest set. A rollout is recorded before anything of it is done. At its end the record goes, and with it the answer to
+ * its pauses.
+ *
+ * @param isCreating the newest set is created in this reconcile
+ */
+function withRecord(
+  actions: readonly MachineDeploymentAction[],
+  snapshot: MachineDeploymentSnapshot,
+  status: MachineDeploymentStatus,
+  isCreating = false,
+): readonly MachineDeploymentAction[] {
+  const { newSet, oldSets } = snapshot.sets;
+  const { annotations: own = {} } = snapshot.deployment.metadata;
+  // Nothing begins while no set may be created.
+  if (newSet === undefined && !isCreating) return actions;
+  const record = recordOf(snapshot, status);
+  const revision = Math.max(
+    newRevision(oldSets.map((view) => view.set)),
+    newSet === undefined ? 0 : revisionOf(newSet.set),
+  );
+  const wanted: Readonly<Record<string, string | null>> = {
+    [annotationKeys.rollout]: record,
+    ...(record === null && own[annotationKeys.rollout] !== undefined ? { [annotationKeys.canaryContinue]: null } : {}),
+    [annotationKeys.revision]: String(revision),
+  };
+  const changed = Object.entries(wanted).filter(([key, value]) => (own[key] ?? null) !== value);
+  if (changed.length === 0) return actions;
+  const patch = { metadata: { annotations: Object.fromEntries(changed) } };
+  return record === null
+    ? [...actions, { kind: "PatchDeployment", patch }]
+    : [{ kind: "PatchDeployment", patch }, ...actions];
 }
 
 /** Whether old sets may be deleted: no rollout is under way, and no rollback waits for the end of a pause (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). */
@@ -92,8 +133,8 @@ function nodeActions(
 }
 
 /**
- * The step of a reconcile as actions: machines that change sets, one patch per set that is to be scaled, marked or has fallen behind its deployment, one per node,
- * and the deployment's own revision. In this order, so that the next reconcile continues after an interruption.
+ * The step of a reconcile as actions: the record of the rollout, machines that change sets, one patch per set that is to be scaled, marked or has fallen behind its deployment, and one per node.
+ * In this order, so that the next reconcile continues after an interruption.
  */
 export function decideSets(
   snapshot: MachineDeploymentSnapshot,
@@ -102,6 +143,7 @@ export function decideSets(
   now: Date,
 ): MachineDeploymentDecision {
   const { deployment, sets } = snapshot;
+  const status = statusOf(snapshot, undefined, now);
   const actions: MachineDeploymentAction[] = transfers(step, sets);
   const because: Reason[] = [];
   const isScaling = isScalingOnly(snapshot);
@@ -124,13 +166,15 @@ export function decideSets(
     if (after !== before) because.push(scaled(name, before, after));
   }
   because.push(...inPlaceReasons(step));
-  const status = statusOf(snapshot, undefined, now);
   actions.push(...endTransfers(snapshot, step.sizes), ...nodeActions(snapshot, step, status));
-  actions.push(...revisionPatch(deployment, sets, revision));
-  if (isHistoryDue(deployment, sets, status)) {
-    actions.push(...surplusHistory(deployment, sets.oldSets).map(({ set }) => deletionOf(set)));
-  }
-  return { actions, status, because };
+  const surplus = isHistoryDue(deployment, sets, status)
+    ? surplusHistory(deployment, sets.oldSets, snapshot.rollout?.proven)
+    : [];
+  return {
+    actions: [...withRecord(actions, snapshot, status), ...surplus.map(({ set }) => deletionOf(set))],
+    status,
+    because,
+  };
 }
 
 /** Scales sets down and does nothing else: while machines of a set are to be restored, the missing ones would count as unavailable. */

@@ -110,8 +110,8 @@ function decideAwaited(snapshot: MachineDeploymentSnapshot, now: Date): MachineD
 
 /** Follows the spec: rollback first, then scaling or the strategy's next step, within the rollout gates. */
 function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
-  const { deployment, claim } = snapshot;
-  const rollback = deployment.spec.paused === true ? undefined : planRollback(deployment, claim.owned);
+  const { deployment, claim, rollout } = snapshot;
+  const rollback = deployment.spec.paused === true ? undefined : planRollback(deployment, claim.owned, rollout?.proven);
   if (rollback !== undefined) {
     return { actions: [{ kind: "PatchDeployment", patch: rollback.patch }], because: [rollback.because] };
   }

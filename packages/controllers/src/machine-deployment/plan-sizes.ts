@@ -7,7 +7,8 @@ import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
-import { isOnDelete, type RolloutGates } from "./state/rollout-gates.ts";
+import { isOnDelete } from "./state/rollout-gates.ts";
+import type { Rollout } from "./state/rollout.ts";
 import { allOf, type Sets } from "./state/sets.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
@@ -28,8 +29,9 @@ const notedNumber = (set: MachineSet, key: string): number | undefined => {
 };
 
 /** While paused, a set is scaled once: what it does not get then, no step of a rollout gives it later. So only sizes count. */
-const scalable = (view: SetView, isPaused: boolean): ScalableSet => ({
+const scalable = (view: SetView, isPaused: boolean, rollout?: Rollout): ScalableSet => ({
   ...recoveredSize(view),
+  isSuperseded: rollout !== undefined && ![rollout.set, rollout.proven].includes(view.set.metadata.name),
   ...(isPaused ? { present: 0 } : {}),
   // A set that was recorded at 0 has no share.
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
@@ -61,12 +63,14 @@ const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => recoveredSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
 /**
- * Of the added replicas, the new set gets no more than its gates allow; the newest old set with available machines gets the rest. The surge is not
+ * Of the added replicas, the new set gets no more than its gates allow; that of the proven template gets the rest. The surge is not
  * used: it is for replacements, and a gated rollout would delete these machines again at once.
  */
-function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutGates): Sizes {
+function withinLimits(sizes: Sizes, replicas: number, snapshot: MachineDeploymentSnapshot): Sizes {
+  const { maxNew } = snapshot.limits;
+  const { newSet, oldSets } = snapshot.sets;
   const olds = oldSets.map(recoveredSize);
-  const old = olds.findLast(({ spec }) => spec > 0);
+  const old = olds.findLast(({ name, spec }) => spec > 0 || name === snapshot.rollout?.proven);
   if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
   const { name, spec } = recoveredSize(newSet);
   const size = sizes.get(name) ?? spec;
@@ -97,9 +101,9 @@ const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] }
 
 /** The sizes where only the replicas count. */
 function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds): RolloutStep {
-  const { deployment, sets, limits } = snapshot;
+  const { deployment, sets, rollout } = snapshot;
   const isPaused = deployment.spec.paused === true;
-  const scalables = allOf(sets).map((view) => scalable(view, isPaused));
+  const scalables = allOf(sets).map((view) => scalable(view, isPaused, rollout));
   const active = scalables.filter(({ spec }) => spec > 0);
   const current = sets.newSet === undefined ? undefined : scalable(sets.newSet, isPaused);
   // No new template is started while paused, not even when the last machines of the others are lost.
@@ -113,7 +117,7 @@ function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds
     active.length > 1 && !isResized(snapshot)
       ? refill(bounds.replicas, active)
       : planScaling(bounds, grower, scalables);
-  return only(besideTerminating(withinLimits(sizes, bounds.replicas, sets, limits), bounds, sets));
+  return only(besideTerminating(withinLimits(sizes, bounds.replicas, snapshot), bounds, sets));
 }
 
 /** Whether no old set replaces machines that move to the new set. A pause may have allowed that. */
@@ -123,10 +127,10 @@ const isScaleUpDisabled = ({ oldSets }: Sets): boolean =>
   );
 
 /** The sizes of sets that shrink because the deployment did, while machines are to be restored. The missing ones count: a set whose size would leave them out would not wait for them any more. */
-export function planReductions({ sets }: MachineDeploymentSnapshot, bounds: RolloutBounds): Sizes {
+export function planReductions({ sets, rollout }: MachineDeploymentSnapshot, bounds: RolloutBounds): Sizes {
   const scalables = allOf(sets)
     .filter((view) => !isTerminating(view))
-    .map((view) => ({ ...scalable(view, true), ...sizeOf(view), present: 0 }));
+    .map((view) => ({ ...scalable(view, true, rollout), ...sizeOf(view), present: 0 }));
   const sizes = planScaling(bounds, undefined, scalables);
   return new Map([...sizes].filter(([name, size]) => scalables.some((set) => set.name === name && size < set.spec)));
 }

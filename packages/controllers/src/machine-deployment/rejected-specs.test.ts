@@ -98,6 +98,8 @@ describe("a deployment that is followed", () => {
   ])("with %s begins its rollout as large as its surge", (_, change, size) => {
     const { actions, status } = passOver(change);
     expect(actions.map((action) => [action.kind, "set" in action && action.set.spec.replicas])).toEqual([
+      // The record of the rollout.
+      ["PatchDeployment", false],
       ["CreateMachineSet", size],
     ]);
     expect(findCondition(status?.conditions, "SpecValid")?.status).toBe("True");

@@ -116,7 +116,7 @@ describe("a rolling update, written down", () => {
       end: small 0 (0 serve), big 5 (5 serve)"
     `);
   });
-  it("follows the last of five templates, and empties the others from the oldest on", () => {
+  it("follows the last of five templates, and empties the one that was proven last", () => {
     const at = Object.fromEntries(
       ["b", "c", "d", "e"].map((name, index) => [2 * index + 2, edit(`a user wants ${name}`, ofClass(name))]),
     );
@@ -125,21 +125,21 @@ describe("a rolling update, written down", () => {
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept
       * a user wants b
       - => small 3 (3 serve), big 1 (1 serve), b 0 (0 serve) | nodes: 3 avoided, 3 kept
-      Scaled down small to 2; -1 small => small 2 (2 serve, 1 go), big 1 (1 serve), b 0 (0 serve) | nodes: 4 avoided, 4 kept
+      Scaled down big to 0; -1 big => small 3 (3 serve), big 0 (0 serve, 1 go), b 0 (0 serve) | nodes: 4 avoided, 4 kept
       * a user wants c
-      Scaled up c to 1 => small 2 (2 serve), big 1 (1 serve), b 0 (0 serve), c 1 (0 serve) | nodes: 3 avoided, 3 kept
-      +1 c => small 2 (2 serve), big 1 (1 serve), b 0 (0 serve), c 1 (0 serve) | nodes: 3 avoided, 3 kept
+      Scaled up c to 1 => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 1 (0 serve) | nodes: 3 avoided, 3 kept
+      +1 c => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 1 (0 serve) | nodes: 3 avoided, 3 kept
       * a user wants d
-      - => small 2 (2 serve), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve) | nodes: 3 avoided, 3 kept
-      Scaled down small to 1; -1 small => small 1 (1 serve, 1 go), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve) | nodes: 4 avoided, 4 kept
+      - => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve) | nodes: 3 avoided, 3 kept
+      Scaled down c to 0; -1 c => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve, 1 go), d 0 (0 serve) | nodes: 4 avoided, 4 kept
       * a user wants e
-      Scaled up e to 1 => small 1 (1 serve), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 1 (0 serve) | nodes: 3 avoided, 3 kept
-      +1 e => small 1 (1 serve), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 1 (0 serve) | nodes: 3 avoided, 3 kept
-      Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 1 (1 serve) | nodes: 3 avoided, 4 kept
-      Scaled up e to 2; +1 e => small 0 (0 serve), big 1 (1 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 2 (1 serve) | nodes: 2 avoided, 3 kept
-      Scaled down big to 0; -1 big => small 0 (0 serve), big 0 (0 serve, 1 go), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 2 (2 serve) | nodes: 2 avoided, 4 kept
-      Scaled up e to 3; +1 e => small 0 (0 serve), big 0 (0 serve), b 0 (0 serve), c 1 (1 serve), d 0 (0 serve), e 3 (2 serve) | nodes: 1 avoided, 3 kept
-      Scaled down c to 0; -1 c => small 0 (0 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve, 1 go), d 0 (0 serve), e 3 (3 serve) | nodes: 1 avoided, 4 kept
+      Scaled up e to 1 => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 1 (0 serve) | nodes: 3 avoided, 3 kept
+      +1 e => small 3 (3 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 1 (0 serve) | nodes: 3 avoided, 3 kept
+      Scaled down small to 2; -1 small => small 2 (2 serve, 1 go), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 1 (1 serve) | nodes: 3 avoided, 4 kept
+      Scaled up e to 2; +1 e => small 2 (2 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 2 (1 serve) | nodes: 2 avoided, 3 kept
+      Scaled down small to 1; -1 small => small 1 (1 serve, 1 go), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 2 (2 serve) | nodes: 2 avoided, 4 kept
+      Scaled up e to 3; +1 e => small 1 (1 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 3 (2 serve) | nodes: 1 avoided, 3 kept
+      Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 3 (3 serve) | nodes: 1 avoided, 4 kept
       - => small 0 (0 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 3 (3 serve)
       NewMachineSetAvailable: MachineSet "e" has successfully progressed.
       end: small 0 (0 serve), big 0 (0 serve), b 0 (0 serve), c 0 (0 serve), d 0 (0 serve), e 3 (3 serve)"

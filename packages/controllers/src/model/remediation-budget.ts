@@ -34,6 +34,10 @@ const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "Cra
 export const isJoinHeld = (machine: Machine): boolean =>
   phaseOf(machine) === "Pending" && readOperation(machine.status).reason === "JoinOnHold";
 
+/** Whether a machine has no VM because its cloud has no room for it: that means nothing for the machines that have one. */
+export const waitsForQuota = (machine: Machine): boolean =>
+  phaseOf(machine) === "CrashLoopBackOff" && readOperation(machine.status).code === "ResourceExhausted";
+
 /** Phases from which a machine can become Failed, or recover, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
   "Unknown",

@@ -27,6 +27,8 @@ import { aSnapshot } from "./snapshots.ts";
 export interface RolloutModel {
   /** Nodes of the machines; none in a model without a target cluster. */
   readonly nodes: ModelNodes;
+  /** The time of the next reconcile. */
+  readonly now: () => Date;
   readonly deployment: () => MachineDeployment;
   /** Oldest first. */
   readonly sets: () => readonly MachineSet[];
@@ -125,7 +127,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         }
         return `+${action.count} ${set.metadata.name}`;
       case "DeleteMachine":
-        replaceMachine(action.name, (machine) => aMachine(machine, beingDeleted()));
+        replaceMachine(action.name, (machine) => aMachine(machine, beingDeleted(apiTime(now()))));
         return `-1 ${set.metadata.name}`;
       case "PatchMachine":
         patchMachine(action.name, action.patch);
@@ -155,6 +157,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
 
   return {
     nodes,
+    now,
     deployment: () => deployment,
     sets: () => sets,
     machines: () => machines,

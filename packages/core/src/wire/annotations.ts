@@ -75,7 +75,15 @@ export const annotationKeys = {
    * `pause`, before more follow. Written by users, read by the deployment controller.
    */
   canarySteps: "machine.millwright.dev/canary-steps",
-  /** Ours, MachineDeployment: `MACHINESET/STEP`: the pause after this step of this very rollout, and those before, are over. Written by users, read by the deployment controller. */
+  /**
+   * Ours, MachineDeployment: JSON of the rollout that is under way: `set` and `revision` of its MachineSet, `proven`, the MachineSet whose template had all machines before, `since`, and `passed` after the last
+   * canary step. Written and read by the deployment controller, from the first write of a rollout to its end.
+   */
+  rollout: "machine.millwright.dev/rollout",
+  /**
+   * Ours, MachineDeployment: `REVISION/STEP`: the pause after this step of the rollout with this revision, and those before, are over. Written by users, read by the deployment controller, which removes it at the end
+   * of the rollout.
+   */
   canaryContinue: "machine.millwright.dev/canary-continue",
   /** Ours, MachineDeployment: what follows when a new machine fails in a rollout with steps: `stop`, the default, or `rollback`. Written by users, read by the deployment controller. */
   canaryOnFailure: "machine.millwright.dev/canary-on-failure",
@@ -164,6 +172,7 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.triggerDeletion,
   annotationKeys.autoscalerMinSize,
   annotationKeys.autoscalerMaxSize,
+  annotationKeys.rollout,
   annotationKeys.canarySteps,
   annotationKeys.canaryContinue,
   annotationKeys.canaryOnFailure,

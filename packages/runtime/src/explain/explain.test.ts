@@ -291,7 +291,7 @@ describe("why", () => {
       const rolling = condition("RollingOut", "True", `Rolling out 1 not up-to-date replicas\n* ${hold}`);
       return objectsOf({ deployments: [aDeployment({ updatedReplicas: 1, conditions: [rolling] })] });
     };
-    const go = "machine.millwright.dev/canary-continue=pool-s/1";
+    const go = "machine.millwright.dev/canary-continue=2/1";
     const pause = `Rollout is paused at canary step 1 of 1 with 1 new machine: to continue, annotate the MachineDeployment with ${go}`;
     const { explanation, remedies } = await why(pool, held(pause), now);
     expect(explanation.state).toBe("stuck");

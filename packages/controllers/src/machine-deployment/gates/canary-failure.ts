@@ -1,65 +1,55 @@
-import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import {
+  annotationKeys,
+  eventReasons,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  readOperation,
+} from "@millwright/core";
 import { machinesWhere } from "../../machine-lists/machine-list.ts";
-import { availableSince } from "../../machine-lists/available-since.ts";
+import { isJoinHeld } from "../../model/remediation-budget.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
-import { canaryFailureOf } from "./canary-steps.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
-import { availableMachines, type SetView } from "../state/set-size.ts";
+import { canaryFailureOf, isReturn, type Rollout } from "../state/rollout.ts";
+import { hasSome } from "../state/set-size.ts";
 import type { Sets } from "../state/sets.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 
 /**
  * Whether a machine is Failed, or was before its deletion: its set deletes a Failed machine at once. The outcome of a failed attempt, such as a creation without quota, is an error code: it is repeated, and a machine that
- * is deleted meanwhile was not Failed.
+ * is deleted meanwhile was not Failed. One that was deleted before the rollout began failed in an earlier one.
  */
-function hasFailed(machine: Machine): boolean {
-  if (isFailed(machine)) return true;
+function hasFailed(machine: Machine, { since }: Rollout): boolean {
+  if (Date.parse(machine.metadata.deletionTimestamp ?? "") < Date.parse(since)) return false;
+  // One that has not joined in time has failed as a canary, also while the remediation budget keeps it from being replaced.
+  if (isFailed(machine) || (isJoinHeld(machine) && readOperation(machine.status).hold === "Budget")) return true;
   const last = machine.status?.history?.findLast(({ operation }) => operation !== "Delete");
   return isDeleting(machine) && last?.outcome === "Failed";
 }
 
-const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
-
 /** Whether machines of other templates are left. */
 export const hasOldMachines = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
 
-/** Whether the current template is an earlier one, after one that failed: a template that is known to work needs no steps and no waiting. */
-export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =>
-  newSet !== undefined &&
-  oldSets.some(
-    (view) =>
-      canaryFailureOf(view.set) !== undefined &&
-      hasSome(view) &&
-      (newSet.set.metadata.creationTimestamp ?? "") < (view.set.metadata.creationTimestamp ?? ""),
-  );
+/** Whether the rollout leads back to the proven template from one that failed: that waits for nothing. */
+export const isReturnFromFailure = (rollout: Rollout, { oldSets }: Sets): boolean =>
+  isReturn(rollout) && oldSets.some((view) => canaryFailureOf(view.set) !== undefined && hasSome(view));
 
 /**
- * Whether the current template is the one that the rollout was replacing: one of its machines has served since before the remaining sets were
- * created. A revert needs no steps, and should be fast.
- */
-export function isRevert({ newSet, oldSets }: Sets): boolean {
-  if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
-  const first = availableMachines(newSet)[0];
-  return (
-    first !== undefined &&
-    oldSets.filter(hasSome).every(({ set }) => availableSince(first) < Date.parse(set.metadata.creationTimestamp ?? ""))
-  );
-}
-
-/**
- * Rolls back to the newest template that did not fail.
+ * Rolls back to the proven template.
  *
  * @param why added to the message, for users who apply the failed template again and see no machines
  */
 function decideCanaryRollback(
   deployment: MachineDeployment,
   sets: readonly MachineSet[],
+  { proven }: Rollout,
   why: string,
 ): MachineDeploymentDecision | undefined {
-  const revision = Math.max(0, ...sets.filter((set) => canaryFailureOf(set) === undefined).map(revisionOf));
-  if (revision === 0) return undefined;
-  const plan = planRollback({ ...deployment, spec: { ...deployment.spec, rollbackTo: { revision } } }, sets);
+  const target = sets.find(({ metadata }) => metadata.name === proven);
+  if (target === undefined) return undefined;
+  const asked = { ...deployment, spec: { ...deployment.spec, rollbackTo: { revision: revisionOf(target) } } };
+  const plan = planRollback(asked, sets);
   if (plan?.because.reason !== eventReasons.deploymentRollback) return undefined;
   const message = `${plan.because.message}: ${why}`;
   return { actions: [{ kind: "PatchDeployment", patch: plan.patch }], because: [{ ...plan.because, message }] };
@@ -73,19 +63,19 @@ export function decideCanaryFailure({
   deployment,
   claim,
   sets,
+  rollout,
 }: MachineDeploymentSnapshot): MachineDeploymentDecision | undefined {
   const { annotations = {} } = deployment.metadata;
   const { newSet } = sets;
-  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !hasOldMachines(sets))
-    return undefined;
-  if (isRollbackFromFailedCanary(sets) || isRevert(sets)) return undefined;
+  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined) return undefined;
+  if (rollout === undefined || isReturn(rollout)) return undefined;
   const failure = canaryFailureOf(newSet.set);
   if (failure !== undefined) {
     const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;
     const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
-    return returns ? decideCanaryRollback(deployment, claim.owned, why) : undefined;
+    return returns ? decideCanaryRollback(deployment, claim.owned, rollout, why) : undefined;
   }
-  const failed = machinesWhere(newSet.machines, hasFailed)[0];
+  const failed = machinesWhere(newSet.machines, (machine) => hasFailed(machine, rollout))[0];
   if (failed === undefined) return undefined;
   const { name } = newSet.set.metadata;
   const patch = { metadata: { annotations: { [annotationKeys.canaryFailed]: failed.metadata.name } } };

@@ -5,11 +5,11 @@ import {
   parseGoDuration,
   readIntOrPercent,
   resolveFenceposts,
-  type MachineSet,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import type { RolloutGates } from "../state/rollout-gates.ts";
 import { availableSince } from "../../machine-lists/available-since.ts";
+import { canaryFailureOf, type Rollout } from "../state/rollout.ts";
 import { availableMachines, type SetView } from "../state/set-size.ts";
 
 /** One step of a rollout: a number of machines of the new template, and the wait before the next step. */
@@ -64,8 +64,8 @@ export function readCanarySteps({ metadata }: MachineDeployment): ReadStepsResul
 
 /** A user's request to end a pause. */
 export interface CanaryContinue {
-  /** Name of the new MachineSet, so that it does not apply to a later rollout. */
-  readonly set: string;
+  /** The revision of the rollout: it does not apply to a later one of the same template. */
+  readonly rollout: string;
   /** The last step that it completes, from 1. */
   readonly step: number;
 }
@@ -73,41 +73,50 @@ export interface CanaryContinue {
 /** Reads the request from the annotation; `undefined` without it, or when it cannot be parsed. */
 export function readContinue({ metadata }: MachineDeployment): CanaryContinue | undefined {
   const text = metadata.annotations?.[annotationKeys.canaryContinue] ?? "";
-  const [, set, step] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  return set === undefined ? undefined : { set, step: Number(step) };
+  const [, rollout, step] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  return rollout === undefined ? undefined : { rollout, step: Number(step) };
 }
 
 /** Machines of a step: percentages are rounded up, so that the first step has one; never more than there are replicas. */
 export const machinesOf = ({ size }: CanaryStep, replicas: number): number =>
   Math.min(replicas, resolveFenceposts({ replicas, maxSurge: size }).maxSurge);
 
-/** The last step that a user continued in the rollout of this set; 0 for none. */
-function continuedAfter(deployment: MachineDeployment, newSet: MachineSet | undefined): number {
+/** The last step that a user continued in this rollout; 0 for none. */
+function continuedAfter(deployment: MachineDeployment, { revision }: Rollout): number {
   const continued = readContinue(deployment);
-  return continued !== undefined && continued.set === newSet?.metadata.name ? continued.step : 0;
+  return continued?.rollout === String(revision) ? continued.step : 0;
+}
+
+/** What is wrong with an answer to a pause of another rollout, or that names a set. */
+function strayAnswer(deployment: MachineDeployment, { revision }: Rollout): readonly string[] {
+  const continued = readContinue(deployment);
+  if (continued === undefined || continued.rollout === String(revision)) return [];
+  const { rollout, step } = continued;
+  return [
+    `Annotation ${annotationKeys.canaryContinue}=${rollout}/${step} has no effect: it is about another rollout, this one has revision ${revision}`,
+  ];
 }
 
 const newMachines = (count: number): string => (count === 1 ? "1 new machine" : `${count} new machines`);
 
-/** The failure that stopped the rollout of a set's template. */
-export const canaryFailureOf = (set: MachineSet | undefined): string | undefined =>
-  set?.metadata.annotations?.[annotationKeys.canaryFailed];
-
 /**
- * The gates of the steps. They are computed from the machines alone: a step is complete while enough machines of the new set have served for its time, so a
- * machine that fails in a later step does not restart it as long as others have served long enough.
+ * The gates of the steps. A step is complete while enough machines of the new set have served for its time, so a machine that fails in a later step does not restart it as long as others have served long enough.
+ * That all steps are passed is recorded: then only a failure stops the rollout.
  */
 export function canaryGates(
   deployment: MachineDeployment,
   steps: readonly CanaryStep[],
   newSet: SetView | undefined,
+  rollout: Rollout,
   now: Date,
 ): RolloutGates {
   const replicas = deployment.spec.replicas ?? 0;
+  if (replicas === 0) return { mayStart: true, maxNew: 0, steps: "ahead" };
   const failure = canaryFailureOf(newSet?.set);
   const stop = (maxNew: number, hold: string, requeueAt?: Date): RolloutGates => ({
     mayStart: true,
     maxNew,
+    steps: "ahead",
     holds: [hold],
     ...(requeueAt === undefined ? {} : { requeueAt }),
   });
@@ -118,27 +127,29 @@ export function canaryGates(
       `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
     );
   }
+  if (rollout.passed === deployment.metadata.annotations?.[annotationKeys.canarySteps])
+    return { mayStart: true, steps: "passed" };
   const serving = newSet === undefined ? [] : availableMachines(newSet);
-  const continued = continuedAfter(deployment, newSet?.set);
+  const continued = continuedAfter(deployment, rollout);
   for (const [index, step] of steps.entries()) {
     const size = machinesOf(step, replicas);
     const number = index + 1;
     const where = `canary step ${number} of ${steps.length}`;
     const last = serving[size - 1];
-    if (size === 0) continue;
     if (last === undefined) {
       const hold = `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`;
       return { ...stop(size, hold), availabilityHolds: [hold] };
     }
     if (step.wait === "pause") {
       if (continued >= number) continue;
-      const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
+      const go = `${annotationKeys.canaryContinue}=${rollout.revision}/${number}`;
       const then = `to continue, annotate the MachineDeployment with ${go}`;
-      return stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`);
+      const paused = stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`);
+      return { ...paused, holds: [...(paused.holds ?? []), ...strayAnswer(deployment, rollout)] };
     }
     const until = new Date(availableSince(last) + step.wait);
     if (until > now)
       return stop(size, `Rollout waits at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
   }
-  return { mayStart: true };
+  return { mayStart: true, steps: "passed" };
 }

@@ -34,7 +34,7 @@ it.each<[string, Record<string, string>, string[]]>([
     [
       `metadata.annotations[${canarySteps}]: \`x\` is not a step`,
       `metadata.annotations[${maintenanceWindows}]: \`x\` is not a window`,
-      `metadata.annotations[${canaryContinue}]: must be MACHINESET/STEP, as shown by condition RollingOut during a pause, is "yes"`,
+      `metadata.annotations[${canaryContinue}]: must be REVISION/STEP, as shown by condition RollingOut during a pause, is "yes"`,
       `metadata.annotations[${canaryOnFailure}]: must be stop or rollback, is "panic"`,
       `metadata.annotations[${onDelete}]: must be true or false, is "yes"`,
       `metadata.annotations[${honorMinReadySeconds}]: must be true or false, is "1"`,

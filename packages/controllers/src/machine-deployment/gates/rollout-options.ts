@@ -23,7 +23,7 @@ function continueProblem(deployment: MachineDeployment): readonly FieldProblem[]
   return [
     problem(
       canaryContinue,
-      `must be MACHINESET/STEP, as shown by condition RollingOut during a pause, is "${text.slice(0, 40)}"`,
+      `must be REVISION/STEP, as shown by condition RollingOut during a pause, is "${text.slice(0, 40)}"`,
     ),
   ];
 }

@@ -1,14 +1,15 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";
-import { isRollbackFromFailedCanary, isRevert, hasOldMachines } from "./canary-failure.ts";
+import { hasOldMachines, isReturnFromFailure } from "./canary-failure.ts";
 import { recoveredSize, sum } from "../state/set-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
 import { releasedSetsGate } from "./released-sets.ts";
 import { isOnDelete, type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
-import { type Sets, sortSets } from "../state/sets.ts";
+import { isReturn, type Rollout, rolloutOf } from "../state/rollout.ts";
+import { provenLast, type Sets, sortSets } from "../state/sets.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "../state/snapshot.ts";
 
 /**
@@ -22,7 +23,7 @@ const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
 function waitingFor(deployment: MachineDeployment, sets: Sets, hold: string): RolloutGates {
   const isRolling = (deployment.spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
   return isRolling
-    ? { mayStart: true, maxNew: noneBegins(deployment, sets), holds: [hold] }
+    ? { mayStart: true, maxNew: noneBegins(deployment, sets), isClosed: true, holds: [hold] }
     : { mayStart: false, holds: [hold] };
 }
 
@@ -42,38 +43,56 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
 const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
   mayStart: true,
   maxNew: noneBegins(deployment, sets),
+  isClosed: true,
   holds: ["Old machines are replaced only when they are deleted"],
 });
 
+/** The gates of the steps: a return to the proven template has none. */
+function stepGates(deployment: MachineDeployment, { newSet }: Sets, rollout: Rollout, now: Date): RolloutGates {
+  const read = readCanarySteps(deployment);
+  const steps = read.ok && !isReturn(rollout) ? read.steps : [];
+  return steps.length === 0 ? unlimited : canaryGates(deployment, steps, newSet, rollout, now);
+}
+
 /**
  * The gates of a rollout now, from the annotations of the deployment: canary steps, replacement on deletion only, maintenance windows. There are none without a
- * rollout in progress and after a rollback from a failed template, and no steps for a revert. Replacements after a deletion by a user wait for no
+ * rollout in progress and after a rollback from a failed template, and no steps for a return to the proven template. Replacements after a deletion by a user wait for no
  * window.
  */
-function limitsOfRollout(observed: ObservedDeployment, sets: Sets, now: Date): RolloutGates {
+function limitsOfRollout(
+  observed: ObservedDeployment,
+  sets: Sets,
+  rollout: Rollout | undefined,
+  now: Date,
+): RolloutGates {
   const { deployment, problems, isSpecValid } = observed;
-  if (deployment.metadata.deletionTimestamp != null || !isSpecValid || !hasOldMachines(sets)) return unlimited;
+  if (deployment.metadata.deletionTimestamp != null || !isSpecValid || rollout === undefined) return unlimited;
   // How many machines of the new template are allowed is not known: it gets no more.
-  if (problems.length > 0) return { mayStart: false, maxNew: 0 };
+  if (problems.length > 0) return { mayStart: false, maxNew: 0, steps: "ahead" };
+  // The steps count also where the proven template has no machines for now, as in a pool that was scaled to none.
+  if (!hasOldMachines(sets)) return stepGates(deployment, sets, rollout, now);
   if (observed.areNodesUnread === true)
     return waitingFor(deployment, sets, "Rollout waits for the API server of the Nodes, which is unreachable");
-  if (isRollbackFromFailedCanary(sets)) return unlimited;
+  if (isReturnFromFailure(rollout, sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
-  const read = readCanarySteps(deployment);
-  const steps = read.ok && !isRevert(sets) ? read.steps : [];
   return intersectGates([
-    ...(steps.length === 0 ? [] : [canaryGates(deployment, steps, sets.newSet, now)]),
+    stepGates(deployment, sets, rollout, now),
     windowLimits(deployment, sets, now),
     manualSelection(observed, sets),
   ]);
 }
 
-/** The snapshot of what was read: the sets, with the machines that do not count as available yet, and the gates of the rollout at that time. */
+/**
+ * The snapshot of what was read: the sets, with the machines that do not count as available yet, the rollout that is under way, and its gates at that time.
+ */
 export function withGates(observed: ObservedDeployment, now: Date): MachineDeploymentSnapshot {
   const { deployment, claim, machines, released = [] } = observed;
   const { names, nextAt } = settlingMachines(deployment, machines.values(), now);
-  const sets = sortSets(deployment, claim.owned, machines, names);
+  const byAge = sortSets(deployment, claim.owned, machines, names);
+  const rollout = rolloutOf(deployment, byAge, now);
+  const sets = provenLast(byAge, rollout?.proven);
   const settles = nextAt === undefined ? unlimited : { ...unlimited, requeueAt: nextAt };
   const creation = sets.newSet === undefined ? releasedSetsGate(released, now) : unlimited;
-  return { ...observed, sets, limits: intersectGates([limitsOfRollout(observed, sets, now), settles, creation]) };
+  const limits = intersectGates([limitsOfRollout(observed, sets, rollout, now), settles, creation]);
+  return { ...observed, sets, limits, ...(rollout === undefined ? {} : { rollout }) };
 }

@@ -30,10 +30,17 @@ function notFound(revision: number, sets: readonly MachineSet[]): string {
   return `Unable to find the revision to rollback to: no machine set has revision ${revision}, ${known}`;
 }
 
-/** The requested revision; 0 requests the newest one that is not of the current template, whether that was rolled out or not. */
-function targetRevision(asked: number, deployment: MachineDeployment, sets: readonly MachineSet[]): number | undefined {
+/** The requested revision; 0 requests that of the proven template during a rollout, and otherwise the newest one that is not of the current template, whether that was rolled out or not. */
+function targetRevision(
+  asked: number,
+  deployment: MachineDeployment,
+  sets: readonly MachineSet[],
+  proven: string | undefined,
+): number | undefined {
   if (asked !== 0) return asked;
   const current = findNewSet(deployment, sets);
+  const known = sets.find((set) => set !== current && set.metadata.name === proven);
+  if (known !== undefined) return revisionOf(known);
   return Math.max(0, ...sets.filter((set) => set !== current).map(revisionOf)) || undefined;
 }
 
@@ -41,10 +48,14 @@ function targetRevision(asked: number, deployment: MachineDeployment, sets: read
  * Turns `spec.rollbackTo` into a change of the template (MCM, `pkg/controller/deployment_rollback.go` rollback). Looks the revision up among the sets that exist and
  * creates none for the template that is being rolled back.
  */
-export function planRollback(deployment: MachineDeployment, sets: readonly MachineSet[]): RollbackPlan | undefined {
+export function planRollback(
+  deployment: MachineDeployment,
+  sets: readonly MachineSet[],
+  proven?: string,
+): RollbackPlan | undefined {
   const { rollbackTo, template } = deployment.spec;
   if (rollbackTo === undefined) return undefined;
-  const revision = targetRevision(rollbackTo.revision ?? 0, deployment, sets);
+  const revision = targetRevision(rollbackTo.revision ?? 0, deployment, sets, proven);
   if (revision === undefined)
     return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find last revision."));
   const target = sets.find((set) => revisionOf(set) === revision);

@@ -30,17 +30,26 @@ export function revisionAnnotations(set: MachineSet | undefined, revision: numbe
 }
 
 /**
- * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and idle
- * (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). Without a limit all are kept.
+ * Old sets that the history limit no longer keeps: those with the lowest revisions, and of these only the ones that are empty and idle
+ * (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment, which goes by their creation). Without a limit all are kept.
+ *
+ * @param proven name of the set that the rollout can return to, which is kept
  */
-export function surplusHistory(deployment: MachineDeployment, oldSets: readonly SetView[]): readonly SetView[] {
+export function surplusHistory(
+  deployment: MachineDeployment,
+  oldSets: readonly SetView[],
+  proven?: string,
+): readonly SetView[] {
   const limit = deployment.spec.revisionHistoryLimit;
   if (limit === undefined) return [];
-  const alive = oldSets.filter(({ set }) => set.metadata.deletionTimestamp == null);
+  const alive = oldSets
+    .filter(({ set }) => set.metadata.deletionTimestamp == null)
+    .toSorted((a, b) => revisionOf(a.set) - revisionOf(b.set));
   return alive
     .slice(0, Math.max(0, alive.length - limit))
     .filter(
       ({ set, machines }) =>
+        set.metadata.name !== proven &&
         machines.length === 0 &&
         (set.spec.replicas ?? 0) === 0 &&
         (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0),

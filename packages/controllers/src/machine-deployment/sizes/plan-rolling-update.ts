@@ -56,34 +56,64 @@ function keptByLimits({ replicas }: RolloutBounds, newSet: SetSize, { maxNew }: 
 }
 
 /**
- * Scales down the old sets, the oldest first: machines that do not serve, and then serving ones within `maxUnavailable`. Available
+ * Machines that the set of the proven template, the last of the old ones, is to have while steps are ahead of the new one: all that the new set may not replace yet. It takes the place of superseded templates.
+ * `undefined` where it only gives.
+ */
+function provenTarget(
+  oldSets: readonly SetSize[],
+  kept: number,
+  { steps, isClosed }: RolloutGates,
+): number | undefined {
+  return steps === "ahead" && isClosed !== true && oldSets.length > 0 ? kept : undefined;
+}
+
+/** The old sets after the last of them has grown to its target, as far as there is room. */
+function withProvenGrown(
+  { replicas, maxSurge }: RolloutBounds,
+  newSet: SetSize,
+  oldSets: readonly SetSize[],
+  target: number,
+): readonly SetSize[] {
+  const room = replicas + maxSurge - sum([newSet, ...oldSets].map(({ spec, existing }) => Math.max(spec, existing)));
+  return oldSets.map((set, index) =>
+    index < oldSets.length - 1 ? set : { ...set, spec: Math.max(set.spec, Math.min(target, set.spec + room)) },
+  );
+}
+
+/**
+ * Scales down the old sets, in order: machines that do not serve, and then serving ones within `maxUnavailable`. Available
  * machines never fall below `replicas - maxUnavailable`.
+ *
+ * @param kept machines that the old sets keep together. Default: none
+ * @param lastKept machines that the last of them keeps. Default: none
  */
 export function shrinkOldSets(
   bounds: RolloutBounds,
   newSet: Pick<SetSize, "spec" | "available">,
   oldSets: readonly SetSize[],
   kept = 0,
+  lastKept = 0,
 ): Sizes {
   const sizes = new Map<string, number>();
   const minAvailable = bounds.replicas - bounds.maxUnavailable;
   const newAvailable = Math.min(newSet.available, newSet.spec);
   const oldTotal = sum(oldSets.map(({ spec }) => spec));
+  const last = oldSets.at(-1)?.name;
+  const surplus = ({ name }: SetSize, size: number): number => size - (name === last ? lastKept : 0);
   // What the old sets may lose in total: machines of the new set that do not serve yet do not count.
-  const budget = Math.max(0, Math.min(oldTotal + newAvailable - minAvailable, oldTotal - kept));
-  const idle = (set: SetSize, size: number): number => Math.min(size, set.spec - set.available);
-  takeFrom(oldSets, budget, sizes, idle);
+  const budget = Math.min(oldTotal + newAvailable - minAvailable, oldTotal - kept);
+  takeFrom(oldSets, budget, sizes, (set, size) => Math.min(surplus(set, size), set.spec - set.available));
 
-  // When all machines that do not serve are deleted, the rest of the budget is for those that do; otherwise nothing is left.
   const taken = sum(oldSets.map((set) => set.spec - (sizes.get(set.name) ?? set.spec)));
-  takeFrom(oldSets, budget - taken, sizes, (_, size) => size);
+  const servingBeyond = sum(oldSets.map(({ available }) => available)) + newAvailable - minAvailable;
+  takeFrom(oldSets, Math.min(budget - taken, servingBeyond), sizes, surplus);
   return sizes;
 }
 
 /**
  * One step of a rolling update (MCM, `pkg/controller/deployment_rolling.go` rolloutRolling): the new set grows into the surge, the old sets shrink by what it replaces.
  *
- * `oldSets` are ordered from oldest to newest. Never scales the sets to more than `replicas + maxSurge` machines in total.
+ * `oldSets` are in the order in which they shrink, that of the proven template last. Never scales the sets to more than `replicas + maxSurge` machines in total.
  *
  * @param limits the gates of the rollout; a new set that is too large shrinks in any case
  */
@@ -97,8 +127,13 @@ export function planRollingUpdate(
     newSetReplicas(bounds, newSet.spec, [newSet, ...oldSets], limits),
     keptMachines(bounds, newSet, oldSets, limits),
   );
-  const grown: [string, number][] = newSize === newSet.spec ? [] : [[newSet.name, newSize]];
-  if (!limits.mayStart) return new Map(grown);
+  const sizes = new Map<string, number>(newSize === newSet.spec ? [] : [[newSet.name, newSize]]);
+  if (!limits.mayStart) return sizes;
+  const grown = { ...newSet, spec: newSize };
   const kept = keptByLimits(bounds, newSet, limits);
-  return new Map([...grown, ...shrinkOldSets(bounds, { ...newSet, spec: newSize }, oldSets, kept)]);
+  const target = provenTarget(oldSets, kept, limits);
+  const olds = target === undefined ? oldSets : withProvenGrown(bounds, grown, oldSets, target);
+  for (const [index, { name, spec }] of olds.entries()) if (spec !== oldSets[index]?.spec) sizes.set(name, spec);
+  for (const [name, size] of shrinkOldSets(bounds, grown, olds, kept, target)) sizes.set(name, size);
+  return sizes;
 }

@@ -5,6 +5,8 @@ import { type SetSize, sum } from "../state/set-size.ts";
 export interface ScalableSet extends SetSize {
   /** `replicas + maxSurge` of the deployment at that time; `undefined` when it was not recorded. */
   readonly maxReplicas: number | undefined;
+  /** Whether its template is neither the current nor the proven one: it shrinks first. Default: not. */
+  readonly isSuperseded?: boolean;
 }
 
 /** Go rounds halves away from zero. */
@@ -32,6 +34,20 @@ function shrinkInProportion(bounds: RolloutBounds, active: readonly ScalableSet[
   return sizes;
 }
 
+/** Takes a reduction from superseded sets, the oldest first, and shares the rest among the others. */
+function shrinkSupersededFirst(bounds: RolloutBounds, active: readonly ScalableSet[], surplus: number): Sizes {
+  const sizes = new Map<string, number>();
+  let rest = surplus;
+  for (const { name, spec, isSuperseded } of active) {
+    if (isSuperseded !== true) continue;
+    const taken = Math.min(rest, spec);
+    rest -= taken;
+    sizes.set(name, spec - taken);
+  }
+  const others = active.filter(({ isSuperseded }) => isSuperseded !== true);
+  return rest === 0 ? sizes : new Map([...sizes, ...shrinkInProportion(bounds, others, rest)]);
+}
+
 /**
  * Scales the sets to a changed `spec.replicas` without a step of the rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
  * newest set only, less is shared in proportion.
@@ -57,7 +73,7 @@ export function planScaling(
   }
   const allowed = bounds.replicas > 0 ? bounds.replicas + bounds.maxSurge : 0;
   const surplus = sum(active.map(({ spec }) => spec)) - allowed;
-  if (surplus > 0) return shrinkInProportion(bounds, active, surplus);
+  if (surplus > 0) return shrinkSupersededFirst(bounds, active, surplus);
   // A machine that its set is about to delete has its place until then: the deletion may take long where responses are lost.
   const room = Math.max(0, allowed - sum(sets.map(({ spec, present = 0 }) => Math.max(spec, present))));
   // Without a set that may grow for the current template (a paused rollout) the newest one that serves does.

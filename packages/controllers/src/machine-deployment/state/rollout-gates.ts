@@ -6,6 +6,10 @@ export interface RolloutGates {
   readonly maxNew?: number;
   /** Whether a next step may be taken at all. A new set is created anyway, without machines, because clients wait for it. */
   readonly mayStart: boolean;
+  /** Whether canary steps are ahead of the new template, or it has passed them all. Absent: there are none. */
+  readonly steps?: "ahead" | "passed";
+  /** Whether no replacement of a machine may begin. Default: not. */
+  readonly isClosed?: boolean;
   /** Why no set of the current template may be created. Absent: it may. */
   readonly blocksCreation?: string;
   /** When the gates will change with time. Absent: only with the objects that they are computed from. */
@@ -30,10 +34,13 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);
   const availabilityHolds = all.flatMap((each) => each.availabilityHolds ?? []);
+  const [steps] = all.flatMap((each) => each.steps ?? []);
   const [blocksCreation] = all.flatMap((each) => each.blocksCreation ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
     ...(maxNew === undefined ? {} : { maxNew }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(all.some((each) => each.isClosed) ? { isClosed: true } : {}),
     ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
     ...(blocksCreation === undefined ? {} : { blocksCreation }),
     ...(holds.length === 0 ? {} : { holds }),

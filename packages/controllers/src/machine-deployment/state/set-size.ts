@@ -24,6 +24,9 @@ export interface SetView {
   readonly settling?: ReadonlySet<string>;
 }
 
+/** Whether the set has machines, or is to have some. */
+export const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
+
 /** Whether the machine is present, with the mark of the in-place update that moved it to this set. */
 export const isReceived = (machine: Machine): boolean =>
   isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;

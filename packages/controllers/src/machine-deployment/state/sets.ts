@@ -3,9 +3,10 @@ import { isSameTemplate } from "../../model/template-hash.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { SetView } from "./set-size.ts";
 
-/** The sets of a deployment, sorted into the one of the current template and the others, oldest first. */
+/** The sets of a deployment, sorted into the one of the current template and the others. */
 export interface Sets {
   readonly newSet: SetView | undefined;
+  /** Oldest first, but the one of the proven template last: it shrinks last, and grows when the new set may not. */
   readonly oldSets: readonly SetView[];
 }
 
@@ -29,6 +30,12 @@ export const findNewSet = (deployment: MachineDeployment, sets: readonly Machine
       set.metadata.deletionTimestamp == null &&
       isSameTemplate(deployment.spec.template, set.spec.template, labelKeys.machineTemplateHash),
   );
+
+/** The sets with that of the proven template as the last of the old ones. */
+export const provenLast = ({ newSet, oldSets }: Sets, proven: string | undefined): Sets => ({
+  newSet,
+  oldSets: oldSets.toSorted((a, b) => Number(a.set.metadata.name === proven) - Number(b.set.metadata.name === proven)),
+});
 
 /**
  * Sorts the sets that a deployment owns, each with its machines.

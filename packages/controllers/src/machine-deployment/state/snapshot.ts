@@ -5,6 +5,7 @@ import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { NodeChange } from "./node-patch.ts";
+import type { Rollout } from "./rollout.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
 import type { Sets } from "./sets.ts";
 
@@ -36,6 +37,8 @@ export interface ObservedDeployment {
 /** The state that a reconcile of a MachineDeployment is based on: what was read, and the facts that follow from it. */
 export interface MachineDeploymentSnapshot extends ObservedDeployment {
   readonly sets: Sets;
+  /** The rollout that is under way. Absent: none is. */
+  readonly rollout?: Rollout;
   /** What restricts the rollout besides surge and unavailability. */
   readonly limits: RolloutGates;
 }

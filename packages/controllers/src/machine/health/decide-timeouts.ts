@@ -19,7 +19,7 @@ import {
 import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { hasRemediationBudget } from "../../model/remediation-budget.ts";
+import { hasRemediationBudget, waitsForQuota } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
@@ -61,7 +61,9 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   const reported = isOutdated ? withText(status, creatingMachine(), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
   if (snapshot.remediation.connectivity.isUnproven === true) return { ...nothing, status, requeueAfterMs: PROOF_MS };
-  const onHold = holdOf(snapshot, now);
+  // A machine that never served is not kept for one that will not come for now; one that may still recover is.
+  const peers = snapshot.remediation.peers.filter((peer) => !waitsForQuota(peer));
+  const onHold = holdOf({ ...snapshot, remediation: { ...snapshot.remediation, peers } }, now);
   if (onHold !== undefined) {
     const event = { reason: "JoinOnHold", machine, timeoutMs: creationTimeoutMs(snapshot), hold: onHold.hold } as const;
     return heldBack(status, event, onHold, now);

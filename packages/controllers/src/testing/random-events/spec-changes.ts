@@ -70,8 +70,8 @@ export function specChanges({ api, below, oneOf, chance, next }: Stage): RandomE
     holdInSteps,
     onFailure: () => annotate(annotationKeys.canaryOnFailure, oneOf(["rollback", "stop", null]) ?? null),
     goOn: () => {
-      const set = oneOf(api.all<MachineSet>(machineSetResource))?.metadata.name ?? "";
-      return annotate(annotationKeys.canaryContinue, chance(0.8) ? `${set}/${1 + below(2)}` : null);
+      const revision = deployment()?.metadata.annotations?.[annotationKeys.revision];
+      return annotate(annotationKeys.canaryContinue, chance(0.8) ? `${revision}/${1 + below(2)}` : null);
     },
     onDelete: () => annotate(annotationKeys.onDelete, oneOf(["true", null, null]) ?? null),
     holdInWindows,
