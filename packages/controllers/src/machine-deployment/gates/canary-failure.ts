@@ -6,7 +6,7 @@ import {
   type MachineSet,
   readOperation,
 } from "@millwright/core";
-import { machinesWhere } from "../../machine-lists/machine-list.ts";
+import { machinesWhere, predicateFor } from "../../machine-lists/machine-list.ts";
 import { isJoinHeld } from "../../model/remediation-budget.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
@@ -20,13 +20,15 @@ import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "../st
  * Whether a machine is Failed, or was before its deletion: its set deletes a Failed machine at once. The outcome of a failed attempt, such as a creation without quota, is an error code: it is repeated, and a machine that
  * is deleted meanwhile was not Failed. One that was deleted before the rollout began failed in an earlier one.
  */
-function hasFailed(machine: Machine, { since }: Rollout): boolean {
-  if (Date.parse(machine.metadata.deletionTimestamp ?? "") < Date.parse(since)) return false;
-  // One that has not joined in time has failed as a canary, also while the remediation budget keeps it from being replaced.
-  if (isFailed(machine) || (isJoinHeld(machine) && readOperation(machine.status).hold === "Budget")) return true;
-  const last = machine.status?.history?.findLast(({ operation }) => operation !== "Delete");
-  return isDeleting(machine) && last?.outcome === "Failed";
-}
+const hasFailed =
+  ({ since }: Pick<Rollout, "since">) =>
+  (machine: Machine): boolean => {
+    if (Date.parse(machine.metadata.deletionTimestamp ?? "") < Date.parse(since)) return false;
+    // One that has not joined in time has failed as a canary, also while the remediation budget keeps it from being replaced.
+    if (isFailed(machine) || (isJoinHeld(machine) && readOperation(machine.status).hold === "Budget")) return true;
+    const last = machine.status?.history?.findLast(({ operation }) => operation !== "Delete");
+    return isDeleting(machine) && last?.outcome === "Failed";
+  };
 
 /** Whether machines of other templates are left. */
 export const hasOldMachines = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
@@ -75,7 +77,8 @@ export function decideCanaryFailure({
     const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
     return returns ? decideCanaryRollback(deployment, claim.owned, rollout, why) : undefined;
   }
-  const failed = machinesWhere(newSet.machines, (machine) => hasFailed(machine, rollout))[0];
+  const { since } = rollout;
+  const failed = machinesWhere(newSet.machines, predicateFor(newSet.machines, hasFailed, { since }))[0];
   if (failed === undefined) return undefined;
   const { name } = newSet.set.metadata;
   const patch = { metadata: { annotations: { [annotationKeys.canaryFailed]: failed.metadata.name } } };
