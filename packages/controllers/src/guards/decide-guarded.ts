@@ -4,7 +4,7 @@ import { type Guard, type Hold, judge } from "../model/hold.ts";
 /** What is decided, and from what. */
 export interface GuardedDecision<T extends ApiObject, Decision> {
   /** In their order; none: nothing is ever held. */
-  readonly guards: readonly Pick<Guard<ApiObject>, "of">[];
+  readonly guards: readonly Pick<Guard<T>, "of">[];
   /** The object as it is in the cache now. */
   readonly read: () => T | undefined;
   readonly decide: (object: T) => Decision;

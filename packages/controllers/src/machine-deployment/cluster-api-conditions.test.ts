@@ -209,6 +209,8 @@ describe("the controllers", () => {
 
   it("look again when a class comes and when it goes", async () => {
     const cluster = await withDeployment();
+    cluster.api.remove(machineClassResource, refOf("small"));
+    await cluster.settle(1000);
     const missing = "False NotScalingUp Scaling up would be blocked because MachineClass small does not exist";
     expect(textsOf(cluster, "ScalingUp")).toBe(missing);
     cluster.api.seed(machineClassResource, aMachineClass());
@@ -221,7 +223,6 @@ describe("the controllers", () => {
 
   it("report that a deletion is slow when nothing else changes, and write nothing before that", async () => {
     const cluster = await withDeployment();
-    cluster.api.seed(machineClassResource, aMachineClass());
     await cluster.settle(20_000);
     const [machine] = cluster.machines();
     expect(machine).toBeDefined();
@@ -251,7 +252,6 @@ describe("the controllers", () => {
     ],
   ])("report that a rollout is in progress and waits for %s", async (_, annotations, hold) => {
     const cluster = await withDeployment();
-    for (const name of ["small", "big"]) cluster.api.seed(machineClassResource, aMachineClass({ metadata: { name } }));
     await cluster.settle(2_000);
     for (const { metadata } of cluster.machines())
       cluster.api.change(machineResource, refOf(metadata.name), inPhase("Available"));

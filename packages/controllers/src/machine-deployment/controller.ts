@@ -14,6 +14,7 @@ import {
 import { adoptPatch, type Controller, keyOf, newControllerRef, releasePatch, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { areNodesUnread } from "../cluster/unread-target.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
@@ -30,6 +31,7 @@ import { createWriter } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { classGuard, createClassOutlook } from "./gates/class-outlook.ts";
 import { createMachineSetCreator } from "./sets/create-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
@@ -86,6 +88,7 @@ export function createMachineDeploymentController(
     crdGuard,
   });
 
+  const outlook = createClassOutlook(context);
   const orphaning = watchOrphaningOwners(caches.deployments.store);
   const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
     observeMachineDeployment(
@@ -94,6 +97,7 @@ export function createMachineDeploymentController(
         sets: caches.sets.store.list(namespace),
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
+        obstacleOf: outlook.obstacleOf,
         areNodesUnread: areNodesUnread(context),
         disablesScaleDown,
         awaitsFirstSync,
@@ -161,7 +165,8 @@ export function createMachineDeploymentController(
     const inputs = observeConditionInputs(context, deployment, all, snapshot.nodes, judge);
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, inputs, now);
   };
-  const guards = ownerGuards(context, "MachineDeployment");
+  const ownedBy = ({ metadata: { uid = "" } }: MachineDeployment) => caches.sets.store.byIndex("owner", uid);
+  const guards = [...ownerGuards(context, "MachineDeployment"), classGuard(outlook, ownedBy)];
   const pace = createStatusUpdateThrottle<MachineDeploymentStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
@@ -172,6 +177,11 @@ export function createMachineDeploymentController(
     conditions: (status.conditions ?? []).map(change),
   }));
 
+  const keysOfTemplates = (className: string): string[] =>
+    caches.deployments.store
+      .list(namespace)
+      .filter((deployment) => namesClass(className, deployment))
+      .map(keyOf);
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const namesClass = (name: string, { spec }: MachineDeployment | MachineSet): boolean =>
     spec.template.spec.class?.name === name;
@@ -193,10 +203,7 @@ export function createMachineDeploymentController(
         .byIndex("owner", uid)
         .reduce((sum, set) => sum + caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length, 0),
     keysOfClass: (name) => [
-      ...caches.deployments.store
-        .list(namespace)
-        .filter((deployment) => namesClass(name, deployment))
-        .map(keyOf),
+      ...keysOfTemplates(name),
       ...caches.sets.store
         .list(namespace)
         .filter((set) => namesClass(name, set))
@@ -244,6 +251,19 @@ export function createMachineDeploymentController(
         )
         .map(({ metadata }) => keyOfName(metadata.name));
     },
+  });
+  watchTriggers({
+    store: caches.classes.store,
+    controller,
+    when: isClassChange,
+    keys: ({ metadata }) => keysOfTemplates(metadata.name),
+  });
+  watchTriggers({
+    store: caches.secrets.store,
+    controller,
+    when: isSecretChange,
+    keys: ({ metadata }) =>
+      caches.classes.store.byIndex("secret", metadata.name).flatMap((each) => keysOfTemplates(each.metadata.name)),
   });
   // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show.
   watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });

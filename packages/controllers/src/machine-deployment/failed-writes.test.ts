@@ -22,7 +22,7 @@ import {
   testNamespace,
 } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-import { deploymentOf, pool } from "../testing/running-deployment.ts";
+import { deploymentOf, pool, seedClasses } from "../testing/running-deployment.ts";
 import { createMachineDeploymentController } from "./controller.ts";
 
 const big: Change<MachineDeployment> = { spec: { template: { spec: { class: { name: "big" } } } } };
@@ -32,10 +32,16 @@ const start = (
   prepare: (api: FakeApi) => void,
   see: (api: ApiClient) => ApiClient = (api) => api,
 ): Promise<RunningControllers> =>
-  runControllers((context) => {
-    const seen = { ...context, control: see(context.control) };
-    return [createMachineDeploymentController(seen, 1), createMachineSetController(seen, 1)];
-  }, prepare);
+  runControllers(
+    (context) => {
+      const seen = { ...context, control: see(context.control) };
+      return [createMachineDeploymentController(seen, 1), createMachineSetController(seen, 1)];
+    },
+    (api) => {
+      seedClasses(api);
+      prepare(api);
+    },
+  );
 type Patched = Parameters<ApiClient["patch"]>;
 /** An API client that reports its patches before they are sent, and those that failed. */
 const reportingPatches =

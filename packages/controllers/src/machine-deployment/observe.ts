@@ -12,8 +12,10 @@ import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
 import type { MachineList } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
+import type { ClassOutlook } from "./gates/class-outlook.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
+import { isRollingOut } from "./state/rollout.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snapshot.ts";
 
 /** Where a reconcile of a deployment reads from: the caches of a controller, or the objects of a preview. */
@@ -24,6 +26,8 @@ export interface DeploymentSources {
   readonly machinesOf: (uid: string) => MachineList;
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
+  /** Default: every class can be used. */
+  readonly obstacleOf?: ClassOutlook["obstacleOf"];
   /** Default: `false`. */
   readonly areNodesUnread?: boolean;
   readonly disablesScaleDown: boolean;
@@ -57,9 +61,10 @@ function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
 /** The snapshot of a deployment, and the gates of its rollout now. */
 export function observeMachineDeployment(
   deployment: MachineDeployment,
-  { sets, machinesOf, nodesOf, areNodesUnread = false, disablesScaleDown, awaitsFirstSync = false }: DeploymentSources,
+  sources: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
+  const { sets, machinesOf, nodesOf, obstacleOf, areNodesUnread = false, awaitsFirstSync = false } = sources;
   const ofSpec = specProblems(deployment, nodesOf !== undefined);
   const isSpecValid = ofSpec.length === 0;
   // A terminating deployment, and one with an invalid spec, keeps the sets that it controls, whatever its selector.
@@ -70,14 +75,16 @@ export function observeMachineDeployment(
   const machines = new Map(
     claim.owned.map(({ metadata: { uid = "" } }): [string, MachineList] => [uid, machinesOf(uid)]),
   );
+  const classObstacle = isRollingOut(deployment, claim.owned) ? obstacleOf?.(deployment) : undefined;
   const observed: ObservedDeployment = {
     deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
     released: releasedFrom(deployment.metadata.uid ?? "", sets),
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
+    ...(classObstacle === undefined ? {} : { classObstacle }),
     areNodesUnread,
-    disablesScaleDown,
+    disablesScaleDown: sources.disablesScaleDown,
     awaitsFirstSync,
     problems: [...ofSpec, ...optionProblems(deployment)],
     isSpecValid,

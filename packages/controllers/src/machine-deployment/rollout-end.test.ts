@@ -1,7 +1,6 @@
 import {
   clusterApiConditionTypes,
   type Machine,
-  machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
@@ -12,8 +11,9 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
-import { aMachineClass, aMachineDeployment, inPhase, named, testNamespace } from "../testing/builders.ts";
+import { aMachineDeployment, inPhase, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
+import { seedClasses } from "../testing/running-deployment.ts";
 import { createMachineDeploymentController } from "./controller.ts";
 
 const pool = { namespace: testNamespace, name: "pool" };
@@ -78,7 +78,7 @@ function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
     },
   };
 
-  for (const name of ["small", "big"]) api.seed(machineClassResource, aMachineClass(named(name)));
+  seedClasses(api);
   api.seed(machineDeploymentResource, aMachineDeployment());
   const { target: _, ...context } = newContext();
   const caches = createControlCaches({ api: late, clock, random: context.random, namespace: testNamespace });

@@ -14,6 +14,7 @@ import { createMachineDeploymentController } from "../machine-deployment/control
 import { createMachineSetController } from "../machine-set/controller.ts";
 import { isDeleting } from "../model/phase.ts";
 import { aMachineDeployment, type Change, inPhase, testNamespace } from "./builders.ts";
+import { seedClasses } from "./running-deployment.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createLateApi } from "./late-api.ts";
 
@@ -54,6 +55,7 @@ export type Fault = typeof faults extends fc.Arbitrary<infer T> ? T : never;
 /** A deployment of class `small`, its controllers and those of its sets, and a world that loses answers, is late and restarts. */
 export function createFaultyRollout(change: Change<MachineDeployment>) {
   const { api, clock, newContext } = createTestCluster();
+  seedClasses(api);
   api.seed(machineDeploymentResource, aMachineDeployment(change));
   const late = createLateApi(api, () => clock.monotonicMs());
   let stop = new AbortController();

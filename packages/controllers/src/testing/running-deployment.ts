@@ -1,26 +1,37 @@
 import {
   type Machine,
   type MachineDeployment,
+  machineClassResource,
   machineDeploymentResource,
   machineResource,
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
 import type { FakeApi } from "@millwright/kube/testing";
-import { type Condition, findCondition } from "@millwright/kube";
+import { type Condition, findCondition, secretResource } from "@millwright/kube";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
-import { aMachineDeployment, type Change, inPhase, refOf } from "./builders.ts";
+import { aMachineClass, aMachineDeployment, type Change, inPhase, named, refOf } from "./builders.ts";
+import { aSecret } from "./machine-process.ts";
 import { runControllers, type RunningControllers } from "./running-controllers.ts";
 
 /** The deployment of {@link withDeployment}. */
 export const pool = refOf("pool");
 
+/** Adds the classes that tests name, with the Secret that they have in common. */
+export function seedClasses(api: FakeApi): void {
+  for (const name of ["small", "big", "huge"]) api.seed(machineClassResource, aMachineClass(named(name)));
+  api.seed(secretResource, aSecret({ userData: "#cloud-config" }));
+}
+
 /** Starts the controllers of deployments and sets. No controller lets their machines run: see {@link live}. */
 export const startDeployments = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
   runControllers(
     (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
-    prepare,
+    (api) => {
+      seedClasses(api);
+      prepare(api);
+    },
   );
 
 /** The same, with one deployment. */

@@ -40,6 +40,14 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
   return { ...waitingFor(deployment, sets, hold), ...requeue };
 }
 
+/** The gate of a template from whose class no machine can be made: no sound machine makes place for one. */
+function classLimits({ deployment, classObstacle }: ObservedDeployment, sets: Sets): RolloutGates {
+  if (classObstacle === undefined) return unlimited;
+  const { problem, until } = classObstacle;
+  const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${problem}`;
+  return { ...waitingFor(deployment, sets, hold), ...(until === undefined ? {} : { requeueAt: until }) };
+}
+
 const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
   mayStart: true,
   maxNew: noneBegins(deployment, sets),
@@ -73,9 +81,11 @@ function limitsOfRollout(
   if (!hasOldMachines(sets)) return stepGates(deployment, sets, rollout, now);
   if (observed.areNodesUnread === true)
     return waitingFor(deployment, sets, "Rollout waits for the API server of the Nodes, which is unreachable");
-  if (isReturnFromFailure(rollout, sets)) return unlimited;
-  if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
+  const ofClass = classLimits(observed, sets);
+  if (isReturnFromFailure(rollout, sets)) return ofClass;
+  if (isOnDelete(deployment)) return intersectGates([ofClass, onDeleteLimits(deployment, sets)]);
   return intersectGates([
+    ofClass,
     stepGates(deployment, sets, rollout, now),
     windowLimits(deployment, sets, now),
     manualSelection(observed, sets),

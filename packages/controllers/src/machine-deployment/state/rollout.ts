@@ -5,7 +5,7 @@ import { isPresent } from "../../model/phase.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
 import { newRevision, revisionOf } from "../sets/revision.ts";
 import { countAvailable, hasSome, type SetView } from "./set-size.ts";
-import { allOf, type Sets } from "./sets.ts";
+import { allOf, findNewSet, type Sets } from "./sets.ts";
 
 /**
  * A rollout under way, as it is recorded on its deployment from its first write to its end. Sets are reused, and their times say nothing about a second attempt: what may spread without steps is read here and
@@ -110,4 +110,11 @@ export function rolloutOf(deployment: MachineDeployment, sets: Sets, now: Date):
   if (oldSets.length === 0 || isAtRest) return undefined;
   const proven = provenSet(deployment, set, allOf(sets));
   return proven === undefined ? undefined : { set, revision, proven, since: apiTime(now) };
+}
+
+/** Whether a rollout is under way or about to begin, as far as the sets show. */
+export function isRollingOut(deployment: MachineDeployment, sets: readonly MachineSet[]): boolean {
+  if (recordedRollout(deployment) !== undefined) return true;
+  const current = findNewSet(deployment, sets);
+  return sets.some((set) => set !== current && revisionOf(set) >= (current === undefined ? 0 : revisionOf(current)));
 }

@@ -4,6 +4,7 @@ import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
+import type { ClassObstacle } from "../gates/class-outlook.ts";
 import type { NodeChange } from "./node-patch.ts";
 import type { Rollout } from "./rollout.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
@@ -22,6 +23,8 @@ export interface ObservedDeployment {
   readonly machines: ReadonlyMap<string, MachineList>;
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
+  /** Why no machine can be made from the class of the template. Absent: nothing is known that is against it. */
+  readonly classObstacle?: ClassObstacle;
   /** Whether the Nodes were never listed, so that a missing one means nothing. Default: false. */
   readonly areNodesUnread?: boolean;
   /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */
