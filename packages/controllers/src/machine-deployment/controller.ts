@@ -97,7 +97,7 @@ export function createMachineDeploymentController(
         sets: caches.sets.store.list(namespace),
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
-        obstacleOf: outlook.obstacleOf,
+        problemOf: outlook.problemOf,
         areNodesUnread: areNodesUnread(context),
         disablesScaleDown,
         awaitsFirstSync,

@@ -7,7 +7,7 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { surplusHistory, newRevision, revisionOf } from "./sets/revision.ts";
+import { surplusHistory, newRevision, revisionOf } from "./state/revision.ts";
 import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-shape.ts";
 import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts";
 import { decideNodes, type KeptFromScaler } from "./nodes/decide-nodes.ts";

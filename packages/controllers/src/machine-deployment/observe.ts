@@ -27,7 +27,7 @@ export interface DeploymentSources {
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
   /** Default: every class can be used. */
-  readonly obstacleOf?: ClassOutlook["obstacleOf"];
+  readonly problemOf?: ClassOutlook["problemOf"];
   /** Default: `false`. */
   readonly areNodesUnread?: boolean;
   readonly disablesScaleDown: boolean;
@@ -64,7 +64,7 @@ export function observeMachineDeployment(
   sources: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
-  const { sets, machinesOf, nodesOf, obstacleOf, areNodesUnread = false, awaitsFirstSync = false } = sources;
+  const { sets, machinesOf, nodesOf, problemOf, areNodesUnread = false, awaitsFirstSync = false } = sources;
   const ofSpec = specProblems(deployment, nodesOf !== undefined);
   const isSpecValid = ofSpec.length === 0;
   // A terminating deployment, and one with an invalid spec, keeps the sets that it controls, whatever its selector.
@@ -75,14 +75,14 @@ export function observeMachineDeployment(
   const machines = new Map(
     claim.owned.map(({ metadata: { uid = "" } }): [string, MachineList] => [uid, machinesOf(uid)]),
   );
-  const classObstacle = isRollingOut(deployment, claim.owned) ? obstacleOf?.(deployment) : undefined;
+  const unusableClass = isRollingOut(deployment, claim.owned) ? problemOf?.(deployment) : undefined;
   const observed: ObservedDeployment = {
     deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
     released: releasedFrom(deployment.metadata.uid ?? "", sets),
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
-    ...(classObstacle === undefined ? {} : { classObstacle }),
+    ...(unusableClass === undefined ? {} : { unusableClass }),
     areNodesUnread,
     disablesScaleDown: sources.disablesScaleDown,
     awaitsFirstSync,

@@ -1,6 +1,6 @@
-import { annotationKeys, labelKeys, type MachineSet } from "@millwright/core";
+import { annotationKeys, labelKeys } from "@millwright/core";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
-import { recoveredSize, type SetView, sizeOf, sum } from "./state/set-size.ts";
+import { notedNumber, recoveredSize, type SetView, sizeOf, sum } from "./state/set-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./sizes/plan-recreate.ts";
@@ -21,12 +21,6 @@ export interface RolloutStep {
   /** Names of machines whose nodes may be drained and updated from now on. */
   readonly select: readonly string[];
 }
-
-/** A number recorded on a set at its last scaling; `undefined` when missing or invalid. */
-const notedNumber = (set: MachineSet, key: string): number | undefined => {
-  const text = set.metadata.annotations?.[key] ?? "";
-  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
-};
 
 /** While paused, a set is scaled once: what it does not get then, no step of a rollout gives it later. So only sizes count. */
 const scalable = (view: SetView, isPaused: boolean, rollout?: Rollout): ScalableSet => ({
@@ -111,7 +105,8 @@ function planReplicas(snapshot: MachineDeploymentSnapshot, bounds: RolloutBounds
     active.length > 0
       ? undefined
       : scalables[allOf(sets).findLastIndex((view) => !isTerminating(view) && sizeOf(view).spec > 0)];
-  const grower = isPaused && current?.spec === 0 ? latest : current;
+  const proven = scalables.find(({ name }) => name === rollout?.proven);
+  const grower = isPaused && current?.spec === 0 ? (latest ?? proven) : current;
   // While a rollout is paused, its free surge is used for machines of neither template.
   const sizes =
     active.length > 1 && !isResized(snapshot)

@@ -238,7 +238,7 @@ describe("the record of a rollout", () => {
     expect(recordedRollout(model.deployment())).toBeUndefined();
   });
 
-  it("says when the steps are passed: then the next rollout starts from this template", () => {
+  it("has the steps that are passed: then the next rollout starts from this template", () => {
     const model = serving(steps("1/3s"));
     model.change(ofClass("big"));
     for (let round = 0; recordedRollout(model.deployment())?.passed === undefined && round < 20; round++) {
@@ -253,7 +253,7 @@ describe("the record of a rollout", () => {
     expect(recordedRollout(model.deployment())).toMatchObject({ proven: big });
   });
 
-  it("begins anew from what serves most when it is lost, unreadable, or older than a set", () => {
+  it("starts again from what serves most when it is lost, unreadable, or older than a set", () => {
     for (const text of [
       null,
       "",

@@ -41,6 +41,8 @@ export interface RolloutModel {
   decideMachines(): void;
   change(patch: Change<MachineDeployment>): void;
   changeMachine(name: string, patch: Change<Machine>): void;
+  /** A user takes an annotation off all sets. */
+  unmark(key: string): void;
   /** A machine that runs has a node, where there are nodes. */
   setPhase(machine: Machine, phase: "Pending" | "Running" | "Unknown" | "Failed"): void;
   /** The VM of a terminating machine is deleted. */
@@ -206,6 +208,9 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
       deployment = readOrThrow(readMachineDeployment, applyMergePatch(deployment, patch));
     },
     changeMachine: patchMachine,
+    unmark(key) {
+      for (const { metadata } of sets) patchSet(metadata.name, { metadata: { annotations: { [key]: null } } });
+    },
     setPhase({ metadata: { name } }, phase) {
       // The time is that of the phase, as the machine controller keeps it.
       replaceMachine(name, (machine) =>

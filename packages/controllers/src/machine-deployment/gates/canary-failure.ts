@@ -10,7 +10,7 @@ import { machinesWhere, predicateFor } from "../../machine-lists/machine-list.ts
 import { isJoinHeld } from "../../model/remediation-budget.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
-import { revisionOf } from "../sets/revision.ts";
+import { revisionOf } from "../state/revision.ts";
 import { canaryFailureOf, isReturn, type Rollout } from "../state/rollout.ts";
 import { hasSome } from "../state/set-size.ts";
 import type { Sets } from "../state/sets.ts";

@@ -5,6 +5,7 @@ import { resolveNamedClass } from "../../cluster/class-view.ts";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Guard, MissingFacts } from "../../model/hold.ts";
 import { isRollingOut } from "../state/rollout.ts";
+import type { UnusableClass } from "../state/snapshot.ts";
 
 /** How long the failure to read the Secrets of a class counts, milliseconds: then they are read again. */
 const RETRY_MS = 30_000;
@@ -12,18 +13,10 @@ const RETRY_MS = 30_000;
 /** Without the checks of drivers every class is accepted. */
 const anyDriver = { missingDriver: () => undefined };
 
-/** Why no machine can be made from a class. */
-export interface ClassObstacle {
-  /** A sentence without its full stop. */
-  readonly problem: string;
-  /** When to look again. Absent: a change of the class or its Secrets shows it. */
-  readonly until?: Date;
-}
-
 /** Whether machines can be made from the class of a template: a rollout to a class from which none can be made would replace sound machines by none. */
 export interface ClassOutlook {
   /** `undefined`: nothing is known that is against it. */
-  obstacleOf(deployment: MachineDeployment): ClassObstacle | undefined;
+  problemOf(deployment: MachineDeployment): UnusableClass | undefined;
   /** What is to be read, or asked of the driver, before that is known. */
   missingOf(deployment: MachineDeployment): MissingFacts | undefined;
 }
@@ -51,8 +44,8 @@ export function createClassOutlook({
   clock,
 }: Pick<ControllerContext, "caches" | "namespace" | "classChecks" | "clock">): ClassOutlook {
   /** Failed reads by class; bounded by the number of classes. */
-  const failures = new Map<string, Required<ClassObstacle>>();
-  const failureOf = (name: string): ClassObstacle | undefined => {
+  const failures = new Map<string, Required<UnusableClass>>();
+  const failureOf = (name: string): UnusableClass | undefined => {
     const failure = failures.get(name);
     if (failure !== undefined && failure.until <= clock.now()) failures.delete(name);
     return failures.get(name);
@@ -60,13 +53,13 @@ export function createClassOutlook({
   const resolve = (name: string) => resolveNamedClass(name, caches, namespace, classChecks ?? anyDriver);
 
   return {
-    obstacleOf(deployment) {
+    problemOf(deployment) {
       const name = classOf(deployment);
       const resolved = resolve(name);
       if (resolved.unread.length > 0) return failureOf(name);
       const { view } = withVerdict(resolved, classChecks);
-      const obstacle = view.state === "unusable" ? view : view.unmetPrecondition;
-      return obstacle === undefined ? undefined : { problem: obstacle.problem };
+      const problem = view.state === "unusable" ? view : view.unmetPrecondition;
+      return problem === undefined ? undefined : { problem: problem.problem };
     },
     missingOf(deployment) {
       const name = classOf(deployment);

@@ -41,9 +41,9 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
 }
 
 /** The gate of a template from whose class no machine can be made: no sound machine makes place for one. */
-function classLimits({ deployment, classObstacle }: ObservedDeployment, sets: Sets): RolloutGates {
-  if (classObstacle === undefined) return unlimited;
-  const { problem, until } = classObstacle;
+function classLimits({ deployment, unusableClass }: ObservedDeployment, sets: Sets): RolloutGates {
+  if (unusableClass === undefined) return unlimited;
+  const { problem, until } = unusableClass;
   const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${problem}`;
   return { ...waitingFor(deployment, sets, hold), ...(until === undefined ? {} : { requeueAt: until }) };
 }

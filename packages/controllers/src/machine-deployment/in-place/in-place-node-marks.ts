@@ -83,6 +83,7 @@ export function desiredMarksForOldSet(
   switch (state) {
     case "gone":
     case "without node":
+    case "broken":
       return none;
     case "settling":
     case "outdated":
@@ -110,6 +111,7 @@ export function desiredMarksForReleased(node: Node, state: UpdateState): InPlace
   switch (state) {
     case "gone":
     case "without node":
+    case "broken":
     // An update that the agent started is completed: its result or the timeout ends it.
     case "updating":
       return none;

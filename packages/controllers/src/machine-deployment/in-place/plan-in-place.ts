@@ -85,6 +85,16 @@ function handOver(newSet: InPlaceSet, oldSets: readonly InPlaceSet[], places: nu
 }
 
 /**
+ * Takes machines out of the old sets that do not serve and cannot be updated: otherwise they would use up `maxUnavailable` for ever. They return in the new set, when they are gone (Cluster API, pull request
+ * 13886).
+ */
+const withoutBroken = (oldSets: readonly InPlaceSet[]): readonly InPlaceSet[] =>
+  oldSets.map((set) => {
+    const broken = set.machines.filter(({ state }) => state === "broken").length;
+    return { ...set, spec: Math.max(0, set.spec - broken) };
+  });
+
+/**
  * Nodes to select: as many as may be unavailable, given the machines that serve. A machine that is being updated counts once, as unavailable;
  * one whose update failed does not count against the budget, nor does one that is not available anyway.
  */
@@ -123,7 +133,8 @@ export function planInPlaceUpdate(
   mayGrow = true,
 ): InPlacePlan {
   const back = handBack(newSet, oldSets);
-  const over = handOver(back.newSet, back.oldSets, bounds.replicas - back.newSet.spec);
+  const olds = bounds.isHeld === true || !mayGrow ? back.oldSets : withoutBroken(back.oldSets);
+  const over = handOver(back.newSet, olds, bounds.replicas - back.newSet.spec);
   const { spec } = over.newSet;
   const grown = newSetReplicas(bounds, spec, [over.newSet, ...over.oldSets]);
   const current: InPlaceSet = { ...over.newSet, spec: mayGrow ? grown : Math.min(grown, spec) };

@@ -8,7 +8,7 @@ import {
 } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { inPlaceReasonOf, isUnderUpdate } from "../../model/in-place-state.ts";
-import { isDeleting } from "../../model/phase.ts";
+import { isAvailable, isDeleting } from "../../model/phase.ts";
 import { parseJson } from "@millwright/kube";
 
 /** The in-place update that a node waits for or is in, as noted on the node. */
@@ -42,7 +42,8 @@ export const writeUpdateNote = ({ set, schedulable, revoked }: UpdateNote): stri
  * The state of a machine in an in-place update (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace):
  *
  * - `gone`: Failed or terminating; its set replaces it
- * - `without node`: has no node
+ * - `without node`: serves, but its node is not known
+ * - `broken`: does not serve, and cannot be updated: it has no node, or no VM can be made from its class
  * - `waiting`: not started
  * - `selected`: may be drained, or is being drained
  * - `revoked`: was selected, and its drain has to be canceled
@@ -55,6 +56,7 @@ export const writeUpdateNote = ({ set, schedulable, revoked }: UpdateNote): stri
 export type UpdateState =
   | "gone"
   | "without node"
+  | "broken"
   | "waiting"
   | "selected"
   | "revoked"
@@ -80,7 +82,9 @@ export function updateStateOf(machine: Machine, node: Node | undefined, target: 
   const phase = phaseOf(machine);
   if (isDeleting(machine) || phase === "Failed") return "gone";
   if (machine.metadata.labels?.[labelKeys.updateResult] !== undefined) return "settling";
-  if (node === undefined || node.metadata.deletionTimestamp != null) return "without node";
+  if (phase === "CrashLoopBackOff") return "broken";
+  if (node === undefined || node.metadata.deletionTimestamp != null)
+    return isAvailable(machine) ? "without node" : "broken";
   const reason = inPlaceReasonOf(node);
   const { [labelKeys.updateResult]: result, [labelKeys.selectedForUpdate]: selected } = node.metadata.labels ?? {};
   if (reason === reasons.updateSuccessful && result !== undefined && phase !== "InPlaceUpdating") {

@@ -11,7 +11,7 @@ import {
 } from "@millwright/core";
 import { createMergePatch, newControllerRef } from "@millwright/kube";
 import type { RolloutBounds } from "../state/rollout-bounds.ts";
-import { revisionAnnotations } from "./revision.ts";
+import { revisionAnnotations } from "../state/revision.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
 import { isOnDelete } from "../state/rollout-gates.ts";
 import { countWhere } from "../../machine-lists/machine-list.ts";

@@ -8,7 +8,7 @@ import {
 import { createMergePatch } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { findNewSet } from "../state/sets.ts";
-import { revisionOf } from "./revision.ts";
+import { revisionOf } from "../state/revision.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 
 /** How a rollback changes the deployment; `spec.rollbackTo` is cleared in any case: it is a request for one rollback. */

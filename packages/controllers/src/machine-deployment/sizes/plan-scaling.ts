@@ -50,7 +50,7 @@ function shrinkSupersededFirst(bounds: RolloutBounds, active: readonly ScalableS
 
 /**
  * Scales the sets to a changed `spec.replicas` without a step of the rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
- * newest set only, less is shared in proportion.
+ * newest set only, less is shared in proportion, after superseded sets.
  *
  * `sets` are ordered from oldest to newest, the one for the current template last; `newSet` is that one, if it may grow. The base of the proportion of a set
  * without a record is the total size of all sets.
@@ -62,7 +62,8 @@ export function planScaling(
 ): Sizes {
   const active = sets.filter(({ spec }) => spec > 0);
   const [only, another] = active;
-  if (another === undefined) {
+  const isLeft = only?.isSuperseded === true && only.spec < bounds.replicas && newSet !== undefined;
+  if (another === undefined && !isLeft) {
     const target = only ?? newSet ?? sets.at(-1);
     return target === undefined || target.spec === bounds.replicas
       ? new Map()

@@ -3,12 +3,12 @@ import { apiTime } from "@millwright/kube";
 import { countWhere } from "../../machine-lists/machine-list.ts";
 import { isPresent } from "../../model/phase.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
-import { newRevision, revisionOf } from "../sets/revision.ts";
-import { countAvailable, hasSome, type SetView } from "./set-size.ts";
+import { newRevision, revisionOf } from "./revision.ts";
+import { countAvailable, hasSome, notedNumber, type SetView } from "./set-size.ts";
 import { allOf, findNewSet, type Sets } from "./sets.ts";
 
 /**
- * A rollout under way, as it is recorded on its deployment from its first write to its end. Sets are reused, and their times say nothing about a second attempt: what may spread without steps is read here and
+ * A rollout under way, as it is recorded on its deployment from its first write to its end. Sets are reused, and their times mean nothing for a second attempt: what may spread without steps is read here and
  * nowhere else.
  */
 export interface Rollout {
@@ -24,7 +24,7 @@ export interface Rollout {
   readonly passed?: string;
 }
 
-/** The recorded rollout; `undefined` without one, or when a user has made it unreadable: then it begins anew. */
+/** The recorded rollout; `undefined` without one, or when a user has made it unreadable: then it starts again. */
 export function recordedRollout({ metadata }: MachineDeployment): Rollout | undefined {
   try {
     const read: unknown = JSON.parse(metadata.annotations?.[annotationKeys.rollout] ?? "null");
@@ -79,8 +79,11 @@ const isAlive = ({ set }: SetView): boolean => set.metadata.deletionTimestamp ==
 function hasProved({ metadata }: MachineDeployment, { set, passed }: Rollout, views: readonly SetView[]): boolean {
   const view = views.find((each) => each.set.metadata.name === set);
   if (view === undefined || !isAlive(view) || canaryFailureOf(view.set) !== undefined) return false;
+  if (passed !== undefined) return true;
   const isStepped = metadata.annotations?.[annotationKeys.canarySteps] !== undefined;
-  return passed !== undefined || (!isStepped && countAvailable(view) > 0 && views.filter(hasSome).length === 1);
+  const wanted = notedNumber(view.set, annotationKeys.desiredReplicas) ?? 0;
+  const hasAll = wanted > 0 && countAvailable(view) >= wanted && views.filter(hasSome).length === 1;
+  return hasAll && !isStepped;
 }
 
 /**

@@ -24,6 +24,12 @@ export interface SetView {
   readonly settling?: ReadonlySet<string>;
 }
 
+/** A number recorded on a set at its last scaling; `undefined` when missing or invalid. */
+export const notedNumber = (set: MachineSet, key: string): number | undefined => {
+  const text = set.metadata.annotations?.[key] ?? "";
+  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+};
+
 /** Whether the set has machines, or is to have some. */
 export const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
 

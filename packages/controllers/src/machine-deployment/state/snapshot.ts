@@ -4,11 +4,18 @@ import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
-import type { ClassObstacle } from "../gates/class-outlook.ts";
 import type { NodeChange } from "./node-patch.ts";
 import type { Rollout } from "./rollout.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
 import type { Sets } from "./sets.ts";
+
+/** Why no machine can be made from a class. */
+export interface UnusableClass {
+  /** A sentence without its full stop. */
+  readonly problem: string;
+  /** When to look again. Absent: a change of the class or its Secrets shows it. */
+  readonly until?: Date;
+}
 
 /** The objects that a reconcile of a MachineDeployment has read. */
 export interface ObservedDeployment {
@@ -24,7 +31,7 @@ export interface ObservedDeployment {
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Why no machine can be made from the class of the template. Absent: nothing is known that is against it. */
-  readonly classObstacle?: ClassObstacle;
+  readonly unusableClass?: UnusableClass;
   /** Whether the Nodes were never listed, so that a missing one means nothing. Default: false. */
   readonly areNodesUnread?: boolean;
   /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */

@@ -1,5 +1,5 @@
 import { annotationKeys, type MachineSet, type MachineDeployment } from "@millwright/core";
-import type { SetView } from "../state/set-size.ts";
+import type { SetView } from "./set-size.ts";
 
 /** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object. */
 const MAX_HISTORY = 20;
