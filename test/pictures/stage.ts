@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { machineDeploymentResource, type MachineDeployment, seededRandom } from "@millwright/core";
 import { deploymentRow, machineRow } from "@millwright/dashboard/rows";
 import type { ApiClient } from "@millwright/kube";
-import { isDeletionHeld } from "@millwright/runtime/reports";
+import { isHeld } from "@millwright/runtime/reports";
 import { exampleName, exampleObjects } from "../../packages/cli/src/dev/example.ts";
 import { type FollowedFleet, followFleet } from "../../packages/cli/src/top/follow-fleet.ts";
 import { withPatientWatches } from "../simulation/network/patient-client.ts";
@@ -40,7 +40,7 @@ export async function openStage(): Promise<Stage> {
   const { scheduler, outside, people: user } = world;
   const during = <T>(work: Promise<T>): Promise<T> => runUntilSettled(scheduler, work);
   const stop = new AbortController();
-  const rows = { machineRow, deploymentRow, isDeletionHeld };
+  const rows = { machineRow, deploymentRow, isHeld };
   const { clock } = outside;
   const fleet = followFleet({
     api: withPatientWatches(user),

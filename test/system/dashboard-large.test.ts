@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)(
   () => {
     const held = new Set<string>();
     const { fleet, machines, sets, deployments } = createTestFleet({
-      isDeletionHeld: ({ metadata }) => held.has(metadata.name),
+      isHeld: ({ metadata }) => held.has(metadata.name),
       describeMachine: (name) => Promise.resolve(machineReportFrom(name, objects(), systemClock.now())),
     });
     const objects = (): ClusterObjects => ({

@@ -1,9 +1,10 @@
 // What reports about objects need: what the controllers record and decide, without the controllers, which take longer to load.
 export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
-export { findHold, recordedHold } from "./guards/find-hold.ts";
+export { findHold, isHeld, recordedHold } from "./guards/find-hold.ts";
 export type { Hold } from "./model/hold.ts";
+export { holdConditions, ownerArgument, shownHold } from "./model/hold-condition.ts";
+export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";
 export type { CrdState } from "./model/crd-state.ts";
-export { isDeletionHeld } from "./model/held-deletion.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";
 export type { Deadline, MachineReport } from "./conditions/machine/machine-report.ts";

@@ -1,5 +1,6 @@
+import { holdConditions, shownHold } from "@millwright/controllers/reports";
 import { type DrainPreview, drainRulesOf, observeDrain, previewDeletionDrain } from "@millwright/controllers";
-import { labelKeys, type Machine, crdsEstablishedConditionType } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime/reports";
 import { applyChanges, type ChangedState, type PlannedChange } from "./changes/apply-changes.ts";
@@ -26,13 +27,13 @@ function missingClass(state: ClusterState, change: ChangePreview): string | unde
     : `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist: none of its machines can be created`;
 }
 
-/** While a CRD is being deleted, its deployments are paused until a user decides, and nothing of the plan happens. */
-function pausesByCrds({ deployments }: ClusterState, { kind, name }: ChangePreview): readonly string[] {
-  const conditions = deployments.find(({ metadata }) => metadata.name === name)?.status?.conditions ?? [];
-  return conditions
-    .filter(
-      ({ type, status }) => kind === "MachineDeployment" && type === crdsEstablishedConditionType && status === "False",
-    )
+/** While everything of a deployment is held, nothing of the plan happens until a user decides. */
+function pausesOf({ deployments }: ClusterState, { kind, name }: ChangePreview): readonly string[] {
+  const deployment = deployments.find(({ metadata }) => metadata.name === name);
+  if (kind !== "MachineDeployment") return [];
+  return holdConditions
+    .filter(({ holds }) => holds === "everything")
+    .flatMap((each) => shownHold(deployment?.status?.conditions, each) ?? [])
     .map(({ message = "" }) => `${kind} "${name}" is paused. ${message}`);
 }
 
@@ -161,7 +162,7 @@ async function planRoots(state: ClusterState, changed: ChangedState, options: Pr
       ...state.notes,
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
-      ...previews.flatMap((each) => [...pausesByCrds(after, each), ...unknownAnnotationNotes(after, each)]),
+      ...previews.flatMap((each) => [...pausesOf(after, each), ...unknownAnnotationNotes(after, each)]),
       // Two objects of one change have the same overlap with each other.
       ...new Set(previews.flatMap((each) => overlaps(after, each))),
     ].filter((note) => note !== undefined),

@@ -27,6 +27,6 @@ export { why } from "./explain/explain.ts";
 export type { Subject, WhyReport } from "./explain/explain.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";
-export { isDeletionHeld } from "@millwright/controllers/reports";
+export { isHeld } from "@millwright/controllers/reports";
 export { unknownAnnotations } from "./describe/unknown-annotations.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers/reports";

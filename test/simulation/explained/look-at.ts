@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { type Machine, type MachineDeployment } from "@millwright/core";
 import { deploymentRow, lifecycleSteps, machineRow } from "@millwright/dashboard/rows";
-import { deploymentReport, isDeletionHeld, readClusterObjects, why } from "@millwright/runtime/reports";
+import { deploymentReport, isHeld, readClusterObjects, why } from "@millwright/runtime/reports";
 import { renderDeployment } from "../../../packages/cli/src/describe/render-deployment.ts";
 import { viewFleet } from "../../../packages/cli/src/dev/fleet.ts";
 import { renderFleet } from "../../../packages/cli/src/dev/render.ts";
@@ -20,7 +20,7 @@ const size = { columns: 80, rows: 24 };
 const paint = (_: unknown, text: string): string => text;
 
 function topOf(machines: readonly Machine[], deployments: readonly MachineDeployment[], now: Date): string {
-  const rows = machines.map((machine) => machineRow(machine, isDeletionHeld(machine)));
+  const rows = machines.map((machine) => machineRow(machine, isHeld(machine)));
   const view = viewOf(rows, deployments.map(deploymentRow), { filter: "", steps: lifecycleSteps });
   const lines = renderTop({
     where: `namespace ${namespace}`,

@@ -75,7 +75,7 @@ async function explainMachine(
 /** Shows machines on the whole screen until a user or a signal ends it; resolves with the exit status. Reads only. */
 export async function topCommand(flags: TopFlags): Promise<number> {
   requireTerminal();
-  const [{ deploymentRow, lifecycleSteps, machineRow }, { explainFailure, isDeletionHeld }] = await Promise.all([
+  const [{ deploymentRow, lifecycleSteps, machineRow }, { explainFailure, isHeld }] = await Promise.all([
     import("@millwright/dashboard/rows"),
     import("@millwright/runtime/reports"),
   ]);
@@ -91,7 +91,7 @@ export async function topCommand(flags: TopFlags): Promise<number> {
         throw explainFailure(error, "top needs to list and watch machines and machinedeployments");
       });
     const stop = new AbortController();
-    const rows = { machineRow, deploymentRow, isDeletionHeld };
+    const rows = { machineRow, deploymentRow, isHeld };
     const both = AbortSignal.any([signal, stop.signal]);
     const followed = { api: control, namespace, rows, clock: systemClock, random: systemRandom, signal: both };
     const fleet = followFleet(followed);

@@ -14,7 +14,7 @@ import { createThroughput, type Throughput } from "./throughput.ts";
 export interface RowMakers {
   readonly machineRow: (machine: Machine, isHeld: boolean, previous?: MachineRow) => MachineRow;
   readonly deploymentRow: (deployment: MachineDeployment) => DeploymentRow;
-  readonly isDeletionHeld: (machine: Machine) => boolean;
+  readonly isHeld: (machine: Machine) => boolean;
 }
 
 /** What to follow. */
@@ -57,7 +57,7 @@ export function followFleet({ api, namespace, rows, clock, random, signal }: Fol
   machines.store.subscribe((old, current) => {
     const key = `${(current ?? old)?.metadata.namespace ?? ""}/${(current ?? old)?.metadata.name ?? ""}`;
     const before = machineRows.get(key);
-    const after = current && rows.machineRow(current, rows.isDeletionHeld(current), before);
+    const after = current && rows.machineRow(current, rows.isHeld(current), before);
     if (after === undefined) machineRows.delete(key);
     else machineRows.set(key, after);
     throughput.record(before, after, clock.monotonicMs());

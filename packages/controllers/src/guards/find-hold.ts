@@ -13,6 +13,9 @@ export function recordedHold(machine: Machine, owners: MachineOwners): Hold | un
   return protector === undefined ? recordedBudgetHold(machine, owners) : protectionHold(protector);
 }
 
+/** Whether a hold keeps a terminating Machine in its phase, so that its VM is in service. */
+export const isHeld = (machine: Machine): boolean => recordedHold(machine, {})?.keepsPhase === true;
+
 /**
  * The hold of a Machine, also where only a CRD shows it.
  *

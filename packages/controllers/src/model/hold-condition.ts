@@ -1,9 +1,12 @@
 import {
+  annotationKeys,
   crdsEstablishedConditionType,
   deletionProtectedConditionType,
+  deletionProtectedReasons,
   deletionsHeldConditionType,
   legacyConditionTypes,
   type MachineSet,
+  trueLabel,
 } from "@millwright/core";
 import {
   type Condition,
@@ -16,27 +19,100 @@ import {
 import type { Reason } from "./decision.ts";
 import type { Hold } from "./hold.ts";
 
+/** A set or a deployment, for messages and commands. */
+export interface OwnerIdentity {
+  readonly kind: "MachineDeployment" | "MachineSet";
+  readonly name: string;
+  readonly namespace: string;
+  /** The deployment of a set. */
+  readonly deployment?: string | undefined;
+}
+
+/** What a user can do about a condition: a sentence, and command lines that show more, or do it. */
+export interface ConditionRemedy {
+  readonly text: string;
+  readonly commands: readonly string[];
+}
+
 /** A condition of sets and deployments that shows a hold. */
 export interface HoldCondition {
   /** The guard, or the rule, that holds. */
   readonly by: string;
+  readonly holds: Hold["holds"];
   readonly type: string;
   /** The status while something is held; otherwise the condition is absent. */
   readonly status: "True" | "False";
+  /** How other conditions mention the hold. Absent: none does. */
+  readonly mention?: RegExp;
+  remedyOf(condition: Condition, owner: OwnerIdentity): ConditionRemedy;
 }
+
+/** The argument of kubectl for the object that a user changes: the deployment, or a set without one. */
+export const ownerArgument = ({ kind, name, deployment }: OwnerIdentity): string =>
+  deployment === undefined ? `${kind.toLowerCase()} ${name}` : `machinedeployment ${deployment}`;
 
 /** All conditions that show a hold, the most important first. Readers print their messages. */
 export const holdConditions: readonly HoldCondition[] = [
-  { by: "crd", type: crdsEstablishedConditionType, status: "False" },
-  { by: "freeze", type: legacyConditionTypes.frozen, status: "True" },
-  { by: "budget", type: deletionsHeldConditionType, status: "True" },
-  { by: "protection", type: deletionProtectedConditionType, status: "True" },
+  {
+    by: "crd",
+    holds: "everything",
+    type: crdsEstablishedConditionType,
+    status: "False",
+    remedyOf: () => ({
+      text: "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
+      commands: ["millwright crds diff"],
+    }),
+  },
+  {
+    by: "freeze",
+    holds: "creation",
+    type: legacyConditionTypes.frozen,
+    status: "True",
+    mention: /\bis frozen\b/,
+    remedyOf: (_, owner) => ({
+      text: "Find out what created or deleted the machines, then unfreeze.",
+      commands: [
+        `kubectl get events -n ${owner.namespace}`,
+        `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.unfreeze}=${trueLabel} -n ${owner.namespace}`,
+      ],
+    }),
+  },
+  {
+    by: "budget",
+    holds: "deletion",
+    type: deletionsHeldConditionType,
+    status: "True",
+    remedyOf: (_, { kind, name, namespace, deployment }) => ({
+      text: "Approve the deletions, or undo the change that requires them.",
+      commands: [
+        `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
+      ],
+    }),
+  },
+  {
+    by: "protection",
+    holds: "deletion",
+    type: deletionProtectedConditionType,
+    status: "True",
+    remedyOf: ({ reason }, owner) =>
+      reason === deletionProtectedReasons.objectProtected
+        ? {
+            text: "The deletion cannot be taken back. To go on with it, remove the annotation.",
+            commands: [
+              `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.deletionProtection}- -n ${owner.namespace}`,
+            ],
+          }
+        : {
+            text: `To have the machines deleted that the condition names, remove their annotation ${annotationKeys.deletionProtection}.`,
+            commands: [`kubectl get machines -n ${owner.namespace}`],
+          },
+  },
 ];
 
 /** The condition of an object that shows this hold; `undefined` while nothing is held. */
 export function shownHold(
   conditions: readonly Condition[] | undefined,
-  { type, status }: HoldCondition,
+  { type, status }: Pick<HoldCondition, "type" | "status">,
 ): Condition | undefined {
   const found = findCondition(conditions, type);
   return found?.status === status ? found : undefined;

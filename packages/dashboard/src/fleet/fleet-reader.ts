@@ -34,8 +34,8 @@ export interface FleetReader {
   readonly machines: FollowedStore<Machine>;
   readonly sets: FollowedStore<MachineSet>;
   readonly deployments: FollowedStore<MachineDeployment>;
-  /** Whether the deletion budget holds the deletion of a machine. */
-  readonly isDeletionHeld: (machine: Machine) => boolean;
+  /** Whether a hold keeps the VM of a terminating machine in service. */
+  readonly isHeld: (machine: Machine) => boolean;
   /** For how long the API server of the machines has been unreachable, milliseconds; 0 while it is reachable. */
   readonly lostForMs: () => number;
   /** Calls of drivers that run, the longest first. */

@@ -21,10 +21,10 @@ export function createRowCache(fleets: readonly FleetReader[]): RowCache {
   let ends: (() => void)[] = [];
 
   const rowOfMachine =
-    ({ isDeletionHeld }: FleetReader) =>
+    ({ isHeld }: FleetReader) =>
     (machine: Machine): MachineRow => {
       const id = rowId("machine", machine.metadata);
-      const row = machineRow(machine, isDeletionHeld(machine), machines.get(id));
+      const row = machineRow(machine, isHeld(machine), machines.get(id));
       machines.set(id, row);
       return row;
     };

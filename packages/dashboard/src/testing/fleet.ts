@@ -20,7 +20,7 @@ export function createTestFleet(change: Partial<FleetReader> = {}): TestFleet {
     machines,
     sets,
     deployments,
-    isDeletionHeld: () => false,
+    isHeld: () => false,
     lostForMs: () => 0,
     runningCalls: () => [],
     endedCalls: () => [],

@@ -1,4 +1,4 @@
-import { isDeletionHeld } from "@millwright/controllers/reports";
+import { isHeld } from "@millwright/controllers/reports";
 import {
   deletionsHeldConditionType,
   type Machine,
@@ -55,7 +55,7 @@ const ofMachine = (machine: Machine): ApprovingObject =>
   approving(
     machineResource,
     machine.metadata.name,
-    isDeletionHeld(machine) ? machine.status?.lastOperation?.description : undefined,
+    isHeld(machine) ? machine.status?.lastOperation?.description : undefined,
   );
 
 /**

@@ -1,4 +1,4 @@
-import { isDeletionHeld } from "@millwright/controllers/reports";
+import { isHeld } from "@millwright/controllers/reports";
 import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 
@@ -27,7 +27,7 @@ export const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean => {
   return uid !== undefined && controllerRefOf(object)?.uid === uid;
 };
 
-const terminatingText = (machine: Machine): string => (isDeletionHeld(machine) ? "Terminating (held)" : "Terminating");
+const terminatingText = (machine: Machine): string => (isHeld(machine) ? "Terminating (held)" : "Terminating");
 
 /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
 export function countPhases(machines: readonly Machine[]): Readonly<Record<string, number>> {

@@ -1,10 +1,11 @@
+import type { OwnerIdentity } from "@millwright/controllers/reports";
 import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { type ApiObject, type Condition, controllerRefOf } from "@millwright/kube";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
 import { type Explanation, worstOf } from "./explanation.ts";
-import { canaryRemedy, groupCauses, type GroupIdentity, groupRemedy, isSpecInvalid } from "./group-causes.ts";
+import { canaryRemedy, groupCauses, groupRemedy, isSpecInvalid } from "./group-causes.ts";
 
 const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
   owner.metadata.uid !== undefined && controllerRefOf(object)?.uid === owner.metadata.uid;
@@ -20,7 +21,7 @@ const isPresent = ({ metadata }: ApiObject): boolean => metadata.deletionTimesta
  * @param isComplete whether its status is about its current spec, and has what the spec requires
  */
 function explainGroup(
-  identity: GroupIdentity,
+  identity: OwnerIdentity,
   isComplete: boolean,
   conditions: readonly Condition[],
   summary: string,

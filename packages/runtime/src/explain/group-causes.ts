@@ -1,47 +1,51 @@
 import {
-  annotationKeys,
-  clusterApiConditionTypes as types,
-  crdsEstablishedConditionType,
-  deletionProtectedConditionType,
-  deletionProtectedReasons,
-  deletionsHeldConditionType,
-  legacyConditionTypes,
-  specValidConditionType,
-  trueLabel,
-} from "@millwright/core";
+  type HoldCondition,
+  holdConditions,
+  ownerArgument,
+  type OwnerIdentity,
+  shownHold,
+} from "@millwright/controllers/reports";
+import { clusterApiConditionTypes as types, legacyConditionTypes, specValidConditionType } from "@millwright/core";
 import type { Condition } from "@millwright/kube";
 import type { Cause, Explanation, Remedy } from "./explanation.ts";
 import { flatten } from "./explanation.ts";
 
-/** A set or deployment, for messages and commands. */
-export interface GroupIdentity {
-  readonly kind: "MachineDeployment" | "MachineSet";
-  readonly name: string;
-  readonly namespace: string;
-  /** The deployment of a set. */
-  readonly deployment?: string | undefined;
-}
+/** A condition that is a cause by itself, and what a user can do about it. Absent: it depends on its message. */
+type BlockingCondition = Pick<HoldCondition, "type" | "status" | "mention"> & Partial<Pick<HoldCondition, "remedyOf">>;
 
-/** Conditions that are a cause by themselves, with the status in which they are, the most important first. */
-const blocking: readonly (readonly [type: string, status: string])[] = [
-  [crdsEstablishedConditionType, "False"],
-  [specValidConditionType, "False"],
-  [legacyConditionTypes.frozen, "True"],
-  [deletionsHeldConditionType, "True"],
-  [deletionProtectedConditionType, "True"],
-  [types.paused, "True"],
-  [legacyConditionTypes.replicaFailure, "True"],
+const specInvalid: BlockingCondition = {
+  type: specValidConditionType,
+  status: "False",
+  mention: /spec is not valid/,
+  remedyOf: (_, owner) => ({
+    text: "Correct the fields that the condition names.",
+    commands: [`kubectl edit ${ownerArgument(owner)} -n ${owner.namespace}`],
+  }),
+};
+
+const paused: BlockingCondition = {
+  type: types.paused,
+  status: "True",
+  mention: /^Rollout is paused$/,
+  remedyOf: (_, owner) => ({
+    text: "Resume the deployment.",
+    commands: [
+      `kubectl patch ${ownerArgument(owner)} -n ${owner.namespace} --type=merge -p '{"spec":{"paused":false}}'`,
+    ],
+  }),
+};
+
+/** The most important first: while everything is held, nothing else is looked at. */
+const blocking: readonly BlockingCondition[] = [
+  ...holdConditions.filter(({ holds }) => holds === "everything"),
+  specInvalid,
+  ...holdConditions.filter(({ holds }) => holds !== "everything"),
+  paused,
+  { type: legacyConditionTypes.replicaFailure, status: "True" },
 ];
 
 /** Conditions that show progress, whose messages list what blocks it. */
 const progressing: readonly string[] = [types.rollingOut, types.scalingUp, types.scalingDown, types.remediating];
-
-/** Words by which another condition repeats one of {@link blocking}. */
-const repeats: Readonly<Record<string, RegExp>> = {
-  [types.paused]: /^Rollout is paused$/,
-  [legacyConditionTypes.frozen]: /\bis frozen\b/,
-  [specValidConditionType]: /spec is not valid/,
-};
 
 const causeOf = ({ type, reason, message = "", lastTransitionTime: since }: Condition, text = message): Cause => ({
   reason: type === reason || reason === undefined ? type : `${type}, ${reason}`,
@@ -55,6 +59,15 @@ const linesOf = (message: string): readonly string[] =>
     .split("\n")
     .map((line) => line.replace(/^\s*\* /, "").trim())
     .filter((line) => line !== "");
+
+/** The blocking conditions that an object has. */
+const foundIn = (
+  conditions: readonly Condition[],
+): readonly (BlockingCondition & { readonly condition: Condition })[] =>
+  blocking.flatMap((each) => {
+    const condition = shownHold(conditions, each);
+    return condition === undefined ? [] : [{ ...each, condition }];
+  });
 
 /** What a set or deployment recorded about itself, once: what its children have is left out. */
 export function groupCauses(
@@ -73,14 +86,12 @@ export function groupCauses(
   ]);
   const isBelow = (text: string): boolean =>
     below.some((each) => each.length > 3 && (text.includes(each) || each.includes(text)));
-  const found = blocking.flatMap(([type, status]) => {
-    const condition = conditions.find((each) => each.type === type && each.status === status);
-    return condition === undefined ? [] : [condition];
-  });
+  const found = foundIn(conditions);
   const isRepeated = (text: string): boolean =>
     isBelow(text) ||
     found.some(
-      ({ type, message = "" }) => repeats[type]?.test(text) === true || (message !== "" && text.includes(message)),
+      ({ condition: { message = "" }, mention }) =>
+        mention?.test(text) === true || (message !== "" && text.includes(message)),
     );
   const progress = conditions
     .filter(({ type, status }) => status === "True" && progressing.includes(type))
@@ -93,69 +104,25 @@ export function groupCauses(
     });
   return {
     isProgressing: conditions.some(({ type, status }) => status === "True" && progressing.includes(type)),
-    blocks: found.filter(({ message = "" }) => !isBelow(message)).map((each) => causeOf(each)),
+    blocks: found
+      .filter(({ condition: { message = "" } }) => !isBelow(message))
+      .map(({ condition }) => causeOf(condition)),
     progress,
   };
 }
 
 /** Whether the controllers rejected a part of the spec or the annotations. */
 export const isSpecInvalid = (conditions: readonly Condition[]): boolean =>
-  conditions.some(({ type, status }) => type === specValidConditionType && status === "False");
+  shownHold(conditions, specInvalid) !== undefined;
 
 /** What a user can do about a block of a set or deployment. */
-export function groupRemedy(conditions: readonly Condition[], identity: GroupIdentity): Remedy | undefined {
-  const { kind, name, namespace, deployment } = identity;
-  const isSet = (type: string, status: string): boolean =>
-    conditions.some((each) => each.type === type && each.status === status);
-  const owner = deployment === undefined ? `${kind.toLowerCase()} ${name}` : `machinedeployment ${deployment}`;
-  if (isSet(crdsEstablishedConditionType, "False"))
-    return {
-      text: "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
-      commands: ["millwright crds diff"],
-    };
-  if (isSpecInvalid(conditions))
-    return {
-      text: "Correct the fields that the condition names.",
-      commands: [`kubectl edit ${owner} -n ${namespace}`],
-    };
-  if (isSet(legacyConditionTypes.frozen, "True"))
-    return {
-      text: "Find out what created or deleted the machines, then unfreeze.",
-      commands: [
-        `kubectl get events -n ${namespace}`,
-        `kubectl annotate ${owner} ${annotationKeys.unfreeze}=${trueLabel} -n ${namespace}`,
-      ],
-    };
-  if (isSet(deletionsHeldConditionType, "True"))
-    return {
-      text: "Approve the deletions, or undo the change that requires them.",
-      commands: [
-        `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
-      ],
-    };
-  const protection = conditions.find(
-    ({ type, status }) => type === deletionProtectedConditionType && status === "True",
-  );
-  if (protection !== undefined)
-    return protection.reason === deletionProtectedReasons.objectProtected
-      ? {
-          text: "The deletion cannot be taken back. To go on with it, remove the annotation.",
-          commands: [`kubectl annotate ${owner} ${annotationKeys.deletionProtection}- -n ${namespace}`],
-        }
-      : {
-          text: `To have the machines deleted that the condition names, remove their annotation ${annotationKeys.deletionProtection}.`,
-          commands: [`kubectl get machines -n ${namespace}`],
-        };
-  if (isSet(types.paused, "True"))
-    return {
-      text: "Resume the deployment.",
-      commands: [`kubectl patch ${owner} -n ${namespace} --type=merge -p '{"spec":{"paused":false}}'`],
-    };
-  return undefined;
-}
+export const groupRemedy = (conditions: readonly Condition[], identity: OwnerIdentity): Remedy | undefined =>
+  foundIn(conditions)
+    .map(({ condition, remedyOf }) => remedyOf?.(condition, identity))
+    .find((each) => each !== undefined);
 
 /** What a user does after a canary step that ends only then; `undefined` where the rollout does not pause at one. */
-export function canaryRemedy(conditions: readonly Condition[], { name, namespace }: GroupIdentity): Remedy | undefined {
+export function canaryRemedy(conditions: readonly Condition[], { name, namespace }: OwnerIdentity): Remedy | undefined {
   const rollingOut = conditions.find(({ type, status }) => type === types.rollingOut && status === "True");
   const [, mark] = /^\* Rollout is paused at canary step .* with (\S+)$/m.exec(rollingOut?.message ?? "") ?? [];
   if (mark === undefined) return undefined;

@@ -1,10 +1,4 @@
-import {
-  type ControlCaches,
-  isDeletionHeld,
-  type MachineReport,
-  type Node,
-  type TargetCaches,
-} from "@millwright/controllers";
+import { type ControlCaches, isHeld, type MachineReport, type Node, type TargetCaches } from "@millwright/controllers";
 import {
   type Clock,
   type Machine,
@@ -57,7 +51,7 @@ export interface FleetReader {
   /** Absent without a target cluster. */
   readonly nodes?: Followed<Node>;
   /** Whether the deletion budget holds the deletion of a machine. */
-  readonly isDeletionHeld: (machine: Machine) => boolean;
+  readonly isHeld: (machine: Machine) => boolean;
   /** For how long the API server of the machines has been unreachable, milliseconds; 0 while it is reachable. */
   readonly lostForMs: () => number;
   /** Calls of drivers that run, the longest first. */
@@ -134,7 +128,7 @@ export function createFleetReader(sources: FleetSources): FleetReader {
     deployments: caches.deployments.store,
     classes: caches.classes.store,
     ...(targetCaches === undefined ? {} : { nodes: targetCaches.nodes.store }),
-    isDeletionHeld,
+    isHeld,
     lostForMs: () => control.connectivity?.lostForMs() ?? 0,
     runningCalls: () => running.list(),
     endedCalls: (uid) =>
