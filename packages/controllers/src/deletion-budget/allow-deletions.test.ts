@@ -7,7 +7,7 @@ const budget = (change: Partial<SetBudget> = {}): SetBudget => ({
   share: 0.5,
   scopes: [{ kind: "MachineDeployment", name: "pool", inService: 20, loss: 0 }],
   isApproved: false,
-  isCounted: ({ metadata }) => !metadata.name.startsWith("idle"),
+  counted: new Set(Array.from({ length: 30 }, (_, at) => [`uid-m${at}`, `uid-f${at}`]).flat()),
   rate: { count: 50, limit: 50, scope: { kind: "MachineClass", name: "small" }, moreInMs: 0 },
   requested: undefined,
   ...change,

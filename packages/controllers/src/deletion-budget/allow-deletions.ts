@@ -22,7 +22,9 @@ const isByChoice = ({ cause }: SetDeletion): boolean => cause === "scale-down" |
 
 /** Deletions that fit into the share: all by choice, or none of them. */
 function withinShare(deletions: readonly SetDeletion[], budget: SetBudget): AllowedDeletions {
-  const isJudged = (deletion: SetDeletion): boolean => isByChoice(deletion) && budget.isCounted(deletion.machine);
+  const { counted } = budget;
+  const isJudged = (deletion: SetDeletion): boolean =>
+    isByChoice(deletion) && counted.has(deletion.machine.metadata.uid ?? "");
   const judged = deletions.filter(isJudged);
   const [first] = judged;
   const request = budget.scopes.map((scope) => ({ scope, count: judged.length }));

@@ -72,7 +72,7 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
         share,
         scopes: found.map(({ scope }) => scope),
         isApproved: isApprovedBy([set, deployment], clock.now()),
-        isCounted: (machine) => ledger.isCounted(machine),
+        counted: ledger.counted,
         rate: rates.roomOf(set.spec.template.spec.class?.name ?? ""),
         requested: judge.ofSet(set, found),
       };

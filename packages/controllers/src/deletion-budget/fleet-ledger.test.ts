@@ -87,10 +87,10 @@ describe("the ledger of machines in service", () => {
     const { ledger, put, of } = setUp();
     const machine = put("a", inPhase("Running"));
     ledger.enter("uid-a", true);
-    expect(ledger.isCounted(machine)).toBe(false);
+    expect(ledger.counted.has(machine.metadata.uid ?? "")).toBe(false);
     ledger.revoke("uid-a");
     ledger.revoke("uid-a");
-    expect(ledger.isCounted(machine)).toBe(true);
+    expect(ledger.counted.has(machine.metadata.uid ?? "")).toBe(true);
     expect(of(set.metadata.uid)).toEqual({ inService: 1, terminating: 0, netLoss: 0 });
   });
 

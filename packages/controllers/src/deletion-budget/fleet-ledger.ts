@@ -36,8 +36,8 @@ export interface SetLedger {
 /** Counts machines in service, and their losses, from the events of a cache. No read lists machines. */
 export interface FleetLedger {
   sets(): Iterable<SetLedger>;
-  /** Whether the deletion of a machine would be a loss that was not entered yet. */
-  isCounted(machine: Machine): boolean;
+  /** UIDs of machines whose deletion would be a loss that was not entered yet. Changes with the cache. */
+  readonly counted: ReadonlySet<string>;
   /** Whether the deletion of a machine was entered. */
   isEntered(uid: string): boolean;
   /** Enters the deletion of a machine. `isLoss`: whether the share counts it. */
@@ -66,8 +66,8 @@ interface Entry {
 }
 
 interface Tracked {
+  readonly uid: string;
   set: MutableSet;
-  isInService: boolean;
   isTerminating: boolean;
   /** Came into service once: a flapping machine is one arrival. */
   hasServed: boolean;
@@ -83,6 +83,7 @@ const setOf = (machine: Machine): { readonly uid: string; readonly name: string 
 /** The state of one process. */
 class Ledger implements FleetLedger {
   lastRequestMs = Number.NEGATIVE_INFINITY;
+  readonly counted = new Set<string>();
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #byUid = new Map<string, Tracked>();
   readonly #sets = new Map<string, MutableSet>();
@@ -100,10 +101,6 @@ class Ledger implements FleetLedger {
     return this.#sets.values();
   }
 
-  isCounted(machine: Machine): boolean {
-    return this.#byUid.get(machine.metadata.uid ?? "")?.isInService === true;
-  }
-
   isEntered(uid: string): boolean {
     return this.#byUid.get(uid)?.isEntered === true;
   }
@@ -111,7 +108,7 @@ class Ledger implements FleetLedger {
   enter(uid: string, isLoss: boolean): void {
     const tracked = this.#byUid.get(uid);
     if (tracked === undefined || tracked.isEntered) return;
-    const wasInService = tracked.isInService;
+    const wasInService = this.counted.has(uid);
     this.#leaveService(tracked);
     tracked.isEntered = true;
     if (isLoss && wasInService) tracked.entry = this.#add(tracked.set, 1);
@@ -144,12 +141,12 @@ class Ledger implements FleetLedger {
     const tracked = this.#byUid.get(uid) ?? this.#track(uid, owner);
     if (tracked.set.setUid !== owner.uid) this.#move(tracked, owner);
     const isServing = isInService(machine) && !tracked.isEntered;
-    if (isServing !== tracked.isInService) this.#serve(tracked, isServing, isFirst);
+    if (isServing !== this.counted.has(uid)) this.#serve(tracked, isServing, isFirst);
     // A protected machine is kept in any case.
     const isTerminating = deletionTimestamp != null && !isProtected(machine);
     if (isTerminating && !tracked.isTerminating) {
       tracked.isTerminating = true;
-      if (tracked.isInService) {
+      if (this.counted.has(uid)) {
         tracked.set.terminating++;
         this.lastRequestMs = this.#clock.monotonicMs();
       }
@@ -170,20 +167,19 @@ class Ledger implements FleetLedger {
   }
 
   #enterService(tracked: Tracked): void {
-    tracked.isInService = true;
+    this.counted.add(tracked.uid);
     tracked.set.inService++;
     if (tracked.isTerminating) tracked.set.terminating++;
   }
 
   #leaveService(tracked: Tracked): void {
-    if (!tracked.isInService) return;
-    tracked.isInService = false;
+    if (!this.counted.delete(tracked.uid)) return;
     tracked.set.inService--;
     if (tracked.isTerminating) tracked.set.terminating--;
   }
 
   #move(tracked: Tracked, owner: { readonly uid: string; readonly name: string }): void {
-    const wasServing = tracked.isInService;
+    const wasServing = this.counted.has(tracked.uid);
     this.#leaveService(tracked);
     tracked.set.machines--;
     this.#release(tracked.set);
@@ -195,7 +191,7 @@ class Ledger implements FleetLedger {
   #track(uid: string, owner: { readonly uid: string; readonly name: string }): Tracked {
     const set = this.#setOf(owner);
     set.machines++;
-    const tracked: Tracked = { set, isInService: false, isTerminating: false, hasServed: false, isEntered: false };
+    const tracked: Tracked = { uid, set, isTerminating: false, hasServed: false, isEntered: false };
     this.#byUid.set(uid, tracked);
     return tracked;
   }

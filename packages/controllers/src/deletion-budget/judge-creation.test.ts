@@ -6,7 +6,7 @@ const budget = (change: Partial<SetBudget> = {}): SetBudget => ({
   share: 0.5,
   scopes: [{ kind: "MachineDeployment", name: "pool", inService: 0, loss: 0 }],
   isApproved: false,
-  isCounted: () => true,
+  counted: new Set(),
   rate: { count: 50, limit: 50, scope: { kind: "MachineClass", name: "small" }, moreInMs: 0 },
   requested: undefined,
   ...change,

@@ -57,7 +57,7 @@ export function createRequestJudge({
     return { why: "rate", cause, count: 1, scope, limit, total: limit, loss: limit };
   };
   const byShare = (machine: Machine, cause: DeletionCause): HeldDeletions | { readonly forMs: number } | undefined => {
-    if (share() === 0 || !ledger.isCounted(machine)) return undefined;
+    if (share() === 0 || !ledger.counted.has(machine.metadata.uid ?? "")) return undefined;
     const found = requests.requestsOf(setUidOf(machine).setUid);
     if (isSmall(found)) return undefined;
     const forMs = waitFor(found);

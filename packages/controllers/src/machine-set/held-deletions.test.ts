@@ -12,7 +12,7 @@ const budget = (change: Partial<SetBudget>): SetBudget => ({
   share: 0.5,
   scopes: [{ kind: "MachineSet", name: "pool", inService: 20, loss: 0 }],
   isApproved: false,
-  isCounted: () => true,
+  counted: new Set(Array.from({ length: 20 }, (_, at) => `uid-m${at}`)),
   rate: { count: 50, limit: 50, scope: { kind: "MachineClass", name: "small" }, moreInMs: 0 },
   requested: undefined,
   ...change,

@@ -52,8 +52,8 @@ export interface SetBudget {
   readonly scopes: readonly DeletionScope[];
   /** Whether deletions of the set need no budget: an annotation approves them. */
   readonly isApproved: boolean;
-  /** Whether the deletion of a machine uses the share: it is in service, and its deletion was not allowed before. */
-  isCounted(machine: Machine): boolean;
+  /** UIDs of machines whose deletion uses the share: they are in service, and their deletion was not allowed before. There may be others. */
+  readonly counted: ReadonlySet<string>;
   /** How many more machines may be deleted by the rate, and of whose rate that is. */
   readonly rate: RateRoom;
   /** Deletions of machines of the set that other clients requested, and that are held. */

@@ -158,7 +158,10 @@ export function createModelBudget(owners: Owners, elsewhere: ScopeCounts, share:
         get isApproved() {
           return isApprovedBy([set, deploymentOf(owners, set)], now);
         },
-        isCounted: (machine) => isInService(machine) && !ledger.isEntered(machine),
+        get counted() {
+          const inService = machinesWhere(owners.machinesOf(set.metadata.uid ?? ""), isInService);
+          return new Set(inService.filter((each) => !ledger.isEntered(each)).map(({ metadata }) => metadata.uid ?? ""));
+        },
         rate: { count: Infinity, scope: { kind: "Namespace", name: namespace }, limit: Infinity, moreInMs: 0 },
         get requested() {
           if (countsOf(owners, ledger, set, now).requested === 0) return undefined;
