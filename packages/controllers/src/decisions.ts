@@ -8,7 +8,6 @@ export type { RequestedDeletions } from "./deletion-budget/requested-deletions.t
 export { decideMachineDeployment } from "./machine-deployment/decide.ts";
 export { deploymentProblems, observeMachineDeployment } from "./machine-deployment/observe.ts";
 export type { NodeChange } from "./machine-deployment/state/node-patch.ts";
-export { protectedState } from "./machine-deployment/protected.ts";
 export { boundsOf } from "./machine-deployment/state/rollout-bounds.ts";
 export type { RolloutGates } from "./machine-deployment/state/rollout-gates.ts";
 export type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./machine-deployment/state/snapshot.ts";

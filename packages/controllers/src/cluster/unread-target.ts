@@ -1,5 +1,6 @@
 import { type SyncedCache, unlessUnreachable } from "@millwright/kube";
 import type { TargetCaches } from "./caches.ts";
+import type { Hold } from "../model/hold.ts";
 import type { ControllerContext } from "./context.ts";
 
 type WithTarget = Pick<ControllerContext, "target">;
@@ -10,6 +11,14 @@ type WithTarget = Pick<ControllerContext, "target">;
  */
 export const areNodesUnread = ({ target }: WithTarget): boolean =>
   target?.isSeparate === true && !target.caches.nodes.hasSynced();
+
+/** What is held of sets and deployments meanwhile: an annotation of its Node may keep a Failed machine, and an update in place needs Nodes. */
+export const unreadTargetHold: Hold = {
+  by: "unread-target",
+  holds: "replacement",
+  message: "Rollout waits for the API server of the Nodes, which is unreachable",
+  remedy: "Make the API server of the nodes reachable",
+};
 
 /** The same of anything in the target cluster, such as the pods: a drain needs all of it. */
 export const isTargetUnread = ({ target }: WithTarget): boolean =>

@@ -16,12 +16,11 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { areNodesUnread } from "../cluster/unread-target.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
-import { ownerGuards } from "../guards/owner-guards.ts";
+import { commonHolds, ownerGuards } from "../guards/owner-guards.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -98,7 +97,7 @@ export function createMachineDeploymentController(
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
         problemOf: outlook.problemOf,
-        areNodesUnread: areNodesUnread(context),
+        commonHolds: commonHolds(context),
         disablesScaleDown,
         awaitsFirstSync,
       },

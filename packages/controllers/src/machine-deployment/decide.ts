@@ -2,8 +2,9 @@ import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } f
 import { heldEvents } from "../deletion-budget/held-condition.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
-import { protectedEvents } from "../machine-set/protected-machines.ts";
 import { isProtected } from "../model/deletion-protection.ts";
+import { holdOn } from "../model/hold.ts";
+import { eventsOfHold } from "../model/hold-condition.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
@@ -12,7 +13,6 @@ import { decideCreation, decideReductions, decideSets, deletionOf } from "./deci
 import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
-import { protectedState } from "./protected.ts";
 import { planPausedSizes, planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
 import type { RolloutGates } from "./state/rollout-gates.ts";
@@ -29,7 +29,7 @@ const hasFinalizer = (deployment: MachineDeployment): boolean =>
 
 /** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. Unread nodes are waited for. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
-  if (snapshot.areNodesUnread === true) return [];
+  if (holdOn(snapshot.heldBy, "replacement") !== undefined) return [];
   const nodes = decideNodes(snapshot, { select: [], isKeptFromScaler: false, isOver: true });
   if (nodes.length > 0) return [{ kind: "PatchNodes", nodes }];
   // Those that the garbage collector did not see.
@@ -48,12 +48,12 @@ function deletionWithDeployment(set: MachineSet): MachineDeploymentAction {
 function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   if (!hasFinalizer(deployment)) return { actions: [], because: [] };
-  const protection = protectedState(deployment);
-  if (protection !== undefined)
+  const held = holdOn(snapshot.heldBy, "deletion");
+  if (held !== undefined)
     return {
       actions: [],
       status: statusOf(snapshot, undefined, now),
-      because: protectedEvents(protection, deployment.status?.conditions),
+      because: eventsOfHold(deployment.status?.conditions, held),
     };
   if (claim.owned.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
   const actions =

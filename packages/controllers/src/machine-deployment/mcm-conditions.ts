@@ -1,9 +1,9 @@
 import { type FieldProblem, legacyConditionTypes, legacyReasons, type MachineDeployment } from "@millwright/core";
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { holdsOfSets, withHolds } from "../model/hold-condition.ts";
+import { type Hold, holdOn } from "../model/hold.ts";
+import { holdsOfSets, stateOfHold, withHolds } from "../model/hold-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
-import { protectedState } from "./protected.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import type { SetView } from "./state/set-size.ts";
 
@@ -18,6 +18,8 @@ export interface DeploymentFacts {
   /** Machines that may be unavailable; `undefined` while the spec is invalid. */
   readonly maxUnavailable: number | undefined;
   readonly problems: readonly FieldProblem[];
+  /** What is held of the deployment. Default: nothing. */
+  readonly heldBy?: readonly Hold[] | undefined;
   /** What the rollout waits for, a clause each. Default: nothing. */
   readonly holds?: readonly string[] | undefined;
   /** Why no set of the current template may be created. Default: it may. */
@@ -69,7 +71,7 @@ export function mcmConditions(
   preserved: number,
   now: Date,
 ): readonly Condition[] {
-  const { deployment, problems, newSet, createdSet } = facts;
+  const { deployment, problems, newSet, createdSet, heldBy } = facts;
   let conditions: readonly Condition[] = deployment.status?.conditions ?? [];
   const set = (state: ConditionState | undefined, touch = false): void => {
     if (state !== undefined) conditions = setCondition(conditions, state, { now, updateTime: true, touch });
@@ -94,7 +96,7 @@ export function mcmConditions(
   if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
   const sets = viewsOf(facts).map((view) => view.set);
   const ofSets = holdsOfSets(sets).filter(({ type }) => type !== legacyConditionTypes.frozen);
-  const holds = [frozenState(sets), protectedState(deployment), ...ofSets];
+  const holds = [frozenState(sets), stateOfHold(holdOn(heldBy, "deletion")), ...ofSets];
   conditions = withHolds(conditions, holds, { now, updateTime: true });
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;

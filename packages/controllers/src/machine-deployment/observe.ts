@@ -9,6 +9,8 @@ import {
 } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { holdsOfOwner } from "../guards/owner-guards.ts";
+import type { Hold } from "../model/hold.ts";
 import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
 import type { MachineList } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
@@ -28,8 +30,8 @@ export interface DeploymentSources {
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
   /** Default: every class can be used. */
   readonly problemOf?: ClassOutlook["problemOf"];
-  /** Default: `false`. */
-  readonly areNodesUnread?: boolean;
+  /** What is held of all deployments. Default: nothing. */
+  readonly commonHolds?: readonly Hold[];
   readonly disablesScaleDown: boolean;
   /** Default: `false`. */
   readonly awaitsFirstSync?: boolean;
@@ -64,7 +66,7 @@ export function observeMachineDeployment(
   sources: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
-  const { sets, machinesOf, nodesOf, problemOf, areNodesUnread = false, awaitsFirstSync = false } = sources;
+  const { sets, machinesOf, nodesOf, problemOf, commonHolds, awaitsFirstSync = false } = sources;
   const ofSpec = specProblems(deployment, nodesOf !== undefined);
   const isSpecValid = ofSpec.length === 0;
   // A terminating deployment, and one with an invalid spec, keeps the sets that it controls, whatever its selector.
@@ -83,7 +85,7 @@ export function observeMachineDeployment(
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
     ...(unusableClass === undefined ? {} : { unusableClass }),
-    areNodesUnread,
+    heldBy: holdsOfOwner(deployment, deployment, commonHolds),
     disablesScaleDown: sources.disablesScaleDown,
     awaitsFirstSync,
     problems: [...ofSpec, ...optionProblems(deployment)],

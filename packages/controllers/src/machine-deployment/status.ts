@@ -46,7 +46,7 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
 
 /** The status that goes with a snapshot. `createdSet` is the name of the set that this reconcile creates. */
 export function statusOf(
-  { deployment, problems, isSpecValid, sets, limits }: MachineDeploymentSnapshot,
+  { deployment, problems, isSpecValid, sets, limits, heldBy }: MachineDeploymentSnapshot,
   createdSet: string | undefined,
   now: Date,
 ): MachineDeploymentStatus {
@@ -58,6 +58,7 @@ export function statusOf(
       createdSet,
       maxUnavailable,
       problems,
+      heldBy,
       // The deadline is about machines that do not become available.
       holds: limits.holds?.filter((hold) => limits.availabilityHolds?.includes(hold) !== true),
       blocksCreation: limits.blocksCreation,

@@ -13,6 +13,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
+import { unreadTargetHold } from "../cluster/unread-target.ts";
 import { desiredReplicas, line, maxReplicas, now, oldClass, revision } from "../testing/deployment-decisions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { observeMachineDeployment } from "./observe.ts";
@@ -52,7 +53,13 @@ function decide(
       aMachine(named(`${set?.metadata.name}-${index}`), inPhase("Running"), ofMachine),
     );
   };
-  const sources = { sets, machinesOf, nodesOf: () => new Map(), areNodesUnread, disablesScaleDown: true };
+  const sources = {
+    sets,
+    machinesOf,
+    nodesOf: () => new Map(),
+    ...(areNodesUnread ? { commonHolds: [unreadTargetHold] } : {}),
+    disablesScaleDown: true,
+  };
   return decideMachineDeployment(observeMachineDeployment(deployment, sources, now), now);
 }
 const sizesAfter = (...given: Parameters<typeof decide>): readonly string[] =>
@@ -98,7 +105,13 @@ describe("a deployment while the Nodes of its machines were never listed", () =>
     });
     const sets = [aMachineSet(named("set"), ownedBy(deployment))];
     const released = (areNodesUnread: boolean) => {
-      const sources = { sets, machinesOf: () => [], nodesOf: () => new Map(), areNodesUnread, disablesScaleDown: true };
+      const sources = {
+        sets,
+        machinesOf: () => [],
+        nodesOf: () => new Map(),
+        ...(areNodesUnread ? { commonHolds: [unreadTargetHold] } : {}),
+        disablesScaleDown: true,
+      };
       const snapshot = observeMachineDeployment(deployment, sources, now);
       return decideMachineDeployment({ ...snapshot, orphaning: "released" }, now).actions.map(line);
     };

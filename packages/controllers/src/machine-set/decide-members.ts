@@ -1,5 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
+import { holdOn } from "../model/hold.ts";
 import { honoredMinReadySeconds } from "../model/min-ready.ts";
 import { machinesWhere, predicateFor } from "../machine-lists/machine-list.ts";
 import { lacksExpectedMachines } from "./expected-replicas.ts";
@@ -48,9 +49,9 @@ export interface MembersDecision {
   readonly budget?: ReplicaPlan["budget"];
 }
 
-/** The machines to preserve; none while Nodes are not known, as an annotation of its Node may keep a Failed machine. */
-const preservationIn = ({ set, claim, nodes, areNodesUnread }: MachineSetSnapshot): AutoPreservation =>
-  areNodesUnread === true ? new Map() : planAutoPreservation(set, claim.owned, nodes);
+/** The machines to preserve. */
+const preservationIn = ({ set, claim, nodes, heldBy }: MachineSetSnapshot): AutoPreservation =>
+  holdOn(heldBy, "replacement") !== undefined ? new Map() : planAutoPreservation(set, claim.owned, nodes);
 
 /** Machines about to be adopted count as soon as they are ours; creating before would overshoot. A CRD that is terminating accepts none. */
 const mayCreate = ({ claim, machineCrd }: MachineSetSnapshot): boolean =>
@@ -67,7 +68,7 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, nodes, areNodesUnread = false, memory: { pending, isUnexplained } = {} } = snapshot;
+  const { set, claim, nodes, heldBy, memory: { pending, isUnexplained } = {} } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
@@ -91,7 +92,7 @@ export function decideMembers(
     // A machine counts until it is released: its replacement is created after that.
     pending: (pending?.count ?? 0) + claim.release.length,
     ...(nodes === undefined ? {} : { nodes }),
-    areNodesUnread,
+    heldBy,
     ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
   const going = new Set(remove.map(({ machine }) => machine.metadata.name));

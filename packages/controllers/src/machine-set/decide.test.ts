@@ -21,7 +21,9 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import type { Protector } from "../model/deletion-protection.ts";
+import { unreadTargetHold } from "../cluster/unread-target.ts";
+import { protectedOwnerHold } from "../model/deletion-protection.ts";
+import type { Hold } from "../model/hold.ts";
 import { decideMachineSet } from "./decide.ts";
 import type { MachineSetAction, Pending } from "./snapshot.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
@@ -41,8 +43,7 @@ interface Case {
   readonly pending?: Pending;
   readonly controlled?: number;
   readonly margins?: OvershootMargins;
-  readonly protectedBy?: Protector;
-  readonly areNodesUnread?: boolean;
+  readonly heldBy?: readonly Hold[];
 }
 
 /** Decides about a set and machines; those of `strangers` are its own without its labels. */
@@ -262,7 +263,7 @@ describe("decideMachineSet", () => {
     });
 
     it("neither keeps nor replaces a failure while the Nodes were never listed, whose annotations come first", () => {
-      expect(actionsOf({ set: keeping(1), owned: [{}, failed, failed], areNodesUnread: true })).toEqual([]);
+      expect(actionsOf({ set: keeping(1), owned: [{}, failed, failed], heldBy: [unreadTargetHold] })).toEqual([]);
     });
 
     it("takes back a preservation in the same patch as what the template changed", () => {
@@ -328,18 +329,16 @@ describe("deletion protection", () => {
   });
 
   it("of the deployment keeps all machines of a terminating set", () => {
-    const protectedBy = { kind: "MachineDeployment", name: "pool" } as const;
-    const decision = decide({ set: beingDeleted(), owned: [{}, {}], protectedBy });
+    const heldBy = [protectedOwnerHold("pool")];
+    const decision = decide({ set: beingDeleted(), owned: [{}, {}], heldBy });
     expect(decision.actions).toEqual([]);
     expect(conditionOf(decision)).toMatchObject({ reason: "ObjectProtected" });
     expect(decision.because).toMatchObject([{ reason: "DeletionProtected", message: conditionOf(decision)?.message }]);
-    expect(decide({ set: beingDeleted(), protectedBy }).actions.map(line)).toEqual(["RemoveFinalizer"]);
+    expect(decide({ set: beingDeleted(), heldBy }).actions.map(line)).toEqual(["RemoveFinalizer"]);
   });
 
   it("of the deployment does not keep machines in a scale-down", () => {
-    const protectedBy = { kind: "MachineDeployment", name: "pool" } as const;
-    expect(actionsOf({ set: { spec: { replicas: 0 } }, owned: [{}], protectedBy })).toEqual([
-      "DeleteMachine m0 uid-m0",
-    ]);
+    const heldBy = [protectedOwnerHold("pool")];
+    expect(actionsOf({ set: { spec: { replicas: 0 } }, owned: [{}], heldBy })).toEqual(["DeleteMachine m0 uid-m0"]);
   });
 });

@@ -7,13 +7,15 @@ import {
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
-import { type ConditionState, controllerRefOf } from "@millwright/kube";
+import { controllerRefOf } from "@millwright/kube";
 import { type ApprovingObject, heldCondition, heldEvents } from "../deletion-budget/held-condition.ts";
 import { HELD_RETRY_MS } from "../model/held-deletion.ts";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import type { Reason } from "../model/decision.ts";
-import { isProtected } from "../model/deletion-protection.ts";
+import { isProtected, protectedMachinesHold } from "../model/deletion-protection.ts";
+import { type Hold, holdOn } from "../model/hold.ts";
+import { eventsOfHold, stateOfHold } from "../model/hold-condition.ts";
 import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machine-list.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
@@ -27,7 +29,6 @@ import {
 } from "./expected-replicas.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { decideMembers, deletionOf, type MembersDecision, notYetDeleted } from "./decide-members.ts";
-import { protectedEvents, protectedState } from "./protected-machines.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
 
@@ -44,13 +45,13 @@ function deletionWithSet(machine: Machine): MachineSetAction {
  * garbage collector did not see. Protected machines are kept, and the set with them.
  */
 function decideDeletion(snapshot: MachineSetSnapshot): readonly MachineSetAction[] {
-  const { set, claim, memory: { pending } = {}, orphaning, protectedBy } = snapshot;
+  const { set, claim, memory: { pending } = {}, orphaning, heldBy } = snapshot;
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
   if (orphaning === "waiting" || isOrphaning(set)) return [];
   if (orphaning === "released")
     return claim.owned.map(({ metadata }): MachineSetAction => ({ kind: "OrphanMachine", name: metadata.name }));
-  if (protectedBy !== undefined) return [];
+  if (holdOn(heldBy, "deletion") !== undefined) return [];
   return notYetDeleted(claim.owned)
     .filter((machine) => !isProtected(machine))
     .map(deletionWithSet);
@@ -110,7 +111,7 @@ const machinesVanished = (count: number): Reason => ({
 interface StatusChange {
   /** Default: not judged, and the condition stays. */
   readonly freeze?: Freeze;
-  readonly protection?: ConditionState | undefined;
+  readonly protection?: Hold | undefined;
   /** Deletions of the set itself that are held. Default: those that other clients requested. */
   readonly held?: HeldDeletions | undefined;
 }
@@ -129,7 +130,7 @@ function statusAfter(
     owned: claim.owned,
     problems,
     failure: changesReplicas(actions) ? failure : undefined,
-    holds: [freeze?.condition, held === undefined ? undefined : heldCondition(held, by, now), protection],
+    holds: [freeze?.condition, held === undefined ? undefined : heldCondition(held, by, now), stateOfHold(protection)],
     unjudged: freeze === undefined ? [legacyConditionTypes.frozen] : [],
   };
   return machineSetStatus(facts, now);
@@ -140,10 +141,14 @@ function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetD
   const actions = decideDeletion(snapshot);
   // Removing the finalizer deletes the object: no status can be written after that.
   if (actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set)) return { actions, because: [] };
-  const protection = protectedState(snapshot);
+  const { owned } = snapshot.claim;
+  const protection =
+    owned.length === 0
+      ? undefined
+      : (holdOn(snapshot.heldBy, "deletion") ?? protectedMachinesHold(owned.filter(isProtected)));
   return withHeldEvent(snapshot, {
     actions,
-    because: protectedEvents(protection, set.status?.machineSetCondition),
+    because: eventsOfHold(set.status?.machineSetCondition, protection),
     status: statusAfter(snapshot, actions, { protection }, now),
   });
 }
@@ -157,7 +162,7 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
   const freeze = decideFreeze(set, controlled, limits, memory.countBefore, released, memory.releasedBefore);
   const room = limits.upper - controlled - released.recent - (memory.pending?.count ?? 0);
   const { kept, ...members } = decideMembers(snapshot, room, freeze.isFrozen, now);
-  const protection = protectedState(snapshot, kept);
+  const protection = protectedMachinesHold(kept);
   const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
     (each) => each !== undefined,
   );
@@ -169,7 +174,7 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
     ...(ofMembers?.held === undefined ? {} : { held: ofMembers.held }),
     actions: [...patch, ...members.actions],
     status: statusAfter(snapshot, members.actions, { freeze, protection, held: ofMembers?.held }, now),
-    because: [...because, ...freeze.because, ...protectedEvents(protection, set.status?.machineSetCondition)],
+    because: [...because, ...freeze.because, ...eventsOfHold(set.status?.machineSetCondition, protection)],
     ...sooner(requeueOf(snapshot, now), ofMembers),
   });
 }

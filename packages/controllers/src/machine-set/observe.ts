@@ -12,8 +12,8 @@ import {
 import { claimObjects, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { areNodesUnread } from "../cluster/unread-target.ts";
-import { isProtected } from "../model/deletion-protection.ts";
+import { commonHolds, holdsOfOwner } from "../guards/owner-guards.ts";
+import type { Hold } from "../model/hold.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { type MachineList, machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machine-list.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
@@ -30,8 +30,8 @@ export interface SetSources {
   /** The deployment of that name. */
   readonly deployment: (name: string) => MachineDeployment | undefined;
   readonly nodesOf: (machines: readonly Machine[]) => NodesOfMachines;
-  /** Default: false. */
-  readonly areNodesUnread?: boolean;
+  /** What is held of all sets. Default: nothing. */
+  readonly commonHolds?: readonly Hold[];
 }
 
 /** The deployment that controls a set. By UID: one with the same name may be another. */
@@ -41,17 +41,10 @@ function deploymentOf(set: MachineSet, named: SetSources["deployment"]): Machine
   return found?.metadata.uid === owner?.uid ? found : undefined;
 }
 
-/** What a set uses of its deployment: the spec, if it is valid, and its protection. */
-const deploymentFacts = (
-  found: MachineDeployment | undefined,
-): Pick<MachineSetSnapshot, "deployment" | "protectedBy"> => ({
-  deployment:
-    found === undefined || problemsOf(found, validateMachineDeployment).length > 0
-      ? undefined
-      : withMachineDeploymentDefaults(found),
-  protectedBy:
-    found === undefined || !isProtected(found) ? undefined : { kind: "MachineDeployment", name: found.metadata.name },
-});
+const unlessInvalid = (found: MachineDeployment | undefined): MachineDeployment | undefined =>
+  found === undefined || problemsOf(found, validateMachineDeployment).length > 0
+    ? undefined
+    : withMachineDeploymentDefaults(found);
 
 const isSelectedBy = (selector: LabelSelector): MachinePredicate => {
   const parsed = parseLabelSelector(selector);
@@ -85,13 +78,14 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
     sources,
     keepsAll ? all : selector === undefined ? none : predicateFor(sources.controlled, isSelectedBy, selector),
   );
+  const deployment = deploymentOf(set, sources.deployment);
   return {
     set,
     claim,
     controlled: sources.controlled.length,
-    ...deploymentFacts(deploymentOf(set, sources.deployment)),
+    deployment: unlessInvalid(deployment),
+    heldBy: holdsOfOwner(set, deployment, sources.commonHolds),
     nodes: sources.nodesOf(claim.owned),
-    areNodesUnread: sources.areNodesUnread ?? false,
     problems,
   };
 }
@@ -103,5 +97,5 @@ export const observeMachineSet = (context: Observed, set: MachineSet): MachineSe
     others: context.caches.machines.store.byIndex("unowned", ""),
     deployment: (name) => context.caches.deployments.store.getByRef({ namespace: context.namespace, name }),
     nodesOf: (machines) => nodesOfMachines(machines, context),
-    areNodesUnread: areNodesUnread(context),
+    commonHolds: commonHolds(context),
   });

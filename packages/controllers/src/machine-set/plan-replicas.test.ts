@@ -12,6 +12,7 @@ import {
   labelled,
   named,
 } from "../testing/builders.ts";
+import { unreadTargetHold } from "../cluster/unread-target.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { BURST, planReplicas } from "./plan-replicas.ts";
 
@@ -53,9 +54,12 @@ describe("planReplicas, while the Nodes were never listed", () => {
   it("replaces no Failed machine, which an annotation of its Node may keep, and deletes what is too many", () => {
     const owned = [machine(0, failed), machine(1), machine(2)];
     const plan = (replicas: number, areNodesUnread: boolean) =>
-      planReplicas({ set: aMachineSet({ spec: { replicas } }), owned, now, areNodesUnread }).remove.map(
-        (each) => `${each.machine.metadata.name} ${each.cause}`,
-      );
+      planReplicas({
+        set: aMachineSet({ spec: { replicas } }),
+        owned,
+        now,
+        heldBy: areNodesUnread ? [unreadTargetHold] : [],
+      }).remove.map((each) => `${each.machine.metadata.name} ${each.cause}`);
     expect(plan(3, false)).toEqual(["m0 remediation"]);
     expect(plan(3, true)).toEqual([]);
     expect(plan(2, true)).toEqual(["m0 scale-down"]);

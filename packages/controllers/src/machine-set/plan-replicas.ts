@@ -5,6 +5,7 @@ import { judgeCreation } from "../deletion-budget/judge-creation.ts";
 import type { DeletionCause, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isProtected } from "../model/deletion-protection.ts";
+import { type Hold, holdOn } from "../model/hold.ts";
 import { isDeleting, isFailed, isPresent } from "../model/phase.ts";
 import { countWhere, type MachineList, machinesWhere } from "../machine-lists/machine-list.ts";
 import { selectForDeletion } from "./deletion-order.ts";
@@ -46,8 +47,8 @@ export interface ReplicaFacts {
   readonly now: Date;
   /** Nodes of the machines, whose annotations count too. Default: none. */
   readonly nodes?: NodesOfMachines;
-  /** Whether the Nodes were never listed: then no Failed machine is replaced. Default: false. */
-  readonly areNodesUnread?: boolean;
+  /** What is held of the set: with a hold of replacements, no Failed machine is replaced. Default: nothing. */
+  readonly heldBy?: readonly Hold[] | undefined;
   /** Machines whose creation got no response: they may exist, so they are not created again. Default 0. */
   readonly pending?: number;
   /** UIDs of machines whose deletion got no response: they may be terminating, so no other is deleted instead. Default: none. */
@@ -126,7 +127,7 @@ function holdCreation(
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
-  { set, owned, now, nodes = new Map(), areNodesUnread = false, isMinReadyHonored }: ReplicaFacts,
+  { set, owned, now, nodes = new Map(), heldBy, isMinReadyHonored }: ReplicaFacts,
   surplus: number,
   isCandidate: (machine: Machine) => boolean,
   surplusCause: DeletionCause,
@@ -135,9 +136,10 @@ function deletionsOf(
   const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
   const isNamed = isNamedBy(set);
   const marked = machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set));
-  const failed = areNodesUnread
-    ? []
-    : machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now));
+  const failed =
+    holdOn(heldBy, "replacement") === undefined
+      ? machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now))
+      : [];
   const selected = selectForDeletion(owned, surplus, isDeletable, now, isMinReadyHonored);
   const singled = [...marked, ...failed];
   const causeOf = (machine: Machine): DeletionCause => {

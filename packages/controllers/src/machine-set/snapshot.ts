@@ -1,7 +1,7 @@
 import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
-import type { Protector } from "../model/deletion-protection.ts";
+import type { Hold } from "../model/hold.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
 import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
@@ -24,16 +24,14 @@ export interface MachineSetSnapshot {
   readonly claim: ClaimedMachines;
   /** The deployment that controls the set, with defaults; none while its spec is invalid. */
   readonly deployment?: MachineDeployment | undefined;
-  /** The protected deployment that controls the set: a terminating set then deletes none of its machines. Default: none. */
-  readonly protectedBy?: Protector | undefined;
+  /** What is held of the set. With a hold of its deletion, it deletes none of its machines while it is terminating. Default: nothing. */
+  readonly heldBy?: readonly Hold[];
   /** Machines that the set controls, by its UID, whatever its selector, terminating ones included. Default: those of the claim. */
   readonly controlled?: number;
   /** Whether the set is deleted without its machines. Default: not. */
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
-  /** Whether the Nodes were never listed, so that their annotations are not known. Default: false. */
-  readonly areNodesUnread?: boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
   /** What this process remembers of the set. Default: nothing. */

@@ -1,4 +1,12 @@
-import { annotationKeys, isGoTrue, machineEventReasons, type ObjectMeta } from "@millwright/core";
+import {
+  annotationKeys,
+  deletionProtectedConditionType,
+  deletionProtectedReasons,
+  eventReasons,
+  isGoTrue,
+  machineEventReasons,
+  type ObjectMeta,
+} from "@millwright/core";
 import type { Hold } from "./hold.ts";
 
 /** What protection depends on: the metadata of an object. */
@@ -49,6 +57,8 @@ export function protectorOf(machine: Protectable, { set, deployment }: MachineOw
 export const protectionRemedy = ({ kind, name }: Protector): string =>
   `To delete it, remove annotation ${annotationKeys.deletionProtection} from ${kind} ${name}`;
 
+const machinesRemedy = `To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
+
 /** Of a terminating machine that is kept. */
 export const protectedMachineMessage = (protector: Protector): string =>
   `Deletion paused: ${protector.kind} ${protector.name} is protected. No node is drained and no VM is deleted. ${protectionRemedy(protector)}`;
@@ -66,9 +76,21 @@ export const protectionHold = (protector: Protector): Hold => ({
 export const protectedFromNodeMessage = (machine: string, node: string): string =>
   `Node ${node} is being deleted, and Machine ${machine} is protected. The machine is kept. ${protectionRemedy({ kind: "Machine", name: machine })}`;
 
-/** Of a terminating set or deployment that is kept. */
-export const protectedOwnerMessage = (protector: Protector): string =>
-  `Deletion paused: ${protector.kind} ${protector.name} is protected. Nothing of it is created, scaled or deleted. ${protectionRemedy(protector)}`;
+const ofOwner = (reason: string, message: string, remedy: string): Hold => ({
+  by: "protection",
+  holds: "deletion",
+  message,
+  remedy,
+  event: { type: "Warning", reason: eventReasons.deletionProtected },
+  condition: { type: deletionProtectedConditionType, status: "True", reason },
+});
+
+/** The hold of a terminating set or deployment, while the deployment is protected. */
+export function protectedOwnerHold(name: string): Hold {
+  const remedy = protectionRemedy({ kind: "MachineDeployment", name });
+  const message = `Deletion paused: MachineDeployment ${name} is protected. Nothing of it is created, scaled or deleted. ${remedy}`;
+  return ofOwner(deletionProtectedReasons.objectProtected, message, remedy);
+}
 
 /** Maximum number of names in a message. */
 const NAMED = 3;
@@ -78,5 +100,15 @@ export function protectedMachinesMessage(names: readonly string[]): string {
   const sorted = names.toSorted();
   const rest = sorted.length - NAMED;
   const list = `${sorted.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return `Cannot delete protected machines: ${list}. To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
+  return `Cannot delete protected machines: ${list}. ${machinesRemedy}`;
 }
+
+/** The hold of a set whose protected machines would be deleted; `undefined` without any. */
+export const protectedMachinesHold = (machines: readonly Protectable[]): Hold | undefined =>
+  machines.length === 0
+    ? undefined
+    : ofOwner(
+        deletionProtectedReasons.machinesProtected,
+        protectedMachinesMessage(machines.map(({ metadata }) => metadata.name ?? "")),
+        machinesRemedy,
+      );

@@ -147,16 +147,27 @@ export const holdsOfSets = (sets: readonly MachineSet[]): readonly ConditionStat
     return [{ type, status, reason: found.reason ?? "", message: found.message ?? "" }];
   });
 
+/** The condition that shows a hold. */
+export const stateOfHold = (hold: Hold | undefined): ConditionState | undefined =>
+  hold?.condition && { ...hold.condition, message: hold.message };
+
+/** The event of a hold, unless its condition was there before with this message. */
+export const eventsOfHold = (before: readonly Condition[] | undefined, hold: Hold | undefined): readonly Reason[] =>
+  hold?.condition === undefined ||
+  hold.event === undefined ||
+  findCondition(before, hold.condition.type)?.message === hold.message
+    ? []
+    : [{ ...hold.event, message: hold.message }];
+
 /** How an object of which everything is held shows it: in one condition, while the others stay as they were, and once in an event. */
 export function reportHold(
   before: readonly Condition[],
-  { condition, event, message }: Hold,
+  hold: Hold,
   options: SetConditionOptions,
 ): { readonly conditions: readonly Condition[]; readonly because: readonly Reason[] } {
-  if (condition === undefined) return { conditions: before, because: [] };
-  const isReported = findCondition(before, condition.type)?.message === message;
+  const state = stateOfHold(hold);
   return {
-    conditions: setCondition(before, { ...condition, message }, options),
-    because: isReported || event === undefined ? [] : [{ ...event, message }],
+    conditions: state === undefined ? before : setCondition(before, state, options),
+    because: eventsOfHold(before, hold),
   };
 }

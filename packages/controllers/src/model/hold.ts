@@ -6,8 +6,11 @@ import type { Reason } from "./decision.ts";
 export interface Hold {
   /** The guard that holds: label of the metrics. */
   readonly by: string;
-  /** What is held of the object; `everything`: its status is written, and nothing else. Guards of sets and deployments hold everything: see `decideGuarded`. */
-  readonly holds: "deletion" | "creation" | "everything";
+  /**
+   * What is held of the object; `everything`: its status is written, and nothing else. Of sets and deployments: their own deletion, the creation of machines, or the replacement of those that exist. Their guards hold
+   * everything: see `decideGuarded`.
+   */
+  readonly holds: "deletion" | "creation" | "replacement" | "everything";
   /** Sentences for people: what is held, why, and what helps. Empty while that is not known yet: nothing is reported then. */
   readonly message: string;
   /** What people can do, a sentence without its full stop. */
@@ -25,6 +28,10 @@ export interface Hold {
   /** Whether a Machine stays in its phase, because its VM is in service and MCM must not continue. Default: it is Terminating. */
   readonly keepsPhase?: boolean;
 }
+
+/** What holds this of an object; `undefined` while nothing does. */
+export const holdOn = (holds: readonly Hold[] | undefined, what: Hold["holds"]): Hold | undefined =>
+  holds?.find((hold) => hold.holds === what);
 
 /** What a guard lacks to judge an object. */
 export interface MissingFacts {

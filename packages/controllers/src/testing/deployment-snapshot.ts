@@ -1,3 +1,4 @@
+import { holdsOfOwner } from "../guards/owner-guards.ts";
 import { unlimited } from "../machine-deployment/state/rollout-gates.ts";
 import { sortSets } from "../machine-deployment/state/sets.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "../machine-deployment/state/snapshot.ts";
@@ -9,5 +10,6 @@ export const deploymentSnapshot = (
   isSpecValid: observed.problems.length === 0,
   limits: unlimited,
   sets: sortSets(observed.deployment, observed.claim.owned, observed.machines),
+  heldBy: holdsOfOwner(observed.deployment, observed.deployment),
   ...observed,
 });

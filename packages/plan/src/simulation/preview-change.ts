@@ -14,7 +14,6 @@ import {
   type MachineList,
   type MachinePredicate,
   protectedMachinesMessage,
-  protectedState,
 } from "@millwright/controllers/decisions";
 import {
   deletionsHeldConditionType,
@@ -151,7 +150,7 @@ function countAll(
 /** What the rollout still waits for when it became stable: users, times, and unhealthy machines. */
 function waitsOf(
   cluster: ModelCluster,
-  { deployment, limits }: MachineDeploymentSnapshot,
+  { deployment, heldBy, limits }: MachineDeploymentSnapshot,
   { current, old, available }: PreviewCounts,
 ): readonly string[] {
   const held = heldDeletionsOf(cluster);
@@ -159,10 +158,9 @@ function waitsOf(
   if (old === 0 && current === replicas && available === replicas) return held;
   const machines = [...cluster.machines.values()];
   const broken = machines.filter((machine) => !isAvailable(machine) && !isDeleting(machine));
-  const protection = protectedState(deployment);
   const reasons = [
     ...held,
-    ...(protection === undefined ? [] : [protection.message ?? ""]),
+    ...(heldBy ?? []).map(({ message }) => message),
     ...(limits.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),

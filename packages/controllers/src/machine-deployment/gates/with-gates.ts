@@ -1,5 +1,6 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
+import { holdOn } from "../../model/hold.ts";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";
 import { hasOldMachines, isReturnFromFailure } from "./canary-failure.ts";
 import { recoveredSize, sum } from "../state/set-size.ts";
@@ -79,8 +80,8 @@ function limitsOfRollout(
   if (problems.length > 0) return { mayStart: false, maxNew: 0, steps: "ahead" };
   // The steps count also where the proven template has no machines for now, as in a pool that was scaled to none.
   if (!hasOldMachines(sets)) return stepGates(deployment, sets, rollout, now);
-  if (observed.areNodesUnread === true)
-    return waitingFor(deployment, sets, "Rollout waits for the API server of the Nodes, which is unreachable");
+  const held = holdOn(observed.heldBy, "replacement");
+  if (held !== undefined) return waitingFor(deployment, sets, held.message);
   const ofClass = classLimits(observed, sets);
   if (isReturnFromFailure(rollout, sets)) return ofClass;
   if (isOnDelete(deployment)) return intersectGates([ofClass, onDeleteLimits(deployment, sets)]);

@@ -8,6 +8,7 @@ import {
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
+import { holdOn } from "../../model/hold.ts";
 import { isPresent } from "../../model/phase.ts";
 import type { Reason } from "../../model/decision.ts";
 import type { Sizes } from "../state/rollout-bounds.ts";
@@ -88,10 +89,10 @@ export function transfers({ transfer }: Pick<InPlaceStep, "transfer">, sets: Set
  * @param sizes of the sets whose size changes in this step
  */
 export function endTransfers(
-  { nodes, areNodesUnread = false, sets }: MachineDeploymentSnapshot,
+  { nodes, heldBy, sets }: MachineDeploymentSnapshot,
   sizes: Sizes,
 ): MachineDeploymentAction[] {
-  if (areNodesUnread) return [];
+  if (holdOn(heldBy, "replacement") !== undefined) return [];
   const hasMarks = ({ metadata }: Machine): boolean => {
     const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
     return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;

@@ -2,6 +2,7 @@ import type { OrphaningOwners } from "../../ownership/orphaning-owners.ts";
 import type { FieldProblem, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import type { Hold } from "../../model/hold.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { NodeChange } from "./node-patch.ts";
@@ -32,8 +33,8 @@ export interface ObservedDeployment {
   readonly nodes?: NodesOfMachines;
   /** Why no machine can be made from the class of the template. Absent: nothing is known that is against it. */
   readonly unusableClass?: UnusableClass;
-  /** Whether the Nodes were never listed, so that a missing one means nothing. Default: false. */
-  readonly areNodesUnread?: boolean;
+  /** What is held of the deployment. With a hold of replacements, a missing Node means nothing. Default: nothing. */
+  readonly heldBy?: readonly Hold[];
   /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */
   readonly disablesScaleDown?: boolean;
   /** Whether the machine controller of this process writes the annotation against scale-down to a node that joins. Default: `false`. */
