@@ -1,10 +1,13 @@
-import type { MachineDeployment } from "@millwright/core";
-import type { ApiObject } from "@millwright/kube";
+import { legacyConditionTypes, type MachineDeployment, type MachineSet } from "@millwright/core";
+import type { ApiObject, ConditionState } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { areNodesUnread, unreadTargetHold } from "../cluster/unread-target.ts";
 import { crdGuardOfOwners } from "../crd-guard/guard.ts";
 import { isProtected, protectedOwnerHold } from "../model/deletion-protection.ts";
-import type { Guard, Hold } from "../model/hold.ts";
+import { type Guard, type Hold, holdOn } from "../model/hold.ts";
+import { holdsOfSets, stateOfHold } from "../model/hold-condition.ts";
+import { frozenState } from "../safety/freeze-deployment.ts";
+import { shownFreeze } from "../safety/freeze-set.ts";
 
 /** All reasons to do nothing about a set or a deployment, in their order. A deletion budget is none: it is a count, which the planner of a set reads. */
 export const ownerGuards = (
@@ -30,3 +33,17 @@ export const holdsOfOwner = (
   metadata.deletionTimestamp != null && deployment !== undefined && isProtected(deployment)
     ? [protectedOwnerHold(deployment.metadata.name), ...common]
     : common;
+
+/** What holds the creation of the machines of an owner, as its labels and its newest conditions show it. */
+export const shownCreationHolds = (...owner: Parameters<typeof shownFreeze>): readonly Hold[] =>
+  [shownFreeze(...owner)].filter((hold) => hold !== undefined);
+
+/** The conditions of a deployment that show what is held of it, and of its sets. Its freeze follows their labels. */
+export const holdStates = (
+  heldBy: readonly Hold[] | undefined,
+  sets: readonly MachineSet[],
+): readonly (ConditionState | undefined)[] => [
+  frozenState(sets),
+  stateOfHold(holdOn(heldBy, "deletion")),
+  ...holdsOfSets(sets).filter(({ type }) => type !== legacyConditionTypes.frozen),
+];

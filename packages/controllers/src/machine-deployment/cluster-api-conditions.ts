@@ -19,7 +19,7 @@ import { type ConditionInputs, judgeMachines } from "../conditions/owner/conditi
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
 import { withKstatusCondition } from "./kstatus-conditions.ts";
-import { hasFreezeLabel } from "../safety/freeze-set.ts";
+import { shownCreationHolds } from "../guards/owner-guards.ts";
 import type { SetView } from "./state/set-size.ts";
 import { allOf } from "./state/sets.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "./state/snapshot.ts";
@@ -36,10 +36,8 @@ export interface DeploymentConditionFacts {
   readonly holds?: readonly string[];
 }
 
-const isTrue = (list: readonly Condition[], type: string): boolean => findCondition(list, type)?.status === "True";
-
-const isFrozen = ({ deployment, legacy }: DeploymentConditionFacts): boolean =>
-  hasFreezeLabel(deployment) || isTrue(legacy, legacyConditionTypes.frozen);
+const creationHolds = ({ deployment, legacy }: DeploymentConditionFacts): readonly string[] =>
+  shownCreationHolds("MachineDeployment", deployment, legacy).map(({ message }) => message);
 
 /** What prevents the creation of machines, the most important first. */
 function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
@@ -49,7 +47,7 @@ function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
   return [
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
-    ...(isFrozen(facts) ? ["MachineDeployment is frozen"] : []),
+    ...creationHolds(facts),
     ...(failure?.status === "True" ? [cutText(failure.message ?? "")] : []),
   ];
 }
@@ -58,7 +56,7 @@ function holdsOf(facts: DeploymentConditionFacts): readonly string[] {
   return [
     ...(facts.holds ?? []),
     ...(facts.deployment.spec.paused === true ? ["Rollout is paused"] : []),
-    ...(isFrozen(facts) ? ["Rollout is blocked because MachineDeployment is frozen"] : []),
+    ...creationHolds(facts).map((message) => `Rollout is blocked because ${message}`),
   ];
 }
 

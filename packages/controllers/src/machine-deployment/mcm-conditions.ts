@@ -1,9 +1,9 @@
 import { type FieldProblem, legacyConditionTypes, legacyReasons, type MachineDeployment } from "@millwright/core";
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { type Hold, holdOn } from "../model/hold.ts";
-import { holdsOfSets, stateOfHold, withHolds } from "../model/hold-condition.ts";
+import { holdStates } from "../guards/owner-guards.ts";
+import type { Hold } from "../model/hold.ts";
+import { withHolds } from "../model/hold-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { frozenState } from "../safety/freeze-deployment.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import type { SetView } from "./state/set-size.ts";
 
@@ -95,9 +95,7 @@ export function mcmConditions(
   set(failure);
   if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
   const sets = viewsOf(facts).map((view) => view.set);
-  const ofSets = holdsOfSets(sets).filter(({ type }) => type !== legacyConditionTypes.frozen);
-  const holds = [frozenState(sets), stateOfHold(holdOn(heldBy, "deletion")), ...ofSets];
-  conditions = withHolds(conditions, holds, { now, updateTime: true });
+  conditions = withHolds(conditions, holdStates(heldBy, sets), { now, updateTime: true });
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;
 }

@@ -14,6 +14,7 @@ import {
 import { someConditionInputs } from "../testing/judged-machines.ts";
 import { setConditionsOf, withSetConditions } from "./cluster-api-conditions.ts";
 import { decideMachineSet } from "./decide.ts";
+import { creationHolds } from "./plan-replicas.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const machines = (...changes: readonly Change<Machine>[]): readonly Machine[] =>
@@ -59,16 +60,17 @@ describe("ScalingUp of a set", () => {
   });
 
   it.each([
-    ["listing VMs", "waiting for the list of VMs of MachineClass small"],
-    ["ownerless VMs", "VMs of MachineClass small without Machine exist; see DeletionsHeld"],
+    ["listing", "waiting for the list of VMs of MachineClass small"],
+    ["ownerless", "VMs of MachineClass small without Machine exist; see DeletionsHeld"],
   ] as const)("names VMs that may be those of the missing machines: %s", (blocked, text) => {
+    const set = aMachineSet();
     const facts = {
-      set: aMachineSet(),
+      set,
       owned: [],
       legacy: [],
       inputs: someConditionInputs({ classes: new Set(["small"]) }),
     };
-    const { states } = setConditionsOf({ ...facts, blocked }, now);
+    const { states } = setConditionsOf({ ...facts, blocked: creationHolds[blocked](set) }, now);
     expect(states.find(({ type }) => type === "ScalingUp")?.message).toContain(text);
   });
 

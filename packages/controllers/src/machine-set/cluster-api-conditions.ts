@@ -1,5 +1,4 @@
 import {
-  annotationKeys,
   clusterApiConditionTypes as types,
   labelKeys,
   legacyConditionTypes,
@@ -21,8 +20,9 @@ import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, findCondition } from "@millwright/kube";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
-import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import type { ScaleUpBlocker } from "./plan-replicas.ts";
+import type { Hold } from "../model/hold.ts";
+import { shownCreationHolds } from "../guards/owner-guards.ts";
+import { creationHolds } from "./plan-replicas.ts";
 import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 
 /** What Cluster API's conditions of a set are computed from. */
@@ -33,20 +33,13 @@ export interface SetConditionFacts {
   /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
   /** What prevents the creation of machines. */
-  readonly blocked?: ScaleUpBlocker | undefined;
+  readonly blocked?: Hold | undefined;
 }
 
 /** Maximum length of a driver's message in ScalingUp: all of it is in MachinesReady. */
 const longestFailure = 200;
 
 const isTrue = (condition: Condition | undefined): condition is Condition => condition?.status === "True";
-
-function frozenBlock({ set, legacy }: SetConditionFacts): readonly string[] {
-  const frozen = findCondition(legacy, legacyConditionTypes.frozen);
-  if (!hasFreezeLabel(set) && !isTrue(frozen)) return [];
-  const message = isTrue(frozen) ? cutText(frozen.message ?? "") : "";
-  return [message === "" ? "MachineSet is frozen" : `MachineSet is frozen (${message})`];
-}
 
 /** The failure of the newest machine whose VM could not be created. */
 function failedVmBlock(owned: readonly Machine[]): readonly string[] {
@@ -66,23 +59,13 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
   const { set, owned, inputs, legacy, blocked } = facts;
   if (set.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
+  const shown = shownCreationHolds("MachineSet", set, legacy);
+  const holds = [...shown, creationHolds.disabled(set), blocked].filter((hold) => hold !== undefined);
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
   const isCreationRejected = isTrue(failure) && failure.reason === legacyReasons.failedCreate;
   return [
-    ...frozenBlock(facts),
-    ...(set.metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
-      ? []
-      : [`scale-up is disabled by label ${labelKeys.scaleUpDisabled}`]),
-    ...(blocked === "maximum reached"
-      ? [`${owned.length} machines exist, terminating ones included, which is the maximum`]
-      : []),
-    ...(blocked === "waiting for expected machines"
-      ? [
-          `waiting for machines that existed before a CRD was deleted or the API server was restored; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
-        ]
-      : []),
-    ...(blocked === "listing VMs" ? [`waiting for the list of VMs of ${kind} ${name}`] : []),
-    ...(blocked === "ownerless VMs" ? [`VMs of ${kind} ${name} without Machine exist; see DeletionsHeld`] : []),
+    // What blocks the creation may be what the labels show.
+    ...holds.filter(({ by }, at) => holds.findIndex((each) => each.by === by) === at).map(({ message }) => message),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isCreationRejected ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
   ];

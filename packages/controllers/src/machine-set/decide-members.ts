@@ -1,11 +1,9 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
-import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
-import { holdOn } from "../model/hold.ts";
+import { type Hold, holdOn } from "../model/hold.ts";
 import { honoredMinReadySeconds } from "../model/min-ready.ts";
 import { machinesWhere, predicateFor } from "../machine-lists/machine-list.ts";
-import { lacksExpectedMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-preserve-annotations.ts";
-import { type ReplicaPlan, type ScaleUpBlocker, planReplicas } from "./plan-replicas.ts";
+import { type ReplicaPlan, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
 import { driftsFrom, templateDrift } from "./template-drift.ts";
 
@@ -39,12 +37,12 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
 /** Actions for the machines, and why missing ones are not created. */
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
-  readonly blocked?: ScaleUpBlocker;
+  readonly blocked?: Hold;
   readonly lacksOwnerless?: number;
   /** Machines that would be deleted if they were not protected. */
   readonly kept: readonly Machine[];
   /** Deletions that begin with these actions. */
-  readonly begins: readonly SetDeletion[];
+  readonly begins: ReplicaPlan["remove"];
   /** Deletions that the budget holds, and when a rate allows more. */
   readonly budget?: ReplicaPlan["budget"];
 }
@@ -62,19 +60,14 @@ const mayCreate = ({ claim, machineCrd }: MachineSetSnapshot): boolean =>
  *
  * @param room machines that may be created before the maximum is reached
  */
-export function decideMembers(
-  snapshot: MachineSetSnapshot,
-  room: number,
-  isFrozen: boolean,
-  now: Date,
-): MembersDecision {
+export function decideMembers(snapshot: MachineSetSnapshot, room: number, now: Date): MembersDecision {
   const { set, claim, nodes, heldBy, memory: { pending, isUnexplained } = {} } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
   }));
-  if (lacksExpectedMachines(snapshot))
-    return { actions: adoptions, blocked: "waiting for expected machines", begins: [], kept: [] };
+  const held = holdOn(heldBy, "everything");
+  if (held !== undefined) return { actions: adoptions, blocked: held, begins: [], kept: [] };
   const preservation = preservationIn(snapshot);
   const { create, remove, ...why } = planReplicas({
     set,
@@ -83,7 +76,6 @@ export function decideMembers(
       preservation.size === 0 ? claim.owned : claim.owned.map((machine) => withPreservation(machine, preservation)),
     now,
     room,
-    isFrozen,
     budget: snapshot.budget,
     ownerless: snapshot.ownerless,
     isUnexplained,

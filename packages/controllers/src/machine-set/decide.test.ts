@@ -205,7 +205,7 @@ describe("decideMachineSet", () => {
       // A set that was there before is not frozen for it, and makes none all the same.
       const before = { owned: [...going, beingDeleted()], set: { status: { replicas: 8 } } };
       expect(states(before)).toEqual([]);
-      expect(decide(before).blocked).toBe("maximum reached");
+      expect(decide(before).blocked?.by).toBe("maximum reached");
     });
 
     it("counts what it controls without selecting it", () => {

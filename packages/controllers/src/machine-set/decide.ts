@@ -25,6 +25,7 @@ import {
   lacksExpectedMachines,
   expectedReplicasOf,
   noExpectedReplicasPatch,
+  restoreHold,
   vanishedPatch,
 } from "./expected-replicas.ts";
 import { isOrphaning } from "../ownership/orphaning-owners.ts";
@@ -130,7 +131,7 @@ function statusAfter(
     owned: claim.owned,
     problems,
     failure: changesReplicas(actions) ? failure : undefined,
-    holds: [freeze?.condition, held === undefined ? undefined : heldCondition(held, by, now), stateOfHold(protection)],
+    holds: [stateOfHold(freeze?.hold), held && heldCondition(held, by, now), stateOfHold(protection)],
     unjudged: freeze === undefined ? [legacyConditionTypes.frozen] : [],
   };
   return machineSetStatus(facts, now);
@@ -161,7 +162,9 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
   const released = releasedMachines(snapshot.claim.released ?? [], now);
   const freeze = decideFreeze(set, controlled, limits, memory.countBefore, released, memory.releasedBefore);
   const room = limits.upper - controlled - released.recent - (memory.pending?.count ?? 0);
-  const { kept, ...members } = decideMembers(snapshot, room, freeze.isFrozen, now);
+  const own = [lacksExpectedMachines(snapshot) ? restoreHold : undefined, freeze.hold];
+  const heldBy = [...own.filter((hold) => hold !== undefined), ...(snapshot.heldBy ?? [])];
+  const { kept, ...members } = decideMembers({ ...snapshot, heldBy }, room, now);
   const protection = protectedMachinesHold(kept);
   const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
     (each) => each !== undefined,

@@ -12,7 +12,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import { expectedReplicasOf } from "./expected-replicas.ts";
+import { expectedReplicasOf, restoreHold } from "./expected-replicas.ts";
 import { decideMachineSet } from "./decide.ts";
 import { crdHoldOfOwner } from "../crd-guard/crd-hold.ts";
 import { decideHeld } from "./decide-held.ts";
@@ -87,7 +87,7 @@ describe("a set that is missing machines", () => {
   it("creates none in their place and deletes none, but adopts those that are recreated", () => {
     const decision = decide(aMachineSet(expects("3")), [{}, inPhase("Failed")], {}, ["back"]);
     expect(kinds(decision)).toEqual(["AdoptMachine"]);
-    expect(decision.blocked).toBe("waiting for expected machines");
+    expect(decision.blocked).toBe(restoreHold);
   });
 
   it("continues when all are back, or as many as its replicas", () => {

@@ -1,5 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
 import { countWhere } from "../machine-lists/machine-list.ts";
+import type { Hold } from "../model/hold.ts";
 import { isPresent } from "../model/phase.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
@@ -24,6 +25,14 @@ export function lacksExpectedMachines({
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
   return countWhere(claim.owned, isPresent) < expected && !hasNoOwnerlessVms;
 }
+
+/** The hold of a set that waits for machines: it creates none in their place, and deletes none. */
+export const restoreHold: Hold = {
+  by: "restore",
+  holds: "everything",
+  message: `waiting for machines that existed before a CRD was deleted or the API server was restored; to create new ones, remove annotation ${annotationKeys.expectedReplicas}`,
+  remedy: `Restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones`,
+};
 
 /**
  * Records the machines that a set has, once; those in phase Terminating are deleted for another reason and do not count. Some may have been deleted before this process observed the set:

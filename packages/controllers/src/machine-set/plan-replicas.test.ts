@@ -13,6 +13,7 @@ import {
   named,
 } from "../testing/builders.ts";
 import { unreadTargetHold } from "../cluster/unread-target.ts";
+import type { Hold } from "../model/hold.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { BURST, planReplicas } from "./plan-replicas.ts";
 
@@ -39,14 +40,16 @@ const marked = (at: string) =>
 const scaledSet = annotated({ [annotationKeys.lastReplicaChangeByScaler]: scaledAt });
 const frozen = labelled({ [labelKeys.freeze]: "True" });
 
+const freeze: Hold = { by: "frozen", holds: "creation", message: "", remedy: "" };
+
 /** The plan as text: `+2`, `-m1 -m3`, or nothing. */
 const planOf = (replicas: number, machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): string => {
   const set = aMachineSet({ spec: { replicas } }, ...changes);
-  const plan = planReplicas({ set, owned: machines, now, isFrozen: hasFreezeLabel(set) });
+  const plan = planReplicas({ set, owned: machines, now, heldBy: hasFreezeLabel(set) ? [freeze] : [] });
   return [
     ...(plan.create > 0 ? [`+${plan.create}`] : []),
     ...plan.remove.map(({ machine }) => `-${machine.metadata.name}`),
-    ...(plan.blocked === undefined ? [] : [plan.blocked]),
+    ...(plan.blocked === undefined ? [] : [plan.blocked.by]),
   ].join(" ");
 };
 
@@ -204,7 +207,7 @@ describe("planReplicas", () => {
   it("creates no more than there is room for, and reports that", () => {
     const roomFor = (room: number) => {
       const { create, blocked } = planReplicas({ set: aMachineSet(), owned: [], now, room });
-      return [create, blocked];
+      return [create, blocked?.by];
     };
     expect(roomFor(3)).toEqual([3, undefined]);
     expect(roomFor(2)).toEqual([2, "maximum reached"]);

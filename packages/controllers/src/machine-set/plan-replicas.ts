@@ -14,14 +14,23 @@ import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.t
 /** At most this many machines are created, and as many deleted, in one reconcile, so that one large set cannot flood the API server. */
 export const BURST = 100;
 
-/** Why missing machines are intentionally not created. */
-export type ScaleUpBlocker =
-  | "frozen"
-  | "waiting for expected machines"
-  | "scale-up disabled"
-  | "maximum reached"
-  | "listing VMs"
-  | "ownerless VMs";
+const ofCreation = (by: string, message: string, remedy = ""): Hold => ({ by, holds: "creation", message, remedy });
+
+const classOf = ({ spec: { template } }: MachineSet): string =>
+  `${template.spec.class?.kind ?? "MachineClass"} ${template.spec.class?.name ?? ""}`;
+
+/** Why missing machines are not created, besides what the snapshot has. */
+export const creationHolds = {
+  disabled: ({ metadata }: MachineSet): Hold | undefined =>
+    metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
+      ? undefined
+      : ofCreation("scale-up disabled", `scale-up is disabled by label ${labelKeys.scaleUpDisabled}`),
+  maximum: (count: number): Hold =>
+    ofCreation("maximum reached", `${count} machines exist, terminating ones included, which is the maximum`),
+  listing: (set: MachineSet): Hold => ofCreation("listing VMs", `waiting for the list of VMs of ${classOf(set)}`),
+  ownerless: (set: MachineSet): Hold =>
+    ofCreation("ownerless VMs", `VMs of ${classOf(set)} without Machine exist; see DeletionsHeld`),
+} as const;
 
 /** How a set reaches its number of machines. */
 export interface ReplicaPlan {
@@ -36,7 +45,7 @@ export interface ReplicaPlan {
   /** How many VMs without Machine matter, whose number the facts lack: nothing is created. */
   readonly lacksOwnerless?: number;
   /** Why missing machines are not created, not even by a later reconcile. */
-  readonly blocked?: ScaleUpBlocker;
+  readonly blocked?: Hold;
 }
 
 /** The input of a plan. */
@@ -47,7 +56,7 @@ export interface ReplicaFacts {
   readonly now: Date;
   /** Nodes of the machines, whose annotations count too. Default: none. */
   readonly nodes?: NodesOfMachines;
-  /** What is held of the set: with a hold of replacements, no Failed machine is replaced. Default: nothing. */
+  /** What is held of the set: the creation of machines, or the replacement of Failed ones. Default: nothing. */
   readonly heldBy?: readonly Hold[] | undefined;
   /** Machines whose creation got no response: they may exist, so they are not created again. Default 0. */
   readonly pending?: number;
@@ -55,8 +64,6 @@ export interface ReplicaFacts {
   readonly leaving?: ReadonlySet<string>;
   /** Machines that may be created before the maximum is reached. Default: no limit. */
   readonly room?: number;
-  /** Whether the set is frozen. Default: not. */
-  readonly isFrozen?: boolean;
   /** Absent: all deletions are allowed. */
   readonly budget?: SetBudget | undefined;
   /** VMs of the class without Machine, by how many of them matter. Absent: there are none. */
@@ -74,14 +81,10 @@ const isSettled = (machine: Machine): boolean =>
   !isDeleting(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
 /** What blocks the creation of missing machines. Settings of users and of the deployment come before limits. */
-function blockadeOf(
-  { set, isFrozen = false, room = Infinity }: ReplicaFacts,
-  missing: number,
-): ScaleUpBlocker | undefined {
-  if (isFrozen) return "frozen";
-  if (set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined) return "scale-up disabled";
-  return room < missing ? "maximum reached" : undefined;
-}
+const blockadeOf = ({ set, heldBy, owned, room = Infinity }: ReplicaFacts, missing: number): Hold | undefined =>
+  holdOn(heldBy, "creation") ??
+  creationHolds.disabled(set) ??
+  (room < missing ? creationHolds.maximum(owned.length) : undefined);
 
 /** Whether the priority of a machine is its own: then its deletion names it. A template may give one to all. */
 const isNamedBy =
@@ -91,9 +94,9 @@ const isNamedBy =
     !isPrioritizedForDeletion({ metadata: { name: "", ...spec.template.metadata }, spec: {} });
 
 /** A plan that waits for a list of VMs. */
-const awaitList = (before: ReplicaPlan["budget"], moreInMs: number): Partial<ReplicaPlan> => ({
+const awaitList = (set: MachineSet, before: ReplicaPlan["budget"], moreInMs: number): Partial<ReplicaPlan> => ({
   create: 0,
-  blocked: "listing VMs",
+  blocked: creationHolds.listing(set),
   budget: { ...before, moreInMs },
 });
 
@@ -109,7 +112,7 @@ function holdCreation(
   if (ownerless === undefined) return {};
   const compared = ownerless.get(1);
   if (isUnexplained && compared === undefined) return { create: 0, lacksOwnerless: 1 };
-  if (isUnexplained && compared?.state === "listing") return awaitList(before, compared.forMs);
+  if (isUnexplained && compared?.state === "listing") return awaitList(set, before, compared.forMs);
   if (budget === undefined) return {};
   const className = set.spec.template.spec.class?.name ?? "";
   const judged = judgeCreation({ className, count, budget, ownerless: (from) => ownerless.get(from) });
@@ -119,10 +122,18 @@ function holdCreation(
     case "unknown":
       return { create: 0, lacksOwnerless: judged.count };
     case "wait":
-      return awaitList(before, judged.forMs);
+      return awaitList(set, before, judged.forMs);
     case "held":
-      return { create: 0, blocked: "ownerless VMs", budget: { held: judged.held, ...before } };
+      return { create: 0, blocked: creationHolds.ownerless(set), budget: { held: judged.held, ...before } };
   }
+}
+
+/** How many of the missing machines a plan creates, and why no more. */
+function creationOf(facts: ReplicaFacts, missing: number, { create, budget }: ReplicaPlan): Partial<ReplicaPlan> {
+  const blocked = blockadeOf(facts, missing);
+  if (blocked === undefined) return holdCreation(facts, missing, budget);
+  const room = blocked.by === "maximum reached" ? Math.min(create, Math.max(0, facts.room ?? Infinity)) : 0;
+  return { create: room, blocked, ...(room === 0 ? {} : holdCreation(facts, missing, budget)) };
 }
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
@@ -167,7 +178,7 @@ function deletionsOf(
  * creations stay within `room`.
  */
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
-  const { set, owned, pending = 0, leaving = new Set(), room = Infinity, budget, surplusCause = "scale-down" } = facts;
+  const { set, owned, pending = 0, leaving = new Set(), budget, surplusCause = "scale-down" } = facts;
   const wanted = set.spec?.replicas ?? 0;
   const isCandidate = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
   const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isCandidate);
@@ -183,13 +194,5 @@ export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
     ...("held" in rest ? { budget: rest } : {}),
   };
 
-  if (plan.create === 0) return plan;
-  const blocked = blockadeOf(facts, missing);
-  const create = blocked === "maximum reached" ? Math.min(plan.create, Math.max(0, room)) : 0;
-  if (blocked !== undefined && create === 0) return { ...plan, create, blocked };
-  return {
-    ...plan,
-    ...(blocked === undefined ? {} : { create, blocked }),
-    ...holdCreation(facts, missing, plan.budget),
-  };
+  return plan.create === 0 ? plan : { ...plan, ...creationOf(facts, missing, plan) };
 }

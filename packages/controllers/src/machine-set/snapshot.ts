@@ -8,7 +8,6 @@ import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-b
 import type { MachineList } from "../machine-lists/machine-list.ts";
 import type { Decision } from "../model/decision.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
-import type { ScaleUpBlocker } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
 
 /** The machines of a set, and those that come or go. */
@@ -103,7 +102,7 @@ export type MachineSetAction =
 
 export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
   /** Why missing machines are not created. */
-  readonly blocked?: ScaleUpBlocker;
+  readonly blocked?: Hold;
   /** How many VMs without Machine matter to the decision, which lacks their number in `ownerless`: it creates nothing. */
   readonly lacksOwnerless?: number;
   /** Deletions that begin with its actions, for the deletion budget. Default: none. */

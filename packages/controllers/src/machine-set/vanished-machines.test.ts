@@ -4,6 +4,7 @@ import { claimObjects, createStore } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aMachine, aMachineSet, annotated, beingDeleted, type Change, named, ownedBy } from "../testing/builders.ts";
 import { decideMachineSet } from "./decide.ts";
+import { restoreHold } from "./expected-replicas.ts";
 import { trackVanishedMachines } from "./vanished-machines.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -71,7 +72,7 @@ it("has a set wait for them instead of creating others, by an annotation that a 
     aMachineSet({ spec: { replicas: 3 } }, annotated({ [annotationKeys.expectedReplicas]: "3" })),
     2,
   );
-  expect(waiting).toMatchObject({ actions: [], blocked: "waiting for expected machines", because: [] });
+  expect(waiting).toMatchObject({ actions: [], blocked: restoreHold, because: [] });
   expect(decide(aMachineSet({ spec: { replicas: 1 } }), 2).actions).toEqual([]);
   expect(decide(set, 0).actions).toEqual([{ kind: "CreateMachines", count: 2 }]);
 });

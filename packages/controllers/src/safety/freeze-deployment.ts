@@ -7,7 +7,8 @@ import {
   type MachineDeployment,
   type MachineSet,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "@millwright/kube";
+import type { ConditionState } from "@millwright/kube";
+import { shownHold } from "../model/hold-condition.ts";
 import { hasFreezeLabel, isUnfreezeRequested, thawPatch } from "./freeze-set.ts";
 
 /** Frozen sets, without those that are about to be unfrozen. */
@@ -20,8 +21,8 @@ export function frozenState(sets: readonly MachineSet[]): ConditionState | undef
   if (frozen.length === 0) return undefined;
   const { frozen: type } = legacyConditionTypes;
   for (const set of frozen) {
-    const frozen = findCondition(set.status?.machineSetCondition, type);
-    if (frozen?.status === "True")
+    const frozen = shownHold(set.status?.machineSetCondition, { type, status: "True" });
+    if (frozen !== undefined)
       return { type, status: "True", reason: frozen.reason ?? "", message: frozen.message ?? "" };
   }
   return {

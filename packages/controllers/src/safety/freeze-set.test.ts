@@ -1,6 +1,7 @@
 import { annotationKeys, labelKeys, type MachineSet, readMachineSet } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
+import { stateOfHold } from "../model/hold-condition.ts";
 import { describe, expect, it } from "vitest";
 import { aMachineSet, annotated, type Change, labelled } from "../testing/builders.ts";
 import { decideFreeze, type Freeze } from "./freeze-set.ts";
@@ -45,14 +46,13 @@ describe("decideFreeze", () => {
       freezeOf(3, labelled({ freeze: "true" })),
     ],
   ])("%s", (_, isFrozen, patch, freeze) => {
-    expect(freeze.isFrozen).toBe(isFrozen);
+    expect(freeze.hold !== undefined).toBe(isFrozen);
     expect(freeze.patch).toEqual(patch);
-    expect(freeze.condition !== undefined).toBe(isFrozen);
   });
 
   it("reports it once with MCM's message", () => {
-    const { condition, because } = freezeOf(9, grownFrom(3));
-    expect(condition).toEqual({
+    const { hold, because } = freezeOf(9, grownFrom(3));
+    expect(stateOfHold(hold)).toEqual({
       type: "Frozen",
       status: "True",
       reason: "OverShootingReplicaCount",
@@ -65,21 +65,21 @@ describe("decideFreeze", () => {
         message: "SafetyController: Froze MachineSet set due to replica overshooting",
       },
     ]);
-    const later = freezeOf(12, label, frozenWith(condition?.message ?? ""));
-    expect([later.condition, later.because]).toEqual([condition, []]);
+    const later = freezeOf(12, label, frozenWith(hold?.message ?? ""));
+    expect([later.hold, later.because]).toEqual([hold, []]);
   });
 
   it("reports it although the reconcile that set the label was interrupted", () => {
-    const { condition, because, patch } = freezeOf(8, label);
+    const { hold, because, patch } = freezeOf(8, label);
     expect(patch).toBeUndefined();
-    expect(condition?.message).toContain("is 8 >= 8");
+    expect(hold?.message).toContain("is 8 >= 8");
     expect(because).toHaveLength(1);
   });
 
   it("reports what to wait for when a user froze a set", () => {
     const set = aMachineSet(label);
-    const { condition } = decideFreeze(set, 7, { upper: 8, lower: 6 });
-    expect(condition?.message).toBe(
+    const { hold } = decideFreeze(set, 7, { upper: 8, lower: 6 });
+    expect(hold?.message).toBe(
       "MachineSet: set has the label freeze, which is removed when it has 6 machines or fewer",
     );
   });
@@ -94,7 +94,7 @@ describe("decideFreeze", () => {
 
   it("keeps whatever an empty message leaves", () => {
     const condition = { type: "Frozen", status: "True" };
-    expect(freezeOf(9, label, { status: { machineSetCondition: [condition] } }).condition?.message).toBe("");
+    expect(freezeOf(9, label, { status: { machineSetCondition: [condition] } }).hold?.message).toBe("");
   });
 
   it("comes to rest once its patch is applied, at any number of machines", () => {
@@ -107,7 +107,7 @@ describe("decideFreeze", () => {
         if (!patched.ok) throw new TypeError("the patch made what cannot be");
         const second = decideFreeze(patched.value, count, limits);
         expect(second.patch).toBeUndefined();
-        expect(second.isFrozen).toBe(first.isFrozen);
+        expect(second.hold).toEqual(first.hold);
       }),
     );
   });
@@ -115,8 +115,8 @@ describe("decideFreeze", () => {
 
 it("compares with what the last pass saw rather than with a status that was not written since", () => {
   const set = aMachineSet(grownFrom(5));
-  expect([decideFreeze(set, 20, limits, 20).isFrozen, decideFreeze(set, 21, limits, 20).isFrozen]).toEqual([
-    false,
-    true,
-  ]);
+  expect([
+    decideFreeze(set, 20, limits, 20).hold !== undefined,
+    decideFreeze(set, 21, limits, 20).hold !== undefined,
+  ]).toEqual([false, true]);
 });

@@ -7,18 +7,20 @@ import {
   legacyReasons,
   type MachineSet,
 } from "@millwright/core";
-import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
+import type { Condition } from "@millwright/kube";
+import { cutText } from "../conditions/message-lines.ts";
 import type { Reason } from "../model/decision.ts";
+import type { Hold } from "../model/hold.ts";
+import { shownHold } from "../model/hold-condition.ts";
 import { noneReleased, RELEASE_LIMIT, type ReleasedMachines } from "./released-machines.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
 
-/** Whether a set, or a deployment, is frozen, and how it is reported. */
+/** Whether a set is frozen, and how it is reported. */
 export interface Freeze {
-  readonly isFrozen: boolean;
+  /** Absent when the set is not frozen: Gardener treats a condition `Frozen` of any status as an error. */
+  readonly hold?: Hold;
   /** The merge patch of labels and annotations; absent when they are as they should be. */
   readonly patch?: Readonly<Record<string, unknown>>;
-  /** The condition `Frozen`; absent when the object is not frozen, because Gardener treats an existing one as an error. */
-  readonly condition?: ConditionState;
   readonly because: readonly Reason[];
 }
 
@@ -39,17 +41,32 @@ export const thawPatch = (object: Pick<MachineSet, "metadata">): Pick<Freeze, "p
   return Object.keys(metadata).length === 0 ? {} : { patch: { metadata } };
 };
 
-const frozenBecause = (message: string, reason: string = legacyReasons.overshootingReplicaCount): ConditionState => ({
-  type: legacyConditionTypes.frozen,
-  status: "True",
-  reason,
+const frozenBecause = (message: string, reason: string = legacyReasons.overshootingReplicaCount): Hold => ({
+  by: "freeze",
+  holds: "creation",
   message,
+  remedy: `Find out what created or deleted the machines, then set annotation ${annotationKeys.unfreeze}`,
+  condition: { type: legacyConditionTypes.frozen, status: "True", reason },
 });
 
-const frozenConditionOf = ({ status }: MachineSet): Condition | undefined => {
-  const condition = findCondition(status?.machineSetCondition, legacyConditionTypes.frozen);
-  return condition?.status === "True" ? condition : undefined;
-};
+const frozenConditionOf = ({ status }: MachineSet): Condition | undefined =>
+  shownHold(status?.machineSetCondition, { type: legacyConditionTypes.frozen, status: "True" });
+
+/**
+ * Why no machines of a set or a deployment are created, by its label and its condition; `undefined` when it is not frozen.
+ *
+ * @param conditions the newest
+ */
+export function shownFreeze(
+  kind: "MachineSet" | "MachineDeployment",
+  object: Pick<MachineSet, "metadata">,
+  conditions: readonly Condition[],
+): Hold | undefined {
+  const condition = shownHold(conditions, { type: legacyConditionTypes.frozen, status: "True" });
+  if (!hasFreezeLabel(object) && condition === undefined) return undefined;
+  const details = kind === "MachineSet" ? cutText(condition?.message ?? "") : "";
+  return frozenBecause(`${kind} is frozen${details === "" ? "" : ` (${details})`}`);
+}
 
 /** Maximum number of names in a message. */
 const NAMED = 3;
@@ -67,12 +84,7 @@ const isHeldByReleases = (set: MachineSet, { names, recent }: ReleasedMachines):
   (names.length >= RELEASE_LIMIT && frozenConditionOf(set)?.reason === legacyReasons.machinesReleased);
 
 /** Keeps the message of the freeze: one that follows the number would flap. */
-function conditionOf(
-  set: MachineSet,
-  count: number,
-  { upper, lower }: OvershootLimits,
-  released: ReleasedMachines,
-): ConditionState {
+function holdOf(set: MachineSet, count: number, { upper, lower }: OvershootLimits, released: ReleasedMachines): Hold {
   const before = frozenConditionOf(set);
   if (before !== undefined) return frozenBecause(before.message ?? "", before.reason);
   if (released.recent >= RELEASE_LIMIT)
@@ -129,19 +141,17 @@ export function decideFreeze(
   if (!isFrozen) {
     const message = `SafetyController: Unfroze MachineSet ${name}`;
     return {
-      isFrozen,
       ...thawPatch(set),
       because: wasReported ? event(eventReasons.unfrozeMachineSet, message) : [],
     };
   }
-  const condition = conditionOf(set, count, limits, released);
-  const isReleases = condition.reason === legacyReasons.machinesReleased;
-  const why = isReleases ? `: ${condition.message}` : " due to replica overshooting";
+  const hold = holdOf(set, count, limits, released);
+  const isReleases = hold.condition?.reason === legacyReasons.machinesReleased;
+  const why = isReleases ? `: ${hold.message}` : " due to replica overshooting";
   const message = `SafetyController: Froze MachineSet ${name}${why}`;
   return {
-    isFrozen,
+    hold,
     ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: trueLabel } } } }),
-    condition,
     because: wasReported ? [] : event(eventReasons.frozeMachineSet, message),
   };
 }

@@ -1,4 +1,5 @@
 import type { MachineSet } from "@millwright/core";
+import { stateOfHold } from "../model/hold-condition.ts";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, aMachineSet, annotated, type Change, named, ownedBy } from "../testing/builders.ts";
 import { decideFreeze } from "./freeze-set.ts";
@@ -57,19 +58,22 @@ describe("a set that loses machines", () => {
       false,
     ],
   ])("%s", (_, changes, minutesAgo, before, expected) => {
-    expect(freezeOf(changes, minutesAgo, before).isFrozen).toBe(expected);
+    expect(freezeOf(changes, minutesAgo, before).hold !== undefined).toBe(expected);
   });
 
   it("reports why, and what to do, in condition and event", () => {
     const message =
       "Labels of 4 machines no longer match the selector of MachineSet set: m0, m1, m2 and 1 more. Restore the labels, or delete these Machines";
-    const { condition, because, patch } = freezeOf([], [1, 1, 1, 1]);
-    expect(condition).toMatchObject({ type: "Frozen", status: "True", reason: "MachinesReleased", message });
+    const { hold, because, patch } = freezeOf([], [1, 1, 1, 1]);
+    expect(stateOfHold(hold)).toMatchObject({ type: "Frozen", status: "True", reason: "MachinesReleased", message });
     expect(because).toMatchObject([
       { reason: "FrozeMachineSet", message: `SafetyController: Froze MachineSet set: ${message}` },
     ]);
     expect(patch).toEqual({ metadata: { labels: { freeze: "True" } } });
     const later = freezeOf([label, frozen("MachinesReleased")], [1, 1, 1, 1], 4);
-    expect([later.condition, later.because]).toMatchObject([{ reason: "MachinesReleased", message: "why" }, []]);
+    expect([stateOfHold(later.hold), later.because]).toMatchObject([
+      { reason: "MachinesReleased", message: "why" },
+      [],
+    ]);
   });
 });
