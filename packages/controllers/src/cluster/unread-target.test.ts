@@ -2,7 +2,8 @@ import { ApiError, type Log, nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aNode } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
-import { areNodesUnread, isTargetUnread, waitForTarget } from "./unread-target.ts";
+import { areNodesUnread, isTargetUnread } from "./unread-target.ts";
+import { waitForTarget } from "./wait-for-target.ts";
 
 /** Caches of a target cluster whose API server does not respond for a minute. */
 function unreachableTarget(isSeparate: boolean) {

@@ -14,9 +14,9 @@ import {
   type ObjectRef,
   type ReadonlyStore,
 } from "@millwright/kube";
-import type { CrdGuard } from "../model/crd-guard.ts";
+import type { ControllerContext } from "./context.ts";
 import { shapeProblemsOf } from "./readable.ts";
-import type { RefusedWrites } from "./refused-writes.ts";
+import { createRefusedWrites, type RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
@@ -43,7 +43,9 @@ export interface WriterOptions<T extends ApiObject> {
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
   /** Is notified of deletions by this process. Default: none. */
-  readonly crdGuard?: Pick<CrdGuard, "recordDeletion" | "forgetDeletion"> | undefined;
+  readonly deletions?:
+    | Pick<NonNullable<ControllerContext["crdGuard"]>, "recordDeletion" | "forgetDeletion">
+    | undefined;
   /** Backs off patches that are refused. Default: none does. */
   readonly refused?: RefusedWrites;
 }
@@ -53,7 +55,7 @@ export function createWriter<T extends ApiObject>({
   api,
   type,
   store,
-  crdGuard,
+  deletions,
   refused,
 }: WriterOptions<T>): Writer<T> {
   /** Best effort: the next attempt shows again what is wrong. */
@@ -103,7 +105,7 @@ export function createWriter<T extends ApiObject>({
       await patchWith({ namespace, name }, [isSame, ...changes], { kind: "json", subresource: "status" });
     },
     async delete(ref, uid, resourceVersion) {
-      crdGuard?.recordDeletion(uid);
+      deletions?.recordDeletion(uid);
       try {
         const answer = await api.delete(type, ref, {
           uid,
@@ -117,7 +119,7 @@ export function createWriter<T extends ApiObject>({
         if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
         else store.applyDelete({ ...ref, uid });
       } catch (error) {
-        if (!mayHaveSucceeded(error)) crdGuard?.forgetDeletion(uid);
+        if (!mayHaveSucceeded(error)) deletions?.forgetDeletion(uid);
         if (isConflict(error)) await readAgain(ref);
         if (!isNotFound(error)) throw error;
         store.applyDelete({ ...ref, uid });
@@ -125,6 +127,13 @@ export function createWriter<T extends ApiObject>({
     },
   };
 }
+
+/** Makes a writer of objects beside the Machines, which backs off refused patches and records the deletions of this process. */
+export const createControlWriter = <T extends ApiObject>(
+  { control: api, clock, crdGuard: deletions }: Pick<ControllerContext, "control" | "clock" | "crdGuard">,
+  type: ResourceType,
+  store: WriterOptions<T>["store"],
+): Writer<T> => createWriter<T>({ api, type, store, deletions, refused: createRefusedWrites(clock) });
 
 /** A JSON patch cannot add a field to a status that does not exist, and would not merge the first status with one that another process has written. */
 function statusChanges(read: { readonly status?: object }, status: object): readonly JsonPatchOperation[] {

@@ -105,7 +105,12 @@ describe("the CRD guard", () => {
     declare(machines);
     api.seed(machineResource, aMachine(named("a"), { metadata: { finalizers: ["x"] } }));
     const guard = await start();
-    const writer = createWriter<Machine>({ api, type: machineResource, store: caches.machines.store, crdGuard: guard });
+    const writer = createWriter<Machine>({
+      api,
+      type: machineResource,
+      store: caches.machines.store,
+      deletions: guard,
+    });
     const unanswered = new ApiError({ status: 0, reason: "ClientTimeout", message: "no answer" });
     api.inject({ verb: "delete", error: unanswered, phase: "after" });
     await expect(writer.delete(refOf("a"), machine("a").metadata.uid ?? "")).rejects.toThrow("no answer");
@@ -141,7 +146,7 @@ describe("the CRD guard", () => {
       api.seed(machineResource, aMachine(named(name), { metadata: { finalizers: ["x"] } }));
     const guard = await start();
     const { store } = caches.machines;
-    const writer = createWriter<Machine>({ api, type: machineResource, store, crdGuard: guard });
+    const writer = createWriter<Machine>({ api, type: machineResource, store, deletions: guard });
     await writer.delete(refOf("a"), machine("a").metadata.uid ?? "");
     expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
     api.inject({ verb: "delete", error: forbidden });

@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ApiObject, ReadonlyStore } from "@millwright/kube";
 import type { CrdGuard } from "../model/crd-guard.ts";
+import { isTerminatingOrDeleted } from "../model/crd-state.ts";
 import type { Guard } from "../model/hold.ts";
 import { markedStage } from "../model/marked-stage.ts";
 import { pausingCrdOf } from "./pausing-crd.ts";
@@ -12,6 +13,7 @@ export const crdGuardOfMachines = (
   machines: Pick<ReadonlyStore<Machine>, "list">,
 ): Guard<Machine> => ({
   name: CRD,
+  waitFor: guard,
   of(machine) {
     const result = guard.deletionVerdictOf("Machine", machine, markedStage({ machine }) !== undefined);
     if (result.verdict === "unknown") return { read: () => guard.refresh("Machine", machine), mayKeepPhase: true };
@@ -25,14 +27,31 @@ export const crdGuardOfMachines = (
 
 /** Holds everything of sets or deployments that a CRD takes, or whose dependents it takes. */
 export const crdGuardOfOwners = (
-  guard: Pick<CrdGuard, "stateOf" | "deletionVerdictOf" | "refresh">,
+  guard: Pick<CrdGuard, "stateOf" | "deletionVerdictOf" | "refresh" | "onChange" | "synced">,
   kind: "MachineSet" | "MachineDeployment",
+  owners: Pick<ReadonlyStore<ApiObject>, "list">,
 ): Guard<ApiObject> => ({
   name: CRD,
+  waitFor: guard,
   of(object) {
     const verdict = guard.deletionVerdictOf(kind, object, false);
     const crd = pausingCrdOf(guard, kind, object, verdict);
     if (crd !== undefined) return crdHoldOfOwner(crd);
     return verdict.verdict === "unknown" ? { read: () => guard.refresh(kind, object) } : "proceed";
   },
+  onChange: (listener) => guard.onChange(() => owners.list().forEach(listener)),
+});
+
+/** Holds the deletion of classes while that of their CRD is not allowed. */
+export const crdGuardOfClasses = (
+  guard: CrdGuard,
+  classes: Pick<ReadonlyStore<ApiObject>, "list">,
+): Guard<ApiObject> => ({
+  name: CRD,
+  waitFor: guard,
+  of() {
+    const crd = guard.stateOf("MachineClass");
+    return isTerminatingOrDeleted(crd) ? crdHoldOfOwner(crd) : "proceed";
+  },
+  onChange: (listener) => guard.onChange(() => classes.list().forEach(listener)),
 });

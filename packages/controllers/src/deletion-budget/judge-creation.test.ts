@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DeletionScope, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
+import type { DeletionScope, SetBudget } from "../model/deletion-budget.ts";
+import type { OwnerlessVms } from "../model/vm-census.ts";
 import { judgeCreation } from "./judge-creation.ts";
 
 const budget = (change: Partial<SetBudget> = {}): SetBudget => ({

@@ -1,4 +1,5 @@
-import type { HeldDeletions, OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
+import type { HeldDeletions, SetBudget } from "../model/deletion-budget.ts";
+import type { OwnerlessVms } from "../model/vm-census.ts";
 import { lossLimit } from "./judge-share.ts";
 
 /** Machines that a set would create. */

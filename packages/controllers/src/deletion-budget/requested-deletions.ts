@@ -1,7 +1,8 @@
 import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
 import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
-import type { Approver, DeletionScope } from "../model/deletion-budget.ts";
+import type { DeletionScope } from "../model/deletion-budget.ts";
+import type { Approver } from "../model/hold.ts";
 import { approverOf } from "../model/held-deletion.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { type OrphaningOwners, watchOrphaningOwners } from "../ownership/orphaning-owners.ts";

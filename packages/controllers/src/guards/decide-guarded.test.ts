@@ -16,17 +16,21 @@ const decisions = {
   decideHeld: (_: object, { by }: Hold): string => `held by ${by}`,
 };
 
+const unchanging = { onChange: () => undefined, synced: async () => {} };
+
 describe("a set that is decided about behind its guards", () => {
   it("is not, until the CRDs were read where the cause of its deletion is unknown, and is then read again", async () => {
     let refreshes = 0;
     let reads = 0;
     const guard = crdGuardOfOwners(
       {
+        ...unchanging,
         stateOf: () => established,
         deletionVerdictOf: (): DeletionVerdict => ({ verdict: refreshes === 0 ? "unknown" : "proceed" }),
         refresh: async () => void refreshes++,
       },
       "MachineSet",
+      { list: () => [object] },
     );
     const read = () => ({ ...object, read: ++reads });
     const decided = await decideGuarded({ ...decisions, guards: [guard], read });
@@ -37,11 +41,13 @@ describe("a set that is decided about behind its guards", () => {
   it("reads no CRD when it is held anyway", async () => {
     const guard = crdGuardOfOwners(
       {
+        ...unchanging,
         stateOf: () => terminating,
         deletionVerdictOf: (): DeletionVerdict => ({ verdict: "unknown" }),
         refresh: () => Promise.reject(new Error("was read")),
       },
       "MachineSet",
+      { list: () => [object] },
     );
     expect((await decideGuarded({ ...decisions, guards: [guard], read: () => object }))?.decision).toBe("held by crd");
   });
@@ -54,8 +60,14 @@ describe("a set that is decided about behind its guards", () => {
 
 describe("the report of a hold", () => {
   const guard = crdGuardOfOwners(
-    { stateOf: () => terminating, deletionVerdictOf: () => ({ verdict: "unknown" }), refresh: async () => {} },
+    {
+      ...unchanging,
+      stateOf: () => terminating,
+      deletionVerdictOf: () => ({ verdict: "unknown" }),
+      refresh: async () => {},
+    },
     "MachineDeployment",
+    { list: () => [object] },
   );
   const hold = guard.of(object) as Hold;
 

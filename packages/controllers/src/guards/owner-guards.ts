@@ -2,7 +2,7 @@ import { legacyConditionTypes, type MachineDeployment, type MachineSet } from "@
 import type { ApiObject, ConditionState } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { areNodesUnread, unreadTargetHold } from "../cluster/unread-target.ts";
-import { crdGuardOfOwners } from "../crd-guard/guard.ts";
+import { crdGuardOfClasses, crdGuardOfOwners } from "../crd-guard/guard.ts";
 import { isProtected, protectedOwnerHold } from "../model/deletion-protection.ts";
 import { type Guard, type Hold, holdOn } from "../model/hold.ts";
 import { holdsOfSets, stateOfHold } from "../model/hold-condition.ts";
@@ -11,9 +11,19 @@ import { shownFreeze } from "../safety/freeze-set.ts";
 
 /** All reasons to do nothing about a set or a deployment, in their order. A deletion budget is none: it is a count, which the planner of a set reads. */
 export const ownerGuards = (
-  { crdGuard }: Pick<ControllerContext, "crdGuard">,
+  { crdGuard, caches: { sets, deployments } }: Pick<ControllerContext, "crdGuard" | "caches">,
   kind: "MachineSet" | "MachineDeployment",
-): readonly Guard<ApiObject>[] => (crdGuard === undefined ? [] : [crdGuardOfOwners(crdGuard, kind)]);
+): readonly Guard<ApiObject>[] =>
+  crdGuard === undefined
+    ? []
+    : [crdGuardOfOwners(crdGuard, kind, kind === "MachineSet" ? sets.store : deployments.store)];
+
+/** All reasons to keep a class that is terminating, besides the machines that need it. */
+export const classGuards = ({
+  crdGuard,
+  caches,
+}: Pick<ControllerContext, "crdGuard" | "caches">): readonly Guard<ApiObject>[] =>
+  crdGuard === undefined ? [] : [crdGuardOfClasses(crdGuard, caches.classes.store)];
 
 /** What is held of all sets and deployments. */
 export const commonHolds = (context: Pick<ControllerContext, "target">): readonly Hold[] =>

@@ -8,9 +8,8 @@ import {
 import { type Controller, createController, createMergePatch, messageOf, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createWriter } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/writer.ts";
 import { wallTimeOf } from "../model/wall-time.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
@@ -46,10 +45,10 @@ function patchFor(machineClass: MachineClass, nodeTemplate: NodeTemplate | undef
  * to scale up from zero nodes.
  */
 export function createCapacityController(context: ControllerContext, driver: CapacityDriver): CapacityController {
-  const { caches, namespace, control, clock, log, events } = context;
+  const { caches, namespace, clock, log, events } = context;
   const lookups = createCapacityLookups(clock);
   const { store } = caches.classes;
-  const writer = createWriter({ api: control, type: machineClassResource, store, refused: createRefusedWrites(clock) });
+  const writer = createControlWriter(context, machineClassResource, store);
   /** By the monotonic clock. */
   const filled = new Map<string, { readonly version: string; readonly atMs: number }>();
   const keyOf = (name: string): string => `${namespace}/${name}`;

@@ -3,9 +3,8 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { readAllInto } from "../cluster/read-all-into.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { createWriter } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
-import { isTerminatingOrDeleted } from "../model/crd-state.ts";
+import { createControlWriter } from "../cluster/writer.ts";
+import { classGuards } from "../guards/owner-guards.ts";
 import { createInUseProtectionController } from "../ownership/in-use-protection-controller.ts";
 import { classNamesOf } from "../model/class-references.ts";
 
@@ -20,7 +19,7 @@ const isRelevantChange = (old: Machine | undefined, current: Machine | undefined
 
 /** Makes the controller of MachineClasses: a class is kept as long as machines need it, since their VMs cannot be deleted without it. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control, clock, crdGuard } = context;
+  const { caches, namespace, control } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const controller = createInUseProtectionController<MachineClass>(context, {
     name: "machine-class",
@@ -29,14 +28,9 @@ export function createMachineClassController(context: ControllerContext, workers
     finalizer: finalizers.machine,
     workers,
     store: caches.classes.store,
-    writer: createWriter({
-      api: control,
-      type: machineClassResource,
-      store: caches.classes.store,
-      refused: createRefusedWrites(clock),
-    }),
-    waitFor: [caches.classes, caches.machines, ...(crdGuard === undefined ? [] : [crdGuard])],
-    isPausedByCrd: () => crdGuard !== undefined && isTerminatingOrDeleted(crdGuard.stateOf("MachineClass")),
+    writer: createControlWriter(context, machineClassResource, caches.classes.store),
+    waitFor: [caches.classes, caches.machines],
+    guards: classGuards(context),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
     countReferrers: () => caches.machines.store.size,
     readReferrers: () => readAllInto(caches.machines.store, control, machineResource, { namespace }),
@@ -45,9 +39,6 @@ export function createMachineClassController(context: ControllerContext, workers
         .list()
         .filter(isUnreadable)
         .map(({ metadata }) => metadata.name),
-  });
-  crdGuard?.onChange(() => {
-    for (const { metadata } of caches.classes.store.list(namespace)) controller.enqueue(keyOf(metadata.name));
   });
   watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => [keyOf(metadata.name)] });
   watchTriggers({

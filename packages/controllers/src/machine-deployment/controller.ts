@@ -26,8 +26,7 @@ import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
-import { createWriter } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
+import { createControlWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { classGuard, createClassOutlook } from "./gates/class-outlook.ts";
@@ -65,27 +64,14 @@ export function createMachineDeploymentController(
   workers: number,
   { disablesScaleDown = true, awaitsFirstSync = false }: MachineDeploymentControllerOptions = {},
 ): Controller {
-  const { caches, namespace, control, clock, crdGuard } = context;
-  const refused = createRefusedWrites(clock);
-  const deployments = createWriter<MachineDeployment>({
-    refused,
-    api: control,
-    type: machineDeploymentResource,
-    store: caches.deployments.store,
-  });
-  const machines = createWriter<Machine>({
-    api: control,
-    type: machineResource,
-    store: caches.machines.store,
-    refused,
-  });
-  const sets = createWriter<MachineSet>({
-    refused,
-    api: control,
-    type: machineSetResource,
-    store: caches.sets.store,
-    crdGuard,
-  });
+  const { caches, namespace, control, clock } = context;
+  const deployments = createControlWriter<MachineDeployment>(
+    context,
+    machineDeploymentResource,
+    caches.deployments.store,
+  );
+  const machines = createControlWriter<Machine>(context, machineResource, caches.machines.store);
+  const sets = createControlWriter<MachineSet>(context, machineSetResource, caches.sets.store);
 
   const outlook = createClassOutlook(context);
   const orphaning = watchOrphaningOwners(caches.deployments.store);
@@ -196,6 +182,7 @@ export function createMachineDeploymentController(
     name: "machine-deployment",
     workers,
     store: caches.deployments.store,
+    guards,
     keysOfMachine,
     machinesOf: ({ metadata: { uid = "" } }) =>
       caches.sets.store

@@ -18,8 +18,7 @@ import {
   releasePatch,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createWriter, type Writer } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
+import { createControlWriter, type Writer } from "../cluster/writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { newMachine } from "./new-machine.ts";
@@ -77,15 +76,9 @@ async function changeOwner(
 
 /** Creates the executor of the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
-  const { caches, namespace, control, clock, random, crdGuard, deletionBudget } = context;
+  const { caches, namespace, random } = context;
   const store = caches.machines.store;
-  const machines = createWriter<Machine>({
-    api: control,
-    type: machineResource,
-    store,
-    crdGuard,
-    refused: createRefusedWrites(clock),
-  });
+  const machines = createControlWriter<Machine>(context, machineResource, store);
 
   const createOne = async (set: MachineSet): Promise<void> => {
     const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
@@ -121,10 +114,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
       expectations.deletionObserved(key, uid);
     } catch (error) {
       // Without a response it may be terminating: no other is selected until it is seen, or read.
-      if (!isUnanswered(error)) {
-        expectations.deletionRejected(key, uid);
-        deletionBudget?.revoke(uid);
-      }
+      if (!isUnanswered(error)) expectations.deletionRejected(key, uid);
       throw error;
     }
     context.events.record(set, {

@@ -17,8 +17,7 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createWriter } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
+import { createControlWriter } from "../cluster/writer.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
@@ -27,7 +26,7 @@ import { ownerGuards } from "../guards/owner-guards.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
-import type { OwnerlessVms, VmCensus } from "../model/deletion-budget.ts";
+import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
@@ -35,7 +34,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
-import { expectedReplicasOf, lacksExpectedMachines } from "./expected-replicas.ts";
+import { expectedReplicasOf, lacksExpectedMachines, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending, SetMemory } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -76,13 +75,8 @@ export function createMachineSetController(
   margins: Live<OvershootMargins> = fixed(defaultOvershootMargins),
   census?: VmCensus,
 ): Controller {
-  const { caches, namespace, control, clock, crdGuard, deletionBudget } = context;
-  const sets = createWriter<MachineSet>({
-    api: control,
-    type: machineSetResource,
-    store: caches.sets.store,
-    refused: createRefusedWrites(clock),
-  });
+  const { caches, namespace, control, clock, deletionBudget } = context;
+  const sets = createControlWriter<MachineSet>(context, machineSetResource, caches.sets.store);
   /** Rejected creations and deletions by key of the set, until one succeeds or none is needed; reported in condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
@@ -94,7 +88,11 @@ export function createMachineSetController(
   const releases = new Map<string, number>();
   const releasesNow = new Map<string, number>();
   /** Creations by key of the set that are in flight, or that ended without a response. */
-  const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
+  const expectations = createExpectations({
+    clock,
+    timeoutMs: UNANSWERED_MS,
+    onDeletionRejected: (uid) => deletionBudget?.revoke(uid),
+  });
 
   const act = createMachineSetActor({ context, sets, expectations, again: (key) => controller.enqueue(key) });
 
@@ -138,7 +136,6 @@ export function createMachineSetController(
   const judge = createMachineJudge();
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
-    const machineCrd = crdGuard?.stateOf("Machine");
     // Recorded on the set, from which a user may remove it.
     if (expectedReplicasOf(set) !== undefined) vanished.forget(key);
     const memory: SetMemory = {
@@ -154,11 +151,7 @@ export function createMachineSetController(
     const snapshot: MachineSetSnapshot = {
       ...observed,
       memory,
-      machineCrd: {
-        isDeletionAllowed:
-          machineCrd !== undefined && "isDeletionAllowed" in machineCrd && machineCrd.isDeletionAllowed,
-        isTerminating: machineCrd?.state === "terminating",
-      },
+      machineCrd: machineCrdOf(context),
       orphaning: orphaning.stateOf(set),
       margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),
@@ -216,6 +209,7 @@ export function createMachineSetController(
     name: "machine-set",
     workers,
     store: caches.sets.store,
+    guards,
     keysOfMachine,
     machinesOf: ({ metadata: { uid = "" } }) => caches.machines.store.byIndex("owner", uid).length,
     keysOfClass,

@@ -1,4 +1,4 @@
-import type { OwnerlessVms } from "../model/deletion-budget.ts";
+import type { OwnerlessVms } from "../model/vm-census.ts";
 import { decideMachineSet } from "./decide.ts";
 import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 

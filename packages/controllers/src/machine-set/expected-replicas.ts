@@ -1,8 +1,9 @@
 import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import type { ControllerContext } from "../cluster/context.ts";
 import { countWhere } from "../machine-lists/machine-list.ts";
 import type { Hold } from "../model/hold.ts";
 import { isPresent } from "../model/phase.ts";
-import type { MachineSetSnapshot } from "./snapshot.ts";
+import type { MachineCrd, MachineSetSnapshot } from "./snapshot.ts";
 
 const positive = /^[1-9]\d{0,8}$/;
 
@@ -10,6 +11,15 @@ const positive = /^[1-9]\d{0,8}$/;
 export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): number | undefined {
   const text = metadata.annotations?.[annotationKeys.expectedReplicas] ?? "";
   return positive.test(text) ? Number(text) : undefined;
+}
+
+/** The CRD of machines, as a set depends on it. */
+export function machineCrdOf({ crdGuard }: Pick<ControllerContext, "crdGuard">): MachineCrd {
+  const crd = crdGuard?.stateOf("Machine");
+  return {
+    isDeletionAllowed: crd !== undefined && "isDeletionAllowed" in crd && crd.isDeletionAllowed,
+    isTerminating: crd?.state === "terminating",
+  };
 }
 
 /**

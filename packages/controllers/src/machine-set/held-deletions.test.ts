@@ -1,7 +1,8 @@
 import { validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { OwnerlessVms, SetBudget } from "../model/deletion-budget.ts";
+import type { SetBudget } from "../model/deletion-budget.ts";
+import type { OwnerlessVms } from "../model/vm-census.ts";
 import { aMachine, aMachineDeployment, aMachineSet, inPhase, named, ownedBy } from "../testing/builders.ts";
 import { decideMachineSet } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";

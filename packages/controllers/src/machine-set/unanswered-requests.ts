@@ -2,7 +2,7 @@ import { type Machine, machineResource } from "@millwright/core";
 import { type Expectations, isNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 
-type Context = Pick<ControllerContext, "caches" | "control" | "namespace" | "deletionBudget">;
+type Context = Pick<ControllerContext, "caches" | "control" | "namespace">;
 
 /**
  * Reads a machine from the API server into the cache.
@@ -39,7 +39,7 @@ export const mayExist = (context: Pick<Context, "caches" | "control" | "namespac
  * @throws ApiError when the API server does not answer: then nothing is known, and nothing may be repeated
  */
 export async function settleUnanswered(key: string, expectations: Expectations, context: Context): Promise<void> {
-  const { caches, namespace, deletionBudget } = context;
+  const { caches, namespace } = context;
   const { creations, deletions } = expectations.overdue(key);
   const settleCreation = async (name: string): Promise<void> => {
     if ((await readMachine(context, name)) === undefined) expectations.creationRejected(key, name);
@@ -51,7 +51,6 @@ export async function settleUnanswered(key: string, expectations: Expectations, 
     const live = name === undefined ? undefined : await readMachine(context, name);
     if (live?.metadata.uid === uid && live.metadata.deletionTimestamp == null) {
       expectations.deletionRejected(key, uid);
-      deletionBudget?.revoke(uid);
       return;
     }
     if (name !== undefined && live?.metadata.uid !== uid) caches.machines.store.applyDelete({ namespace, name, uid });

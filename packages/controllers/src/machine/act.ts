@@ -9,7 +9,7 @@ import {
 } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
-import { createWriter, type Writer } from "../cluster/writer.ts";
+import { createControlWriter, createWriter, type Writer } from "../cluster/writer.ts";
 import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { EvictionOrder, EvictionQueue } from "../drain/eviction-queue.ts";
@@ -66,10 +66,10 @@ export function createMachineExecutor(
     enqueue,
   }: MachineExecutorOptions,
 ): MachineExecutor {
-  const { control, caches, target, crdGuard } = context;
+  const { caches, target } = context;
   const store = caches.machines.store;
   const refused = createRefusedWrites(context.clock);
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard, refused });
+  const machines = createControlWriter<Machine>(context, machineResource, store);
 
   /** Decisions about nodes require a target cluster. */
   const onTarget = (): Target => {

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { type Controller, createController, keyFields, keyOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { waitForTarget } from "../cluster/unread-target.ts";
+import { waitForTarget } from "../cluster/wait-for-target.ts";
 import { machineGuards } from "../guards/machine-guards.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { Guard } from "../model/hold.ts";
@@ -57,10 +57,11 @@ export interface MachineControllerOptions {
 /** The caches that must have their first lists. */
 function cachesOf(
   context: ControllerContext,
+  guards: MachineReconciler["guards"],
   unreachableAfterMs: number,
   onRead: () => void,
 ): Parameters<typeof createController>[0]["waitFor"] {
-  const { caches, crdGuard, target } = context;
+  const { caches, target } = context;
   const ofTarget = target === undefined ? undefined : { controller: "machine", caches: target.caches };
   return [
     caches.machines,
@@ -68,7 +69,7 @@ function cachesOf(
     caches.deployments,
     caches.classes,
     caches.secrets,
-    ...(crdGuard === undefined ? [] : [crdGuard]),
+    ...guards.flatMap(({ waitFor = [] }) => waitFor),
     ...(ofTarget === undefined ? [] : waitForTarget(context, { ...ofTarget, unreachableAfterMs, onRead })),
   ];
 }
@@ -150,7 +151,7 @@ export function createMachineController(
   const controller = createController({
     name: "machine",
     workers,
-    waitFor: cachesOf(context, settings.current().unreachableAfterMs, () => {
+    waitFor: cachesOf(context, guards, settings.current().unreachableAfterMs, () => {
       for (const key of allKeys()) enqueue(key);
     }),
     allKeys,

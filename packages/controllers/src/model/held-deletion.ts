@@ -1,7 +1,7 @@
 import { annotationKeys, eventReasons, type Machine, readOperation } from "@millwright/core";
-import type { Approver, HeldDeletions } from "./deletion-budget.ts";
+import type { HeldDeletions } from "./deletion-budget.ts";
 import type { MachineOwners } from "./deletion-protection.ts";
-import type { Hold } from "./hold.ts";
+import type { Approver, Hold } from "./hold.ts";
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
 

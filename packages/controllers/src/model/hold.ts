@@ -1,6 +1,11 @@
-import type { ConditionState } from "@millwright/kube";
-import type { Approver } from "./deletion-budget.ts";
+import type { ConditionState, SyncedCache } from "@millwright/kube";
 import type { Reason } from "./decision.ts";
+
+/** The object whose annotation ends a hold: the deployment, the set without one, or the Machine without either. */
+export interface Approver {
+  readonly kind: "MachineDeployment" | "MachineSet" | "Machine";
+  readonly name: string;
+}
 
 /** Why an object is not acted on. All readers print message and remedy; none has to know who holds. */
 export interface Hold {
@@ -52,6 +57,8 @@ export type GuardVerdict = Hold | "proceed" | MissingFacts;
 export interface Guard<T> {
   /** The `by` of its holds. */
   readonly name: string;
+  /** What must be known before it judges. Absent: nothing. */
+  readonly waitFor?: SyncedCache;
   /** Judges an object by what is known now. Sends no request, and may be called at any time. */
   of(object: T): GuardVerdict;
   /** Uses what the guard rations, for an object that it does not hold. To be called in the turn of the event loop in which the object was judged. Absent: it rations nothing. */

@@ -10,7 +10,7 @@ import { ApiError } from "@millwright/kube";
 import { createFakeApi, createServerHistory, type FakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
-import type { VmCensus } from "../model/deletion-budget.ts";
+import type { VmCensus } from "../model/vm-census.ts";
 import {
   aMachine,
   aMachineClass,

@@ -8,7 +8,7 @@ import {
 } from "@millwright/core";
 import { describeType } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { VmCensus } from "../model/deletion-budget.ts";
+import type { VmCensus } from "../model/vm-census.ts";
 import { markedStage } from "../model/marked-stage.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { findLackingMachine } from "./find-lacking-machine.ts";

@@ -3,6 +3,7 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
 import type { Writer } from "../cluster/writer.ts";
+import { type Guard, judge } from "../model/hold.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
 import { ownerPace } from "./owning-controller.ts";
 import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";
@@ -20,8 +21,8 @@ export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
   readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
   /** Whether an object is reconciled when the controller starts. Default: all are. */
   readonly isOurs?: (object: T) => boolean;
-  /** Whether the CRD of the kind is terminating or deleted, without an annotation that allows it. */
-  readonly isPausedByCrd?: () => boolean;
+  /** Why a terminating object is kept, besides what refers to it. Default: for no reason. */
+  readonly guards?: readonly Guard<ApiObject>[];
   /** Names of the objects that refer to one of that name. */
   readonly referrers: (name: string) => readonly string[];
   /** How many they are at most; must be cheap. */
@@ -37,7 +38,17 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
   { namespace, clock, random, log, events }: ControllerContext,
   options: InUseProtectionOptions<T>,
 ): Controller {
-  const { name: title, kind, referrerKind, finalizer, workers, store, writer, isOurs = () => true } = options;
+  const {
+    name: title,
+    kind,
+    referrerKind,
+    finalizer,
+    workers,
+    store,
+    writer,
+    isOurs = () => true,
+    guards = [],
+  } = options;
   /** Keys of objects whose blocked deletion was reported. */
   const reported = new Set<string>();
   /** Of whether the object has the finalizer: a second process may believe a list that lacks the referrers. */
@@ -47,10 +58,10 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
     await options.readReferrers();
     return options.referrers(name).length === 0 && options.unreadable().length === 0;
   };
-  return createController({
+  const controller = createController({
     name: title,
     workers,
-    waitFor: options.waitFor,
+    waitFor: [...(options.waitFor ?? []), ...guards.flatMap(({ waitFor = [] }) => waitFor)],
     allKeys: () => store.list(namespace).filter(isOurs).map(keyOf),
     clock,
     random,
@@ -71,7 +82,7 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
         name,
         hasFinalizer,
         isTerminating: deletionTimestamp != null,
-        isPausedByCrd: options.isPausedByCrd?.() ?? false,
+        isHeld: judge(guards, object).hold !== undefined,
         referrers,
         referrerKind,
         unreadable: hasFinalizer && referrers.length === 0 ? options.unreadable() : [],
@@ -95,4 +106,6 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
       return result;
     },
   });
+  for (const guard of guards) guard.onChange?.((object) => controller.enqueue(keyOf(object)));
+  return controller;
 }

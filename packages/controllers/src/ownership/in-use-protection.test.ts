@@ -25,8 +25,8 @@ describe("decideInUseProtection", () => {
       unreadable: [],
       isReported: false,
     } as const;
-    expect(decideInUseProtection({ ...snapshot, isPausedByCrd: true })).toEqual({ actions: [], because: [] });
-    expect(decideInUseProtection({ ...snapshot, isTerminating: false, isPausedByCrd: true }).actions).toEqual([
+    expect(decideInUseProtection({ ...snapshot, isHeld: true })).toEqual({ actions: [], because: [] });
+    expect(decideInUseProtection({ ...snapshot, isTerminating: false, isHeld: true }).actions).toEqual([
       { kind: "RemoveFinalizer" },
     ]);
   });

@@ -8,8 +8,8 @@ export interface InUseSnapshot {
   /** Whether the object carries our finalizer. */
   readonly hasFinalizer: boolean;
   readonly isTerminating: boolean;
-  /** Whether it is terminating only because its CRD is. Default: not. */
-  readonly isPausedByCrd?: boolean;
+  /** Whether its deletion is held. Default: not. */
+  readonly isHeld?: boolean;
   /** Names of the objects that refer to it. */
   readonly referrers: readonly string[];
   readonly referrerKind: "Machine" | "MachineClass";
@@ -41,11 +41,11 @@ function stillInUse({ kind, name, referrers, referrerKind, unreadable }: InUseSn
  * unreferenced object has no finalizer; a blocked deletion is reported once.
  */
 export function decideInUseProtection(snapshot: InUseSnapshot): Decision<InUseAction, never> {
-  const { hasFinalizer, isTerminating, isPausedByCrd = false, referrers, unreadable, isReported } = snapshot;
+  const { hasFinalizer, isTerminating, isHeld = false, referrers, unreadable, isReported } = snapshot;
   if (referrers.length > 0 && !hasFinalizer)
     // The API server accepts no new finalizer for a terminating object.
     return { actions: isTerminating ? [] : [{ kind: "AddFinalizer" }], because: [] };
-  if (!hasFinalizer || (isTerminating && isPausedByCrd)) return { actions: [], because: [] };
+  if (!hasFinalizer || (isTerminating && isHeld)) return { actions: [], because: [] };
   if (referrers.length === 0 && unreadable.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
   return { actions: [], because: isTerminating && !isReported ? [stillInUse(snapshot)] : [] };
 }

@@ -7,8 +7,9 @@ import {
   watchTriggers,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { waitForTarget } from "../cluster/unread-target.ts";
+import { waitForTarget } from "../cluster/wait-for-target.ts";
 import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-condition-inputs.ts";
+import type { Guard } from "../model/hold.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 /**
@@ -29,6 +30,8 @@ export interface OwningControllerOptions<T extends ApiObject> {
   readonly name: string;
   readonly workers: number;
   readonly store: ReadonlyStore<T>;
+  /** Why its objects are not acted on. */
+  readonly guards: readonly Guard<ApiObject>[];
   readonly keysOfClass: OwnerKeys["ofClass"];
   readonly keysOfMachine: OwnerKeys["ofMachine"];
   /** How many machines a reconcile of an object reads. */
@@ -38,13 +41,13 @@ export interface OwningControllerOptions<T extends ApiObject> {
 
 /**
  * Creates a controller of objects that own machines, directly or not: it starts when all caches for their conditions are filled, and is triggered by the
- * objects themselves, by their CRDs and by their condition inputs. The caller adds the triggers of owned objects.
+ * objects themselves, by their guards and by their condition inputs. The caller adds the triggers of owned objects.
  */
 export function createOwningController<T extends ApiObject>(
   context: ControllerContext,
-  { name, workers, store, keysOfClass, keysOfMachine, machinesOf, reconcile }: OwningControllerOptions<T>,
+  { name, workers, store, guards, keysOfClass, keysOfMachine, machinesOf, reconcile }: OwningControllerOptions<T>,
 ): Controller {
-  const { caches, namespace, target, crdGuard, clock, random, log, conditions } = context;
+  const { caches, namespace, target, clock, random, log, conditions } = context;
   const { unreachableAfterMs } = conditions?.settings ?? defaultMachineSettings;
   const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
   const enqueueAll = (): void => {
@@ -58,7 +61,7 @@ export function createOwningController<T extends ApiObject>(
       caches.sets,
       caches.machines,
       caches.classes,
-      ...(crdGuard === undefined ? [] : [crdGuard]),
+      ...guards.flatMap(({ waitFor = [] }) => waitFor),
       ...(target === undefined
         ? []
         : waitForTarget(context, {
@@ -82,7 +85,7 @@ export function createOwningController<T extends ApiObject>(
     },
   });
   watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });
-  crdGuard?.onChange(enqueueAll);
+  for (const guard of guards) guard.onChange?.((object) => controller.enqueue(keyOf(object)));
   watchConditionInputs(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });
   return controller;
 }

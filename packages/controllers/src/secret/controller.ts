@@ -4,8 +4,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import type { SecretObject } from "../model/node-objects.ts";
 import { readAllInto } from "../cluster/read-all-into.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { createWriter } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
+import { createControlWriter } from "../cluster/writer.ts";
 import { secretNamesOf } from "../model/class-references.ts";
 import { createInUseProtectionController } from "../ownership/in-use-protection-controller.ts";
 
@@ -23,7 +22,7 @@ const isRelevantChange = (old: MachineClass | undefined, current: MachineClass |
  * finalizer are ignored.
  */
 export function createSecretController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control, clock } = context;
+  const { caches, namespace, control } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const isHeld = ({ metadata }: SecretObject): boolean => metadata.finalizers?.includes(finalizers.secret) === true;
   const isOurs = (secret: SecretObject): boolean =>
@@ -35,12 +34,7 @@ export function createSecretController(context: ControllerContext, workers: numb
     finalizer: finalizers.secret,
     workers,
     store: caches.secrets.store,
-    writer: createWriter({
-      api: control,
-      type: secretResource,
-      store: caches.secrets.store,
-      refused: createRefusedWrites(clock),
-    }),
+    writer: createControlWriter(context, secretResource, caches.secrets.store),
     waitFor: [caches.secrets, caches.classes],
     isOurs,
     referrers: (name) => caches.classes.store.byIndex("secret", name).map(({ metadata }) => metadata.name),

@@ -8,6 +8,8 @@ export interface ExpectationsOptions {
   readonly clock: Clock;
   /** After so long an expectation is overdue, milliseconds. Default 5 min, as in client-go. */
   readonly timeoutMs?: number | undefined;
+  /** Called with the uid of an object whose deletion the server rejected. */
+  readonly onDeletionRejected?: (uid: string) => void;
 }
 
 /** The unfulfilled expectations of an owner. */
@@ -68,7 +70,7 @@ interface Entries {
 
 /** Creates a tracker without expectations. */
 export function createExpectations(options: ExpectationsOptions): Expectations {
-  const { clock, timeoutMs = 5 * 60_000 } = options;
+  const { clock, timeoutMs = 5 * 60_000, onDeletionRejected } = options;
   // Invariant: no owner without an entry.
   const owners = new Map<string, Entries>();
 
@@ -113,7 +115,10 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     creationObserved: (owner, name) => fulfil(owner, "creations", name),
     deletionObserved: (owner, uid) => fulfil(owner, "deletions", uid),
     creationRejected: (owner, name) => fulfil(owner, "creations", name),
-    deletionRejected: (owner, uid) => fulfil(owner, "deletions", uid),
+    deletionRejected(owner, uid) {
+      fulfil(owner, "deletions", uid);
+      onDeletionRejected?.(uid);
+    },
     outstanding,
     overdue,
     satisfied: (owner) => !owners.has(owner),
