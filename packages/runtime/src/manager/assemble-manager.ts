@@ -65,11 +65,10 @@ export function assembleManager(options: ManagerOptions): AssembledManager {
 
   // What this process does while it leads.
   const term = createLeaderTerm({
-    namespace,
+    context,
     leadership,
     clusters,
     caches,
-    deletionBudget: context.deletionBudget,
     controllers,
     measuresObjects: selected.includes("machine"),
     settings,

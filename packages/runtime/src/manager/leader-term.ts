@@ -1,8 +1,9 @@
-import type { ControlCaches, DeletionBudget, Live, MachineSettings } from "@millwright/controllers";
+import type { ControlCaches, Live, MachineSettings } from "@millwright/controllers";
 import type { Leadership } from "@millwright/kube";
 import { createLeaderMetrics, type LeaderMetrics } from "../metrics/leader-metrics.ts";
 import type { MetricParts } from "../metrics/metric-parts.ts";
 import type { MachineTracer } from "./machine-tracer.ts";
+import type { ManagerContext } from "./manager-context.ts";
 import type { ManagerCaches } from "./manager-caches.ts";
 import type { ManagerClusters } from "./manager-clusters.ts";
 import type { ManagerControllers } from "./manager-controllers.ts";
@@ -22,12 +23,11 @@ export interface LeaderTerm {
 
 /** What a term works with. */
 export interface LeaderTermOptions {
-  readonly namespace: string;
+  readonly context: ManagerContext;
   /** Absent: there is no leader election, and the term begins at once. */
   readonly leadership: Pick<Leadership, "acquired"> | undefined;
   readonly clusters: Pick<ManagerClusters, "clock" | "localClock" | "log">;
   readonly caches: ManagerCaches;
-  readonly deletionBudget: DeletionBudget;
   readonly controllers: Pick<ManagerControllers, "all" | "guards" | "handOver">;
   /** Of two processes that each run a part of the controllers, one measures. */
   readonly measuresObjects: boolean;
@@ -46,7 +46,7 @@ const traceMachines = (
 
 /** Makes the term of a process that does not lead yet. */
 export function createLeaderTerm(options: LeaderTermOptions): LeaderTerm {
-  const { namespace, leadership, clusters, caches, deletionBudget, controllers, measuresObjects, settings } = options;
+  const { context, leadership, clusters, caches, controllers, measuresObjects, settings } = options;
   /** There while this process leads and runs. */
   let metrics: LeaderMetrics | undefined;
 
@@ -66,13 +66,9 @@ export function createLeaderTerm(options: LeaderTermOptions): LeaderTerm {
   return {
     async run(stopping, failed) {
       if (!(await begin(stopping))) return;
-      const { control, crdGuard } = caches;
-      const { clock } = clusters;
-      const { guards } = controllers;
-      const measured = { namespace, caches: control, crdGuard, deletionBudget, guards, measuresObjects };
-      const own = createLeaderMetrics({ ...measured, clock });
+      const own = createLeaderMetrics({ ...context, guards: controllers.guards, measuresObjects });
       metrics = own;
-      const endTracing = traceMachines(control, options.tracer, clusters);
+      const endTracing = traceMachines(caches.control, options.tracer, clusters);
       try {
         await Promise.all(controllers.all.map((controller) => controller.start(stopping)));
         if (!failed.aborted) await controllers.handOver();

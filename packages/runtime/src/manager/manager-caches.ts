@@ -22,7 +22,9 @@ export interface ManagerCaches {
   readonly target: TargetCaches | undefined;
   /** All caches, by the names in log lines. */
   readonly named: Readonly<Record<string, AnyCache>>;
-  /** Those that the manager runs itself: others run elsewhere, for several managers. */
+  /** What has to be known before controllers start, by the names in log lines: the caches, and CRDs. */
+  readonly awaited: Readonly<Record<string, Pick<CrdGuard, "synced" | "hasSynced">>>;
+  /** What the manager runs itself: other caches run elsewhere, for several managers. */
   readonly own: readonly Pick<AnyCache, "run">[];
   /** Those that a process renews when it takes the lead. */
   readonly renewed: LeadersCaches;
@@ -65,7 +67,8 @@ export function createManagerCaches(
     control,
     target,
     named,
-    own: withoutShared(Object.values(named), shared),
+    awaited: { ...named, customresourcedefinitions: crdGuard },
+    own: [...withoutShared(Object.values(named), shared), crdGuard],
     renewed: cachesToRenew(control, target, hasOwnTarget),
     crdGuard,
   };

@@ -11,12 +11,12 @@ type Cache = Pick<Informer<KubeObject>, "hasSynced" | "connectivity" | "silentFo
 /** Reads what runs in a manager, and how its caches are. */
 export function readManagerVitals({
   caches,
-  crdGuard,
+  awaited,
   controllers,
   running,
 }: {
   readonly caches: Readonly<Record<string, Cache>>;
-  readonly crdGuard: Pick<Cache, "hasSynced">;
+  readonly awaited: Readonly<Record<string, Pick<Cache, "hasSynced">>>;
   readonly controllers: readonly Pick<Controller, "name" | "queue" | "timeoutMs">[];
   readonly running: Pick<RunningCalls, "list">;
 }): ManagerVitals {
@@ -33,9 +33,7 @@ export function readManagerVitals({
     })),
   );
   return {
-    unsynced: Object.entries({ ...caches, customresourcedefinitions: crdGuard }).flatMap(([name, cache]) =>
-      cache.hasSynced() ? [] : [name],
-    ),
+    unsynced: Object.entries(awaited).flatMap(([name, cache]) => (cache.hasSynced() ? [] : [name])),
     caches: all
       .filter(([, cache]) => cache.hasSynced())
       .map(([name, { connectivity, silentForMs, store }]) => ({

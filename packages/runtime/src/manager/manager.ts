@@ -45,18 +45,16 @@ function startOthers(
   { stopping, stopped }: EndSignals,
 ): readonly Promise<void>[] {
   const { serverTimes, clock, log } = clusters;
-  const { named, own, crdGuard } = caches;
   const { events } = context;
   const { isLeading } = term;
   const isElected = leadership !== undefined;
   return [
     // Caches follow until the last controller has stopped.
-    ...own.map((informer) => informer.run(stopped)),
-    crdGuard.run(stopped),
+    ...caches.own.map((informer) => informer.run(stopped)),
     shadow.follow(caches.control, stopped),
     ...(leadership === undefined ? [] : [untilLost(leadership.lost, stopping)]),
     checkHistories(clusters, caches, { namespace, isElected }, stopped),
-    reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, stopping),
+    reportReadiness(caches.awaited, clock, log, stopping),
     reportClockSkew(serverTimes, clock, { namespace, events, log, isLeading }, stopping),
   ];
 }
@@ -115,10 +113,9 @@ export function createManager(options: ManagerOptions): Manager {
       await Promise.all(Object.values(caches.named).map((informer) => informer.synced(signal)));
     },
     vitals() {
-      const { named, crdGuard } = caches;
       return readManagerVitals({
-        caches: named,
-        crdGuard,
+        caches: caches.named,
+        awaited: caches.awaited,
         controllers: controllers.all,
         running: drivers.running,
       });

@@ -4,7 +4,7 @@ import { machineResource, machineSetResource, systemClock, systemRandom } from "
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measurePausedDeletions } from "./paused-deletions.ts";
+import { measurePausedDeletions } from "./kept-deletions.ts";
 
 it("counts the deletions that are paused, by kind", async () => {
   const namespace = "shoot";
