@@ -28,11 +28,16 @@ export async function untilCrdDeleted(api: ApiClient, kind: MachineKind): Promis
   }, 90_000);
 }
 
+/** Waits until the API server serves a kind. */
+export async function untilServed(api: ApiClient, kind: MachineKind): Promise<void> {
+  await eventually(() => api.list(machineKinds[kind], { namespace }), 60_000);
+}
+
 /** Creates the CRD again, and waits until the kind is served. */
 export async function recreateCrd(api: ApiClient, kind: MachineKind): Promise<void> {
   const crd = crds().find(({ metadata }) => metadata.name === crdNameOf(kind));
   await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crdNameOf(kind) } });
-  await eventually(() => api.list(machineKinds[kind], { namespace }), 60_000);
+  await untilServed(api, kind);
 }
 
 function withoutServerFields(object: KubeObject): KubeObject {
