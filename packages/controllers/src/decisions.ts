@@ -25,7 +25,7 @@ export { newMachine } from "./machine-set/new-machine.ts";
 export { machineSetSnapshot } from "./machine-set/observe.ts";
 export type { MachineSetAction } from "./machine-set/snapshot.ts";
 export type { DeletionScope, SetBudget } from "./model/deletion-budget.ts";
-export { isProtected, protectedMachinesMessage } from "./model/deletion-protection.ts";
+export { isProtected, protectedMachinesHold } from "./model/deletion-protection.ts";
 export { markedStage } from "./model/marked-stage.ts";
 export type { NodeConditionState } from "./model/node-condition.ts";
 export { isAvailable, isDeleting, isPresent } from "./model/phase.ts";

@@ -7,8 +7,9 @@ import {
   annotated,
   beingDeleted,
   type Change,
+  named,
 } from "../testing/builders.ts";
-import { isProtected, protectedMachinesMessage, protectorOf } from "./deletion-protection.ts";
+import { isProtected, protectedMachinesHold, protectorOf } from "./deletion-protection.ts";
 
 const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
 const machineDeletedAt = "2026-01-01T12:00:00Z";
@@ -60,6 +61,8 @@ describe("protectorOf", () => {
 });
 
 it("names at most three machines, sorted", () => {
-  expect(protectedMachinesMessage(["b", "a"])).toContain("machines: a, b. To");
-  expect(protectedMachinesMessage(["d", "c", "b", "a"])).toContain("machines: a, b, c and 1 more. To");
+  const messageOf = (...names: readonly string[]) =>
+    protectedMachinesHold(names.map((name) => aMachine(named(name))))?.message;
+  expect(messageOf("b", "a")).toContain("machines: a, b. To");
+  expect(messageOf("d", "c", "b", "a")).toContain("machines: a, b, c and 1 more. To");
 });

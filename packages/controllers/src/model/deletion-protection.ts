@@ -57,8 +57,6 @@ export function protectorOf(machine: Protectable, { set, deployment }: MachineOw
 export const protectionRemedy = ({ kind, name }: Protector): string =>
   `To delete it, remove annotation ${annotationKeys.deletionProtection} from ${kind} ${name}`;
 
-const machinesRemedy = `To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
-
 /** Of a terminating machine that is kept. */
 export const protectedMachineMessage = (protector: Protector): string =>
   `Deletion paused: ${protector.kind} ${protector.name} is protected. No node is drained and no VM is deleted. ${protectionRemedy(protector)}`;
@@ -76,39 +74,32 @@ export const protectionHold = (protector: Protector): Hold => ({
 export const protectedFromNodeMessage = (machine: string, node: string): string =>
   `Node ${node} is being deleted, and Machine ${machine} is protected. The machine is kept. ${protectionRemedy({ kind: "Machine", name: machine })}`;
 
-const ofOwner = (reason: string, message: string, remedy: string): Hold => ({
+const ofOwner = (reason: string, what: string, remedy: string): Hold => ({
   by: "protection",
   holds: "deletion",
-  message,
+  message: `${what}. ${remedy}`,
   remedy,
   event: { type: "Warning", reason: eventReasons.deletionProtected },
   condition: { type: deletionProtectedConditionType, status: "True", reason },
 });
 
 /** The hold of a terminating set or deployment, while the deployment is protected. */
-export function protectedOwnerHold(name: string): Hold {
-  const remedy = protectionRemedy({ kind: "MachineDeployment", name });
-  const message = `Deletion paused: MachineDeployment ${name} is protected. Nothing of it is created, scaled or deleted. ${remedy}`;
-  return ofOwner(deletionProtectedReasons.objectProtected, message, remedy);
-}
+export const protectedOwnerHold = (name: string): Hold =>
+  ofOwner(
+    deletionProtectedReasons.objectProtected,
+    `Deletion paused: MachineDeployment ${name} is protected. Nothing of it is created, scaled or deleted`,
+    protectionRemedy({ kind: "MachineDeployment", name }),
+  );
 
 /** Maximum number of names in a message. */
 const NAMED = 3;
 
-/** Of a set, or deployment, whose machines would be deleted. */
-export function protectedMachinesMessage(names: readonly string[]): string {
-  const sorted = names.toSorted();
+/** The hold of a set, or of what a plan deletes, whose protected machines would be deleted; `undefined` without any. */
+export function protectedMachinesHold(machines: readonly Protectable[]): Hold | undefined {
+  if (machines.length === 0) return undefined;
+  const sorted = machines.map(({ metadata }) => metadata.name ?? "").toSorted();
   const rest = sorted.length - NAMED;
   const list = `${sorted.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return `Cannot delete protected machines: ${list}. ${machinesRemedy}`;
+  const remedy = `To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
+  return ofOwner(deletionProtectedReasons.machinesProtected, `Cannot delete protected machines: ${list}`, remedy);
 }
-
-/** The hold of a set whose protected machines would be deleted; `undefined` without any. */
-export const protectedMachinesHold = (machines: readonly Protectable[]): Hold | undefined =>
-  machines.length === 0
-    ? undefined
-    : ofOwner(
-        deletionProtectedReasons.machinesProtected,
-        protectedMachinesMessage(machines.map(({ metadata }) => metadata.name ?? "")),
-        machinesRemedy,
-      );

@@ -29,10 +29,7 @@ export interface OwnerIdentity {
 }
 
 /** What a user can do about a condition: a sentence, and command lines that show more, or do it. */
-export interface ConditionRemedy {
-  readonly text: string;
-  readonly commands: readonly string[];
-}
+export type ConditionRemedy = readonly [text: string, ...commands: readonly string[]];
 
 /** A condition of sets and deployments that shows a hold. */
 export interface HoldCondition {
@@ -58,10 +55,10 @@ export const holdConditions: readonly HoldCondition[] = [
     holds: "everything",
     type: crdsEstablishedConditionType,
     status: "False",
-    remedyOf: () => ({
-      text: "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
-      commands: ["millwright crds diff"],
-    }),
+    remedyOf: () => [
+      "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
+      "millwright crds diff",
+    ],
   },
   {
     by: "freeze",
@@ -69,25 +66,21 @@ export const holdConditions: readonly HoldCondition[] = [
     type: legacyConditionTypes.frozen,
     status: "True",
     mention: /\bis frozen\b/,
-    remedyOf: (_, owner) => ({
-      text: "Find out what created or deleted the machines, then unfreeze.",
-      commands: [
-        `kubectl get events -n ${owner.namespace}`,
-        `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.unfreeze}=${trueLabel} -n ${owner.namespace}`,
-      ],
-    }),
+    remedyOf: (_, owner) => [
+      "Find out what created or deleted the machines, then unfreeze.",
+      `kubectl get events -n ${owner.namespace}`,
+      `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.unfreeze}=${trueLabel} -n ${owner.namespace}`,
+    ],
   },
   {
     by: "budget",
     holds: "deletion",
     type: deletionsHeldConditionType,
     status: "True",
-    remedyOf: (_, { kind, name, namespace, deployment }) => ({
-      text: "Approve the deletions, or undo the change that requires them.",
-      commands: [
-        `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
-      ],
-    }),
+    remedyOf: (_, { kind, name, namespace, deployment }) => [
+      "Approve the deletions, or undo the change that requires them.",
+      `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
+    ],
   },
   {
     by: "protection",
@@ -96,16 +89,14 @@ export const holdConditions: readonly HoldCondition[] = [
     status: "True",
     remedyOf: ({ reason }, owner) =>
       reason === deletionProtectedReasons.objectProtected
-        ? {
-            text: "The deletion cannot be taken back. To go on with it, remove the annotation.",
-            commands: [
-              `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.deletionProtection}- -n ${owner.namespace}`,
-            ],
-          }
-        : {
-            text: `To have the machines deleted that the condition names, remove their annotation ${annotationKeys.deletionProtection}.`,
-            commands: [`kubectl get machines -n ${owner.namespace}`],
-          },
+        ? [
+            "The deletion cannot be taken back. To go on with it, remove the annotation.",
+            `kubectl annotate ${ownerArgument(owner)} ${annotationKeys.deletionProtection}- -n ${owner.namespace}`,
+          ]
+        : [
+            `To have the machines deleted that the condition names, remove their annotation ${annotationKeys.deletionProtection}.`,
+            `kubectl get machines -n ${owner.namespace}`,
+          ],
   },
 ];
 

@@ -8,7 +8,7 @@ import {
   type MachineSet,
 } from "@millwright/core";
 import type { ConditionState } from "@millwright/kube";
-import { shownHold } from "../model/hold-condition.ts";
+import { holdsOfSets } from "../model/hold-condition.ts";
 import { hasFreezeLabel, isUnfreezeRequested, thawPatch } from "./freeze-set.ts";
 
 /** Frozen sets, without those that are about to be unfrozen. */
@@ -20,17 +20,14 @@ export function frozenState(sets: readonly MachineSet[]): ConditionState | undef
   const frozen = frozenAmong(sets);
   if (frozen.length === 0) return undefined;
   const { frozen: type } = legacyConditionTypes;
-  for (const set of frozen) {
-    const frozen = shownHold(set.status?.machineSetCondition, { type, status: "True" });
-    if (frozen !== undefined)
-      return { type, status: "True", reason: frozen.reason ?? "", message: frozen.message ?? "" };
-  }
-  return {
-    type,
-    status: "True",
-    reason: legacyReasons.machineDeploymentStateSync,
-    message: "MachineDeployment State was inconsistent, hence safety controller has fixed this and frozen it",
-  };
+  return (
+    holdsOfSets(frozen).find((state) => state.type === type) ?? {
+      type,
+      status: "True",
+      reason: legacyReasons.machineDeploymentStateSync,
+      message: "MachineDeployment State was inconsistent, hence safety controller has fixed this and frozen it",
+    }
+  );
 }
 
 /** Merge patches that synchronize the freeze of a deployment and its sets. */

@@ -13,7 +13,7 @@ import {
   type MachineDeploymentSnapshot,
   type MachineList,
   type MachinePredicate,
-  protectedMachinesMessage,
+  protectedMachinesHold,
 } from "@millwright/controllers/decisions";
 import {
   deletionsHeldConditionType,
@@ -169,8 +169,7 @@ function waitsOf(
     ),
   ];
   if (reasons.length > 0) return reasons;
-  const kept = machines.filter(isProtected).map(({ metadata }) => metadata.name);
-  return [kept.length > 0 ? protectedMachinesMessage(kept) : "The rollout stops before its end"];
+  return [protectedMachinesHold(machines.filter(isProtected))?.message ?? "The rollout stops before its end"];
 }
 
 const outcomeOf = ({ steps }: Simulation, waitsFor: readonly string[]): ChangePreview["outcome"] =>

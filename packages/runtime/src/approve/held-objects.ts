@@ -1,4 +1,4 @@
-import { isHeld } from "@millwright/controllers/reports";
+import { isHeld, shownHold } from "@millwright/controllers/reports";
 import {
   deletionsHeldConditionType,
   type Machine,
@@ -13,7 +13,7 @@ import {
   type ReadResult,
   type ResourceType,
 } from "@millwright/core";
-import { type ApiClient, type Condition, controllerRefOf, findCondition, listAll } from "@millwright/kube";
+import { type ApiClient, type Condition, controllerRefOf, listAll } from "@millwright/kube";
 import { readNamed } from "../describe/read-named.ts";
 
 /** The kinds whose annotation approves deletions, by the noun of the command. */
@@ -41,8 +41,8 @@ const approving = (type: ResourceType, name: string, held: string | undefined): 
 });
 
 function conditionText(conditions: readonly Condition[] | undefined): string | undefined {
-  const found = findCondition(conditions, deletionsHeldConditionType);
-  return found?.status === "True" ? (found.message ?? "") : undefined;
+  const found = shownHold(conditions, { type: deletionsHeldConditionType, status: "True" });
+  return found && (found.message ?? "");
 }
 
 const ofDeployment = ({ metadata, status }: MachineDeployment): ApprovingObject =>

@@ -17,22 +17,20 @@ const specInvalid: BlockingCondition = {
   type: specValidConditionType,
   status: "False",
   mention: /spec is not valid/,
-  remedyOf: (_, owner) => ({
-    text: "Correct the fields that the condition names.",
-    commands: [`kubectl edit ${ownerArgument(owner)} -n ${owner.namespace}`],
-  }),
+  remedyOf: (_, owner) => [
+    "Correct the fields that the condition names.",
+    `kubectl edit ${ownerArgument(owner)} -n ${owner.namespace}`,
+  ],
 };
 
 const paused: BlockingCondition = {
   type: types.paused,
   status: "True",
   mention: /^Rollout is paused$/,
-  remedyOf: (_, owner) => ({
-    text: "Resume the deployment.",
-    commands: [
-      `kubectl patch ${ownerArgument(owner)} -n ${owner.namespace} --type=merge -p '{"spec":{"paused":false}}'`,
-    ],
-  }),
+  remedyOf: (_, owner) => [
+    "Resume the deployment.",
+    `kubectl patch ${ownerArgument(owner)} -n ${owner.namespace} --type=merge -p '{"spec":{"paused":false}}'`,
+  ],
 };
 
 /** The most important first: while everything is held, nothing else is looked at. */
@@ -116,10 +114,11 @@ export const isSpecInvalid = (conditions: readonly Condition[]): boolean =>
   shownHold(conditions, specInvalid) !== undefined;
 
 /** What a user can do about a block of a set or deployment. */
-export const groupRemedy = (conditions: readonly Condition[], identity: OwnerIdentity): Remedy | undefined =>
-  foundIn(conditions)
-    .map(({ condition, remedyOf }) => remedyOf?.(condition, identity))
-    .find((each) => each !== undefined);
+export function groupRemedy(conditions: readonly Condition[], identity: OwnerIdentity): Remedy | undefined {
+  const remedies = foundIn(conditions).map(({ condition, remedyOf }) => remedyOf?.(condition, identity));
+  const [text, ...commands] = remedies.find((each) => each !== undefined) ?? [];
+  return text === undefined ? undefined : { text, commands };
+}
 
 /** What a user does after a canary step that ends only then; `undefined` where the rollout does not pause at one. */
 export function canaryRemedy(conditions: readonly Condition[], { name, namespace }: OwnerIdentity): Remedy | undefined {
