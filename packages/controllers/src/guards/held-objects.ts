@@ -1,7 +1,7 @@
-import { annotationKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import type { ControlCaches } from "../cluster/caches.ts";
 import { type Guard, judge } from "../model/hold.ts";
-import { shownHold, holdConditions } from "../model/hold-condition.ts";
+import { type HoldCondition, shownHold, holdConditions } from "../model/hold-condition.ts";
 
 /** How many objects of a kind one guard, or one rule, holds. */
 export interface HeldCount {
@@ -31,21 +31,17 @@ export function countHeld(
   { machines, sets, deployments }: Pick<ControlCaches, "machines" | "sets" | "deployments">,
 ): readonly HeldCount[] {
   const ofSets = sets.store.list();
-  const ofDeployments: readonly MachineDeployment[] = deployments.store.list();
+  const conditions = {
+    MachineSet: ofSets.map(({ status }) => status?.machineSetCondition),
+    MachineDeployment: deployments.store.list().map(({ status }) => status?.conditions),
+  };
+  const count = (kind: keyof typeof conditions, condition: HoldCondition): HeldCount => {
+    const held = conditions[kind].filter((each) => shownHold(each, condition) !== undefined);
+    return { by: condition.by, kind, count: held.length };
+  };
   return [
     ...heldMachines(guards, machines.store.list()),
-    ...holdConditions.flatMap((condition): readonly HeldCount[] => [
-      {
-        by: condition.by,
-        kind: "MachineSet",
-        count: ofSets.filter(({ status }) => shownHold(status?.machineSetCondition, condition) !== undefined).length,
-      },
-      {
-        by: condition.by,
-        kind: "MachineDeployment",
-        count: ofDeployments.filter(({ status }) => shownHold(status?.conditions, condition) !== undefined).length,
-      },
-    ]),
+    ...holdConditions.flatMap((each) => [count("MachineSet", each), count("MachineDeployment", each)]),
     { by: "restore", kind: "MachineSet", count: ofSets.filter(isAwaitingRestore).length },
   ];
 }

@@ -7,7 +7,7 @@ import { isProtected, protectedOwnerHold } from "../model/deletion-protection.ts
 import { type Guard, type Hold, holdOn } from "../model/hold.ts";
 import { holdsOfSets, stateOfHold } from "../model/hold-condition.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
-import { shownFreeze } from "../safety/freeze-set.ts";
+import { shownFreezes } from "../safety/freeze-set.ts";
 
 /** All reasons to do nothing about a set or a deployment, in their order. A deletion budget is none: it is a count, which the planner of a set reads. */
 export const ownerGuards = (
@@ -45,8 +45,7 @@ export const holdsOfOwner = (
     : common;
 
 /** What holds the creation of the machines of an owner, as its labels and its newest conditions show it. */
-export const shownCreationHolds = (...owner: Parameters<typeof shownFreeze>): readonly Hold[] =>
-  [shownFreeze(...owner)].filter((hold) => hold !== undefined);
+export const shownCreationHolds: (...owner: Parameters<typeof shownFreezes>) => readonly Hold[] = shownFreezes;
 
 /** The conditions of a deployment that show what is held of it, and of its sets. Its freeze follows their labels. */
 export const holdStates = (

@@ -52,20 +52,16 @@ const frozenBecause = (message: string, reason: string = legacyReasons.overshoot
 const frozenConditionOf = ({ status }: MachineSet): Condition | undefined =>
   shownHold(status?.machineSetCondition, { type: legacyConditionTypes.frozen, status: "True" });
 
-/**
- * Why no machines of a set or a deployment are created, by its label and its condition; `undefined` when it is not frozen.
- *
- * @param conditions the newest
- */
-export function shownFreeze(
+/** Why no machines of a set or a deployment are created, by its label and its newest conditions; empty when it is not frozen. */
+export function shownFreezes(
   kind: "MachineSet" | "MachineDeployment",
   object: Pick<MachineSet, "metadata">,
   conditions: readonly Condition[],
-): Hold | undefined {
+): readonly Hold[] {
   const condition = shownHold(conditions, { type: legacyConditionTypes.frozen, status: "True" });
-  if (!hasFreezeLabel(object) && condition === undefined) return undefined;
+  if (!hasFreezeLabel(object) && condition === undefined) return [];
   const details = kind === "MachineSet" ? cutText(condition?.message ?? "") : "";
-  return frozenBecause(`${kind} is frozen${details === "" ? "" : ` (${details})`}`);
+  return [frozenBecause(`${kind} is frozen${details === "" ? "" : ` (${details})`}`)];
 }
 
 /** Maximum number of names in a message. */
