@@ -130,11 +130,12 @@ function holdCreation(
 }
 
 /** How many of the missing machines a plan creates, and why no more. */
-function creationOf(facts: ReplicaFacts, missing: number, { create, budget }: ReplicaPlan): Partial<ReplicaPlan> {
+function creationOf(facts: ReplicaFacts, missing: number, plan: ReplicaPlan): Partial<ReplicaPlan> {
+  const { room = Infinity } = facts;
   const blocked = blockadeOf(facts, missing);
-  if (blocked === undefined) return holdCreation(facts, missing, budget);
-  const room = blocked.by === "maximum reached" ? Math.min(create, Math.max(0, facts.room ?? Infinity)) : 0;
-  return { create: room, blocked, ...(room === 0 ? {} : holdCreation(facts, missing, budget)) };
+  if (blocked === undefined) return holdCreation(facts, missing, plan.budget);
+  const create = blocked.by === "maximum reached" ? Math.min(plan.create, Math.max(0, room)) : 0;
+  return { create, blocked, ...(create === 0 ? {} : holdCreation(facts, missing, plan.budget)) };
 }
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
