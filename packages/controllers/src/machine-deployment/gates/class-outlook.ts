@@ -31,7 +31,8 @@ const classOf = ({ spec }: MachineDeployment): string => spec.template.spec.clas
 export const classGuard = (
   outlook: ClassOutlook,
   ownedBy: (deployment: MachineDeployment) => readonly MachineSet[],
-): Pick<Guard<MachineDeployment>, "of"> => ({
+): Guard<MachineDeployment> => ({
+  name: "class",
   of: (deployment) =>
     (isRollingOut(deployment, ownedBy(deployment)) ? outlook.missingOf(deployment) : undefined) ?? "proceed",
 });
