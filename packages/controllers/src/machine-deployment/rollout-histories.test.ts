@@ -63,6 +63,8 @@ interface Oracle {
   /** Steps of the rollout under way that were answered, and whether all that there are. */
   answered: number;
   template: string;
+  /** The template that was left, until a reconcile has noticed it. */
+  left?: string | undefined;
 }
 
 const deploymentAnnotation = (model: RolloutModel, key: string): string | undefined =>
@@ -125,6 +127,7 @@ it(
           // A template whose last step was answered may have passed it.
           if (deploymentAnnotation(model, canarySteps) !== undefined && isUnbound())
             oracle.proven = new Set([...oracle.proven, oracle.template]);
+          oracle.left = isUnbound() ? oracle.template : undefined;
           oracle.template = template;
           oracle.answered = 0;
         };
@@ -196,6 +199,9 @@ it(
                 ({ metadata }) =>
                   Number(metadata.annotations?.[annotationKeys.desiredReplicas]) !== model.deployment().spec.replicas,
               );
+            if (oracle.left !== undefined && isComplete(model, oracle.left, false))
+              oracle.proven = new Set([...oracle.proven, oracle.left]);
+            if (kill === undefined) oracle.left = undefined;
             const isOver = isComplete(model, oracle.template, true) && isUnbound();
             model.decideDeployment(kill);
             if (isOver) oracle.proven = new Set([oracle.template, ...(kill === undefined ? [] : oracle.proven)]);
