@@ -22,7 +22,7 @@ import type {
   MachineDeploymentDecision,
   MachineDeploymentSnapshot,
 } from "./state/snapshot.ts";
-import { rolloutText } from "./state/rollout.ts";
+import { rolloutText } from "../model/rollout.ts";
 import { statusOf } from "./status.ts";
 
 const scaled = (name: string, before: number, after: number): Reason => ({

@@ -7,8 +7,8 @@ import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
-import { isOnDelete } from "./state/rollout-gates.ts";
-import type { Rollout } from "./state/rollout.ts";
+import { isOnDelete } from "../model/on-delete.ts";
+import type { Rollout } from "../model/rollout.ts";
 import { allOf, type Sets } from "./state/sets.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 

@@ -12,7 +12,7 @@ import {
   settle,
   transcribe,
 } from "../testing/rollout-transcript.ts";
-import { recordedRollout } from "./state/rollout.ts";
+import { recordedRollout } from "../model/rollout.ts";
 
 const { canarySteps, canaryContinue, canaryOnFailure, rollout } = annotationKeys;
 
@@ -282,4 +282,21 @@ describe("the record of a rollout", () => {
     to(model, "big");
     expect(classesOf(model)).toEqual(["big", ...Array(5).fill("small")]);
   });
+});
+
+it("never has more machines than replicas and surge while new machines fail, however slowly their VMs go", () => {
+  const model = createRolloutModel(aMachineDeployment(sized(4)));
+  settle(model);
+  model.change(ofClass("big"));
+  for (let round = 0; round < 60; round++) {
+    reconcileAll(model);
+    expect(model.machines().length).toBeLessThanOrEqual(5);
+    for (const machine of model.machines()) {
+      if (isDeleting(machine)) {
+        if (round % 7 === 6) model.finishDeletion(machine);
+      } else if (machine.spec.class?.name === "big") model.setPhase(machine, "Failed");
+    }
+  }
+  settle(model);
+  expect(classesOf(model)).toEqual(Array(4).fill("big"));
 });

@@ -148,7 +148,8 @@ it(
               const current = own?.metadata.annotations?.[revision];
               if (current === undefined || current !== deploymentAnnotation(model, revision)) return;
               model.change(annotated({ [canaryContinue]: `${current}/${what.step}` }));
-              oracle.answered = what.step;
+              // What is passed stays passed, also when the answer is taken back.
+              oracle.answered = Math.max(oracle.answered, what.step);
               return;
             }
             case "steps":

@@ -86,11 +86,17 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
   const { deployment } = inputs;
   const isDeleting = set.metadata.deletionTimestamp != null;
   const machines = judgeMachines(owned, inputs, { set, deployment }, now);
+  const isDrawnOn = creationHolds.disabled(set) !== undefined && deployment?.spec.strategy?.type === "InPlaceUpdate";
   const desired = isDeleting ? 0 : Math.max(0, set.spec.replicas ?? 0);
   const ofSpec = inputs.isSpecReadable
     ? [
         scalingDown({ current: settledCount(facts, desired), desired }, machines, now),
-        scalingUp({ current: owned.length, desired }, blocksOf(facts), "list"),
+        // What it lacks has moved to the new set, or is created there.
+        scalingUp(
+          { current: owned.length, desired: isDrawnOn ? Math.min(desired, owned.length) : desired },
+          blocksOf(facts),
+          "list",
+        ),
         machinesUpToDate(machines, now),
       ]
     : [types.scalingDown, types.scalingUp, types.machinesUpToDate].map(unreadable);

@@ -9,7 +9,8 @@ import {
 import { apiTime } from "@millwright/kube";
 import type { RolloutGates } from "../state/rollout-gates.ts";
 import { availableSince } from "../../machine-lists/available-since.ts";
-import { canaryFailureOf, type Rollout } from "../state/rollout.ts";
+import type { Rollout } from "../../model/rollout.ts";
+import { canaryFailureOf } from "../state/rollout.ts";
 import { availableMachines, type SetView } from "../state/set-size.ts";
 
 /** One step of a rollout: a number of machines of the new template, and the wait before the next step. */

@@ -4,12 +4,15 @@ import { holdOn } from "../../model/hold.ts";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";
 import { hasOldMachines, isReturnFromFailure } from "./canary-failure.ts";
 import { recoveredSize, sum } from "../state/set-size.ts";
+import { inPlaceBudget } from "./in-place-budget.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
 import { releasedSetsGate } from "./released-sets.ts";
-import { isOnDelete, type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
-import { isReturn, type Rollout, rolloutOf } from "../state/rollout.ts";
+import { isOnDelete } from "../../model/on-delete.ts";
+import { type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
+import { isReturn, type Rollout } from "../../model/rollout.ts";
+import { rolloutOf } from "../state/rollout.ts";
 import { provenLast, type Sets, sortSets } from "../state/sets.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "../state/snapshot.ts";
 
@@ -90,6 +93,7 @@ function limitsOfRollout(
     stepGates(deployment, sets, rollout, now),
     windowLimits(deployment, sets, now),
     manualSelection(observed, sets),
+    inPlaceBudget(observed, sets),
   ]);
 }
 

@@ -1,9 +1,18 @@
-import { inPlaceUpdateReasons, labelKeys, type MachineDeployment, phaseOf } from "@millwright/core";
+import {
+  annotationKeys,
+  inPlaceUpdateReasons,
+  labelKeys,
+  type Machine,
+  type MachineDeployment,
+  phaseOf,
+} from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 import { begunRollout, sized, edit } from "../../testing/begun-rollout.ts";
-import type { Change } from "../../testing/builders.ts";
+import { annotated, type Change } from "../../testing/builders.ts";
 import type { RolloutModel } from "../../testing/rollout-model.ts";
+import { inPlaceBudget } from "../gates/in-place-budget.ts";
+import { sortSets } from "../state/sets.ts";
 import { goWell, type Interference, report, transcribe } from "../../testing/rollout-transcript.ts";
 
 const inPlace = (change: object = {}): Change<MachineDeployment> => ({
@@ -238,5 +247,81 @@ describe("an update in place, written down", () => {
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
     `);
+  });
+});
+
+describe("an old machine that cannot be updated in place", () => {
+  const breaks: readonly (readonly [string, (model: RolloutModel, name: string) => void])[] = [
+    [
+      "has no node",
+      (model, name) => {
+        model.nodes.leave(name);
+        model.setPhase(machineOf(model, name), "Unknown");
+      },
+    ],
+    [
+      "has no VM",
+      (model, name) => {
+        model.nodes.leave(name);
+        model.changeMachine(name, { status: { currentStatus: { phase: "CrashLoopBackOff" } } });
+      },
+    ],
+    [
+      "has not joined",
+      (model, name) => {
+        model.nodes.leave(name);
+        model.setPhase(machineOf(model, name), "Pending");
+      },
+    ],
+  ];
+  const machineOf = (model: RolloutModel, name: string): Machine => {
+    const machine = model.machines().find(({ metadata }) => metadata.name === name);
+    if (machine === undefined) throw new Error(`no machine ${name}`);
+    return machine;
+  };
+
+  it.each(breaks.flatMap(([what, breakIt]) => [0, 1].map((maxSurge) => [what, maxSurge, breakIt] as const)))(
+    "because it %s is replaced first, and the update goes on (surge %d)",
+    (_, maxSurge, breakIt) => {
+      const model = begun(inPlace({ maxSurge }));
+      const [, victim = ""] = model.machines().map(({ metadata }) => metadata.name);
+      const stillBroken = (it: RolloutModel): void => {
+        goWell(it);
+        const machine = it.machines().find(({ metadata }) => metadata.name === victim);
+        if (machine !== undefined && machine.metadata.deletionTimestamp === undefined) breakIt(it, victim);
+      };
+      breakIt(model, victim);
+      const transcript = transcribe(model, { live: stillBroken });
+      expect(transcript).toContain("end: small 0 (0 serve), big 3 (3 serve)");
+      // Of the others only the surge takes one.
+      expect(transcript.match(/-1 small/g)).toHaveLength(1 + maxSurge);
+    },
+  );
+
+  it("stays outside of windows, and is named as what the rollout waits for where it serves again", () => {
+    const closed = { [annotationKeys.maintenanceWindows]: "0 5 * * * 1h" };
+    const model = begun(inPlace(), annotated(closed));
+    const [victim = ""] = model.machines().map(({ metadata }) => metadata.name);
+    const live = (it: RolloutModel): void => {
+      goWell(it);
+      model.setPhase(machineOf(it, victim), "Unknown");
+    };
+    expect(transcribe(model, { live, rounds: 10 })).toContain("end: small 3 (2 serve), big 0 (0 serve)");
+    const messageOf = (): string =>
+      model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")?.message ?? "";
+    expect(messageOf()).toContain("maintenance window");
+    model.change({ metadata: { annotations: { [annotationKeys.maintenanceWindows]: null } } });
+    model.decideDeployment();
+    const held = inPlaceBudget(
+      {
+        deployment: model.deployment(),
+        claim: { owned: [], adopt: [], release: [] },
+        machines: new Map(),
+        problems: [],
+        isSpecValid: true,
+      },
+      sortSets(model.deployment(), model.sets(), new Map([[model.sets()[0]?.metadata.uid ?? "", model.machines()]])),
+    ).holds;
+    expect(held).toEqual([`Rollout waits for machine ${victim}, which is not available: maxUnavailable is 1`]);
   });
 });

@@ -114,7 +114,8 @@ export function endTransfers(
 /** Maximum number of names in a message. */
 const NAMED = 5;
 
-const listOf = (names: readonly string[]): string => {
+/** The first of these names, and how many more there are. */
+export const namesOf = (names: readonly string[]): string => {
   const rest = names.length - NAMED;
   return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 };
@@ -122,7 +123,7 @@ const listOf = (names: readonly string[]): string => {
 /** The events about single machines of an in-place update. */
 export function inPlaceReasons({ transfer, select }: InPlaceStep): readonly Reason[] {
   const event = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
-    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${listOf(names)}` }];
+    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${namesOf(names)}` }];
   const receivers = [...new Set(transfer.map(({ to }) => to))];
   return [
     ...receivers.flatMap((receiver) => {

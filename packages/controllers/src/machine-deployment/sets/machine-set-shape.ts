@@ -13,7 +13,7 @@ import { createMergePatch, newControllerRef } from "@millwright/kube";
 import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { revisionAnnotations } from "../state/revision.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
-import { isOnDelete } from "../state/rollout-gates.ts";
+import { isOnDelete } from "../../model/on-delete.ts";
 import { countWhere } from "../../machine-lists/machine-list.ts";
 import { isPresent } from "../../model/phase.ts";
 import type { SetView } from "../state/set-size.ts";

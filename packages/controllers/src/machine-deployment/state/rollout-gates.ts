@@ -1,5 +1,3 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
-
 /** What restricts a rollout besides surge and unavailability: canary steps, maintenance windows, replacement on deletion only. */
 export interface RolloutGates {
   /** Machines that the new set may have for now; the old sets keep the rest. Absent: all. Existing ones are kept. */
@@ -47,8 +45,3 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
     ...(availabilityHolds.length === 0 ? {} : { availabilityHolds }),
   };
 }
-
-/** Whether old machines are replaced only when a user deletes them. */
-export const isOnDelete = ({ metadata, spec }: MachineDeployment): boolean =>
-  metadata.annotations?.[annotationKeys.onDelete] === "true" &&
-  (spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";

@@ -6,7 +6,7 @@ import type { Hold } from "../../model/hold.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { NodeChange } from "./node-patch.ts";
-import type { Rollout } from "./rollout.ts";
+import type { Rollout } from "../../model/rollout.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
 import type { Sets } from "./sets.ts";
 
