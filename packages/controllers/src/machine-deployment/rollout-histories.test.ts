@@ -120,7 +120,7 @@ it(
         const oracle: Oracle = { proven: new Set(["a"]), answered: 0, template: "a" };
         const isUnbound = (): boolean => allowedBySteps(model, oracle.answered) === Number.POSITIVE_INFINITY;
 
-        /** After every change of the template, whoever made it. */
+        /** After every change of the template, by a user or a rollback. */
         const noteTemplate = (): void => {
           const template = model.deployment().spec.template.spec.class?.name ?? "";
           if (template === oracle.template) return;
@@ -223,7 +223,7 @@ it(
               );
             model.decideSets();
             advance(model, bits);
-            // Whether it is noticed before the next event, nobody knows.
+            // It may be noticed before the next event, or not.
             if (isComplete(model, oracle.template, false) && isUnbound())
               oracle.proven = new Set([...oracle.proven, oracle.template]);
           }

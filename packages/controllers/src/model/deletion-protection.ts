@@ -8,6 +8,7 @@ import {
   type ObjectMeta,
 } from "@millwright/core";
 import type { Hold } from "./hold.ts";
+import { nameList } from "./name-list.ts";
 
 /** What protection depends on: the metadata of an object. */
 interface Protectable {
@@ -91,15 +92,11 @@ export const protectedOwnerHold = (name: string): Hold =>
     protectionRemedy({ kind: "MachineDeployment", name }),
   );
 
-/** Maximum number of names in a message. */
-const NAMED = 3;
-
 /** The hold of a set, or of what a plan deletes, whose protected machines would be deleted; `undefined` without any. */
 export function protectedMachinesHold(machines: readonly Protectable[]): Hold | undefined {
   if (machines.length === 0) return undefined;
   const sorted = machines.map(({ metadata }) => metadata.name ?? "").toSorted();
-  const rest = sorted.length - NAMED;
-  const list = `${sorted.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  const list = nameList(sorted);
   const remedy = `To delete them, remove their annotation ${annotationKeys.deletionProtection}`;
   return ofOwner(deletionProtectedReasons.machinesProtected, `Cannot delete protected machines: ${list}`, remedy);
 }

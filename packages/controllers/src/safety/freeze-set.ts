@@ -14,6 +14,7 @@ import type { Hold } from "../model/hold.ts";
 import { shownHold } from "../model/hold-condition.ts";
 import { noneReleased, RELEASE_LIMIT, type ReleasedMachines } from "./released-machines.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
+import { nameList } from "../model/name-list.ts";
 
 /** Whether a set is frozen, and how it is reported. */
 export interface Freeze {
@@ -64,14 +65,9 @@ export function shownFreezes(
   return [frozenBecause(`${kind} is frozen${details === "" ? "" : ` (${details})`}`)];
 }
 
-/** Maximum number of names in a message. */
-const NAMED = 3;
-
 /** Why a set is frozen that lost machines. */
 function releasesText({ metadata }: MachineSet, { names }: ReleasedMachines): string {
-  const rest = names.length - NAMED;
-  const list = `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return `Labels of ${names.length} machines no longer match the selector of MachineSet ${metadata.name}: ${list}. Restore the labels, or delete these Machines`;
+  return `Labels of ${names.length} machines no longer match the selector of MachineSet ${metadata.name}: ${nameList(names)}. Restore the labels, or delete these Machines`;
 }
 
 /** Whether a frozen set still has as many released machines as froze it. */

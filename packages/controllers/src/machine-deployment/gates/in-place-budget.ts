@@ -2,7 +2,7 @@ import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
 import { isUnderUpdate } from "../../model/in-place-state.ts";
 import { isAvailable, isPresent } from "../../model/phase.ts";
 import { phaseOf, type Machine } from "@millwright/core";
-import { namesOf } from "../in-place/transfers.ts";
+import { nameList } from "../../model/name-list.ts";
 import { boundsOf } from "../state/rollout-bounds.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { sum } from "../state/set-size.ts";
@@ -22,6 +22,6 @@ export function inPlaceBudget({ deployment }: ObservedDeployment, sets: Sets): R
   const isNextThere = sets.oldSets.some(({ machines }) => countWhere(machines, isAvailable) > 0);
   const lacking = views.flatMap(({ machines }) => machinesWhere(machines, isLacking));
   if (!isNextHeld || !isNextThere || lacking.length === 0) return unlimited;
-  const hold = `Rollout waits for machine ${namesOf(lacking.map(({ metadata }) => metadata.name))}, which ${lacking.length === 1 ? "is" : "are"} not available: maxUnavailable is ${maxUnavailable}`;
+  const hold = `Rollout waits for machine ${nameList(lacking.map(({ metadata }) => metadata.name))}, which ${lacking.length === 1 ? "is" : "are"} not available: maxUnavailable is ${maxUnavailable}`;
   return { mayStart: true, holds: [hold], availabilityHolds: [hold] };
 }

@@ -16,6 +16,7 @@ import { isReceived } from "../state/set-size.ts";
 import { allOf, type Sets } from "../state/sets.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 import type { Transfer } from "./plan-in-place.ts";
+import { nameList } from "../../model/name-list.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -111,19 +112,10 @@ export function endTransfers(
   });
 }
 
-/** Maximum number of names in a message. */
-const NAMED = 5;
-
-/** The first of these names, and how many more there are. */
-export const namesOf = (names: readonly string[]): string => {
-  const rest = names.length - NAMED;
-  return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-};
-
 /** The events about single machines of an in-place update. */
 export function inPlaceReasons({ transfer, select }: InPlaceStep): readonly Reason[] {
   const event = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
-    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${namesOf(names)}` }];
+    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${nameList(names, 5)}` }];
   const receivers = [...new Set(transfer.map(({ to }) => to))];
   return [
     ...receivers.flatMap((receiver) => {
