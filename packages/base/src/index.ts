@@ -8,7 +8,7 @@ export { logKeys } from "./log-keys.ts";
 export type { LogFields, LogKey } from "./log-keys.ts";
 export { nearestName } from "./nearest-name.ts";
 export { orAborted } from "./or-aborted.ts";
-export { toPrintable } from "./printable.ts";
+export { nameList, toPrintable } from "./printable.ts";
 export { queryEscape } from "./query-escape.ts";
 export { redactSecrets } from "./redact-secrets.ts";
 export { createRedactor } from "./redactor.ts";

@@ -10,3 +10,9 @@ const isPlain = /^[ -~\n\t]*$/;
 /** A text from elsewhere in which each character that would not be seen is replaced. */
 export const toPrintable = (text: string, replacement = "\uFFFD"): string =>
   isPlain.test(text) ? text : text.replaceAll(unprintable, replacement);
+
+/** The first names for a message, and how many more there are: `a, b, c and 4 more`. */
+export function nameList(names: readonly string[], most = 3): string {
+  const rest = names.length - most;
+  return `${names.slice(0, most).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}

@@ -4,6 +4,7 @@ export { findHold, isHeld, recordedHold } from "./guards/find-hold.ts";
 export type { Hold } from "./model/hold.ts";
 export { holdConditions, ownerArgument, shownHold } from "./model/hold-condition.ts";
 export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";
+export { isReturn, recordedRollout } from "./model/rollout.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";

@@ -18,6 +18,7 @@ export {
   suffixAlphabet,
   systemClock,
   systemRandom,
+  nameList,
   toPrintable,
   logKeys,
 } from "@millwright/base";

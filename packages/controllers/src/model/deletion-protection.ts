@@ -6,9 +6,9 @@ import {
   isGoTrue,
   machineEventReasons,
   type ObjectMeta,
+  nameList,
 } from "@millwright/core";
 import type { Hold } from "./hold.ts";
-import { nameList } from "./name-list.ts";
 
 /** What protection depends on: the metadata of an object. */
 interface Protectable {

@@ -6,6 +6,7 @@ import {
   legacyConditionTypes,
   legacyReasons,
   type MachineSet,
+  nameList,
 } from "@millwright/core";
 import type { Condition } from "@millwright/kube";
 import { cutText } from "../conditions/message-lines.ts";
@@ -14,7 +15,6 @@ import type { Hold } from "../model/hold.ts";
 import { shownHold } from "../model/hold-condition.ts";
 import { noneReleased, RELEASE_LIMIT, type ReleasedMachines } from "./released-machines.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
-import { nameList } from "../model/name-list.ts";
 
 /** Whether a set is frozen, and how it is reported. */
 export interface Freeze {

@@ -1,10 +1,10 @@
-import type { OwnerIdentity } from "@millwright/controllers/reports";
+import { isReturn, type OwnerIdentity, recordedRollout } from "@millwright/controllers/reports";
 import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { type ApiObject, type Condition, controllerRefOf } from "@millwright/kube";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
-import { type Explanation, worstOf } from "./explanation.ts";
+import { type Cause, type Explanation, worstOf } from "./explanation.ts";
 import { canaryRemedy, groupCauses, groupRemedy, isSpecInvalid } from "./group-causes.ts";
 
 const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
@@ -19,6 +19,7 @@ const isPresent = ({ metadata }: ApiObject): boolean => metadata.deletionTimesta
  * What sets and deployments have in common.
  *
  * @param isComplete whether its status is about its current spec, and has what the spec requires
+ * @param facts what is recorded besides what it waits for
  */
 function explainGroup(
   identity: OwnerIdentity,
@@ -26,6 +27,7 @@ function explainGroup(
   conditions: readonly Condition[],
   summary: string,
   children: readonly Explanation[],
+  facts: readonly Cause[] = [],
 ): Explanation {
   const { blocks, progress, isProgressing } = groupCauses(conditions, children);
   const below = worstOf(children.map(({ state }) => state));
@@ -43,7 +45,7 @@ function explainGroup(
     others: [],
     state,
     summary,
-    causes: [...blocks, ...progress],
+    causes: [...blocks, ...progress, ...facts],
     ...(remedy === undefined ? {} : { remedy }),
     children,
   };
@@ -73,6 +75,16 @@ export async function explainSet(set: MachineSet, objects: ClusterObjects, now: 
   );
 }
 
+/** The rollout that is under way, as the controllers record it: what a rollback returns to. */
+function rolloutFacts(deployment: MachineDeployment): readonly Cause[] {
+  const rollout = recordedRollout(deployment);
+  if (rollout === undefined) return [];
+  const { set, revision, proven, since, passed } = rollout;
+  const steps = passed === undefined ? "" : ", which has passed its canary steps";
+  const from = isReturn(rollout) ? "the proven template" : `from the proven template of MachineSet ${proven}`;
+  return [{ reason: "Rollout", message: `Revision ${revision}, MachineSet ${set}${steps}: ${from}`, since }];
+}
+
 /** Explains a deployment, its sets and their machines; old sets without machines are left out. */
 export async function explainDeployment(
   deployment: MachineDeployment,
@@ -99,5 +111,6 @@ export async function explainDeployment(
     status.conditions ?? [],
     `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`,
     sets,
+    rolloutFacts(deployment),
   );
 }

@@ -300,6 +300,25 @@ describe("why", () => {
     expect((await why(pool, timed, now)).explanation.state).toBe("waiting");
   });
 
+  it("has the rollout that is under way, and what it started from", async () => {
+    const of = async (record: object) => {
+      const deployment = aDeployment({ updatedReplicas: 1 });
+      const annotations = { "machine.millwright.dev/rollout": JSON.stringify(record) };
+      const annotated = { ...deployment, metadata: { ...deployment.metadata, annotations } };
+      return (await why(pool, objectsOf({ deployments: [annotated] }), now)).explanation.causes;
+    };
+    const record = { set: "pool-b", revision: 2, proven: "pool-a", since: "2026-01-01T00:00:00Z" };
+    const message = "Revision 2, MachineSet pool-b: from the proven template of MachineSet pool-a";
+    expect(await of(record)).toEqual([{ reason: "Rollout", message, since: record.since }]);
+    expect((await of({ ...record, passed: "1/1h" }))[0]?.message).toContain(
+      "pool-b, which has passed its canary steps",
+    );
+    expect((await of({ ...record, proven: "pool-b" }))[0]?.message).toBe(
+      "Revision 2, MachineSet pool-b: the proven template",
+    );
+    expect(await of({ set: 7 })).toEqual([]);
+  });
+
   it("waits for a node that is healthy again, and looks for what many unhealthy nodes have in common", async () => {
     const unknown = (description: string) =>
       aMachine("a", "Unknown", { lastOperation: { type: "HealthCheck", state: "Processing", description } });

@@ -1,8 +1,7 @@
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
 import { isUnderUpdate } from "../../model/in-place-state.ts";
 import { isAvailable, isPresent } from "../../model/phase.ts";
-import { phaseOf, type Machine } from "@millwright/core";
-import { nameList } from "../../model/name-list.ts";
+import { phaseOf, type Machine, nameList } from "@millwright/core";
 import { boundsOf } from "../state/rollout-bounds.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { sum } from "../state/set-size.ts";

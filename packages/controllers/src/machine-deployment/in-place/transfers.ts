@@ -5,6 +5,7 @@ import {
   type MachineSet,
   machineSetResource,
   updateResults,
+  nameList,
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
@@ -16,7 +17,6 @@ import { isReceived } from "../state/set-size.ts";
 import { allOf, type Sets } from "../state/sets.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "../state/snapshot.ts";
 import type { Transfer } from "./plan-in-place.ts";
-import { nameList } from "../../model/name-list.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
