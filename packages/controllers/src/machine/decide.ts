@@ -7,7 +7,6 @@ import { isInitializationDue } from "../model/initialization.ts";
 import { intentAnnotation, noRequestAnnotation, readIntent } from "../model/creation-intent.ts";
 import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
-import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { hasConflict, withoutConflict } from "./holds/conflict.ts";
 import { decideHeld } from "./holds/decide-held.ts";
@@ -141,4 +140,20 @@ function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision 
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
     return runSteps(snapshot, now, [decideCreation, decidePreservation]);
   return runSteps(snapshot, now, [decideHealth, decideCreation, decidePreservation]);
+}
+
+/**
+ * Adds the removal of the bootstrap token to the decision after which it is unused: the node joined, or the machine is terminating (MCM, `pkg/util/provider/machinecontroller/userdata.go`). When that
+ * decision is lost, the token expires.
+ */
+function withTokenRemoval(snapshot: MachineSnapshot, decision: MachineDecision): MachineDecision {
+  const { machine, hasTarget } = snapshot;
+  const { status } = decision;
+  if (!hasTarget || status === undefined || readIntent(machine)?.bootstrapToken !== true) return decision;
+  const [from, to] = [phaseOf(machine), phaseOf({ status })];
+  const isJoined = to === "Running" && (from === "" || from === "Pending" || from === "CrashLoopBackOff");
+  const isTerminating = to === "Terminating" && from !== "Terminating" && decision.isStatusBrief !== true;
+  return isJoined || isTerminating
+    ? { ...decision, actions: [...decision.actions, { kind: "RemoveBootstrapToken" }] }
+    : decision;
 }

@@ -1,8 +1,7 @@
 import type { MachineStatus } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { later, testNow } from "../testing/snapshots.ts";
-import { entryOf, withHistory } from "./history.ts";
-import { withOperation } from "./status-change.ts";
+import { entryOf, withHistory, withOperation } from "./status-change.ts";
 
 const failure = { type: "Create", state: "Failed", errorCode: "ResourceExhausted", description: "no quota" } as const;
 

@@ -15,15 +15,42 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { finishCreation } from "./finish-creation.ts";
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
-import { statusAt } from "./deletion-status.ts";
-import { statusOf } from "../../model/status-change.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
+import { recordIds } from "../state/vm-ids.ts";
+
+/** The status with the driver's state of the last deletion call; a result without one clears it (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
+function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
+  if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
+    return statusOf(machine);
+  const { lastKnownState: _, ...rest } = statusOf(machine);
+  const lastKnownState = operation.state === "done" ? operation.result.lastKnownState : operation.lastKnownState;
+  return lastKnownState === undefined ? rest : { ...rest, lastKnownState };
+}
+
+/**
+ * The status of a deletion that continues with a stage. It is kept when the stage
+ * is the same and there is no new result.
+ */
+export function statusAt(
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: OperationEvents | undefined,
+  state: OperationState,
+  now: Date,
+): MachineStatus {
+  const { currentStatus, ...rest } = withLastKnownState(snapshot);
+  const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
+  const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
+  if (happened === undefined && stage === markedStage(snapshot)) return status;
+  const operation = { description: happened ?? "", stage, state, type: "Delete" } as const;
+  return withPhase(withOperation(status, operation, now), "Terminating", now);
+}
 
 /** The stages of the deletion flow, in order. Each stage returns the next one. */
 const stages: Readonly<Record<DeletionStage, Stage>> = {
@@ -83,6 +110,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
 
 /** What a machine does before any stage of its deletion: what is known of its creation is stored. */
 export function beforeStages(snapshot: MachineSnapshot): MachineDecision | undefined {
+  if (snapshot.operation?.kind !== "create") return undefined;
   const rejection = recordRejection(snapshot);
   return finishCreation(snapshot) ?? (rejection.length > 0 ? { actions: rejection, because: [] } : undefined);
 }
@@ -123,4 +151,12 @@ function runStages(snapshot: MachineSnapshot, now: Date): MachineDecision {
     earlier.push(...(result.because ?? []));
     stage = result.next;
   }
+}
+
+/** What a terminating machine does first while its VM is being created: the VM must be known before it can be deleted, or kept. `undefined` when none is. */
+export function finishCreation(snapshot: MachineSnapshot): MachineDecision | undefined {
+  const { operation } = snapshot;
+  if (operation?.kind !== "create") return undefined;
+  if (operation.state === "running") return nothing;
+  return operation.state === "done" ? { actions: recordIds(snapshot, operation.result), because: [] } : undefined;
 }

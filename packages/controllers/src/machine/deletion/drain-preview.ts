@@ -4,7 +4,7 @@ import { type DrainPreview, simulateDrain } from "../../drain/simulate-drain.ts"
 import { previewTerms } from "../drain/drain-node.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { deletionStart } from "../../model/timeouts.ts";
-import { isForceDeletion } from "./force-deletion.ts";
+import { isForceDeletion } from "../drain/force-drain.ts";
 
 /** What the drain before a deletion would do, and its deadlines. */
 export interface DeletionDrainPreview {

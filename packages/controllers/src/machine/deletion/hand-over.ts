@@ -1,6 +1,6 @@
 import { finalizers, type MachineStatus, phaseOf } from "@millwright/core";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { statusAt } from "./deletion-status.ts";
+import { statusAt } from "./decide-deletion.ts";
 
 /**
  * The status with which a stopping process leaves a machine whose deletion it has not started, and `undefined` where it leaves all as it is. MCM counts a

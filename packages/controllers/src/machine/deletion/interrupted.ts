@@ -10,7 +10,7 @@ import {
 import { isApiError, isConflict, isUnanswered, messageOf } from "@millwright/kube";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { statusAt } from "./deletion-status.ts";
+import { statusAt } from "./decide-deletion.ts";
 import { vmEndOf } from "./leftover-resources.ts";
 import { statusOf } from "../../model/status-change.ts";
 import { markedStage } from "../../model/marked-stage.ts";

@@ -4,6 +4,7 @@ import {
   type FailureEvent,
   labelKeys,
   machineEventReasons,
+  type MachineErrorCode,
   staleNode as staleNodeText,
   type Machine,
   retryClassOf,
@@ -20,9 +21,8 @@ import { hasId } from "../../model/provisioning.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
-import { isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
+import { isForceDeletion, isUnreachable } from "../drain/force-drain.ts";
 import { deletionWithoutVm, doubtAboutMissingVm } from "./missing-vm.ts";
-import { isUnreachable } from "../drain/force-drain.ts";
 import { drainRulesOf } from "../drain/drain-rules.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
@@ -65,6 +65,13 @@ export type StageResult =
 
 /** A stage is a pure function of the snapshot. */
 export type Stage = (snapshot: MachineSnapshot, now: Date) => StageResult;
+
+/**
+ * Whether a driver that rejects the class cannot delete the machine at all: no id of a VM is known to it. A user has to fix the class or its
+ * Secret. The label releases the machine too, which no message recommends: a VM could be orphaned.
+ */
+const isBeyondDriver = ({ spec }: Machine, code: MachineErrorCode): boolean =>
+  code === "InvalidArgument" && (spec.providerID ?? "") === "";
 
 /** Failed look-ups, and the time of a drain, after which a deletion goes on without a node: a driver whose look-ups always fail would keep the VM for ever. */
 const maxFailures = 5;

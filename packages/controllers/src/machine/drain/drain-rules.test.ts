@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated } from "../../testing/builders.ts";
-import { drainRulesOf, drainRuleEvents } from "./drain-rules.ts";
+import { drainRulesOf } from "./drain-rules.ts";
+import { drainRuleEvents } from "./drain-status-update.ts";
 
 const key = "machine.millwright.dev/drain-rules";
 const machine = (text?: string) => aMachine(...(text === undefined ? [] : [annotated({ [key]: text })])).metadata;

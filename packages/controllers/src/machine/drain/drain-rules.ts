@@ -1,13 +1,4 @@
-import {
-  annotationKeys,
-  type DrainRule,
-  formatProblems,
-  machineEventReasons,
-  type ObjectMeta,
-  readDrainRules,
-} from "@millwright/core";
-import type { Reason } from "../../model/decision.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
+import { annotationKeys, type DrainRule, formatProblems, type ObjectMeta, readDrainRules } from "@millwright/core";
 
 /** The drain rules of a machine. */
 export interface DrainRulesView {
@@ -34,12 +25,3 @@ export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | und
     problem: `${owner.subject}: ${formatProblems(result.problems)}; drains ignore the rules until they are fixed`,
   };
 }
-
-/** The event about ignored rules, once per problem. */
-export const drainRuleEvents = ({
-  drainRulesProblem: message,
-  reported,
-}: Pick<MachineSnapshot, "drainRulesProblem" | "reported">): readonly Reason[] =>
-  message === undefined || message === reported.get(machineEventReasons.invalidDrainRules)
-    ? []
-    : [{ type: "Warning", reason: machineEventReasons.invalidDrainRules, message }];

@@ -9,7 +9,6 @@ import type { Reason } from "../../model/decision.ts";
 import { type Blocker, blockerLines, causesOf, describedCauses, isStuck } from "../../drain/blockers.ts";
 import type { DrainProgress } from "../../drain/decide-drain.ts";
 import { statusOf } from "../../model/status-change.ts";
-import { drainRuleEvents } from "./drain-rules.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** What a drain in progress reports. */
@@ -53,6 +52,15 @@ function reasonsFor(
 /** The causes that are reported when they are new. That pods terminate is progress. */
 const keysOf = (causes: readonly DrainCause[]): ReadonlySet<string> =>
   new Set(causes.filter(({ reason }) => reason !== "PodsTerminating").map(causeKey));
+
+/** The event about ignored rules, once per problem. */
+export const drainRuleEvents = ({
+  drainRulesProblem: message,
+  reported,
+}: Pick<MachineSnapshot, "drainRulesProblem" | "reported">): readonly Reason[] =>
+  message === undefined || message === reported.get(machineEventReasons.invalidDrainRules)
+    ? []
+    : [{ type: "Warning", reason: machineEventReasons.invalidDrainRules, message }];
 
 /** Compares a drain with the machine's last operation: new causes are reported at once, progress is throttled. */
 export function drainStatusUpdate(

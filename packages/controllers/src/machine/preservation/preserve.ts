@@ -5,14 +5,18 @@ import type { Reason } from "../../model/decision.ts";
 import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import { drainNode } from "../drain/drain-node.ts";
-import { drainRuleEvents } from "../drain/drain-rules.ts";
+import { drainRuleEvents } from "../drain/drain-status-update.ts";
 import { isForceDrain } from "../drain/force-drain.ts";
 import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";
 import { preserveTimeoutMs } from "../../model/timeouts.ts";
-import type { PreserveValue } from "../../model/preserve-value.ts";
-import { isDrainedForPreservation, type PreservationDrain, preservedState } from "../../model/preserved-condition.ts";
+import {
+  type PreserveValue,
+  isDrainedForPreservation,
+  type PreservationDrain,
+  preservedState,
+} from "../../model/preserve-value.ts";
 import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts";
 
 /** Progress of the drain, and its next actions. */

@@ -1,10 +1,10 @@
 import { type Machine, phaseOf, taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { Node, Pod } from "../../model/node-objects.ts";
-import { type Change } from "../../testing/builders.ts";
+import type { Change } from "../../testing/builders.ts";
 import { isAtRest } from "../../testing/living-machine.ts";
 import { kindsOf, later } from "../../testing/snapshots.ts";
-import { isPreservationDrainDue } from "../../model/preserved-condition.ts";
+import { isPreservationDrainDue } from "../../model/preserve-value.ts";
 import {
   aMachineIn,
   aNodeWith,
