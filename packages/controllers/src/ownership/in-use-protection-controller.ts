@@ -1,72 +1,111 @@
-import { type Controller, createController, keyOf, type ReadonlyStore, type ApiObject } from "@millwright/kube";
+import type { ResourceType } from "@millwright/core";
+import {
+  type ApiObject,
+  type Controller,
+  createController,
+  type Informer,
+  keyOf,
+  type SyncedCache,
+  watchTriggers,
+} from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
-import type { Writer } from "../cluster/writer.ts";
+import { readAllInto } from "../cluster/read-all-into.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
+import { createControlWriter } from "../cluster/writer.ts";
 import { type Guard, judge } from "../model/hold.ts";
 import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
 import { ownerPace } from "./owning-controller.ts";
 import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";
 
+/** Objects of one kind that refer to objects of another one by their names. */
+export interface Referrers<R extends ApiObject> {
+  readonly kind: InUseSnapshot["referrerKind"];
+  readonly type: ResourceType;
+  readonly cache: Pick<Informer<R>, "store">;
+  /** Those that refer to an object. */
+  readonly of: (name: string) => readonly R[];
+  /** The names that one refers to. */
+  readonly namesIn: (referrer: R) => readonly string[];
+}
+
 /** Options of a controller that keeps objects while others refer to them. */
-export interface InUseProtectionOptions<T extends ApiObject & Finalized> {
+export interface InUseProtectionOptions<T extends ApiObject & Finalized, R extends ApiObject> {
   /** For logs and metrics. */
   readonly name: string;
   readonly kind: InUseSnapshot["kind"];
-  readonly referrerKind: InUseSnapshot["referrerKind"];
+  readonly type: ResourceType;
   readonly finalizer: string;
   readonly workers: number;
-  readonly store: ReadonlyStore<T>;
-  readonly writer: Writer<T>;
-  readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
-  /** Whether an object is reconciled when the controller starts. Default: all are. */
+  readonly cache: Pick<Informer<T>, "store">;
+  readonly waitFor: readonly SyncedCache[];
+  readonly referrers: Referrers<R>;
+  /** Whether an object is reconciled. Default: all are. */
   readonly isOurs?: (object: T) => boolean;
   /** Why a terminating object is kept, besides what refers to it. Default: for no reason. */
   readonly guards?: readonly Guard<ApiObject>[];
-  /** Names of the objects that refer to one of that name. */
-  readonly referrers: (name: string) => readonly string[];
-  /** How many they are at most; must be cheap. */
-  readonly countReferrers: () => number;
-  /** Reads all objects that may refer to one from the API server into the cache. Called only before one that is being deleted is released. */
-  readonly readReferrers: () => Promise<void>;
-  /** Names of objects whose references cannot be read. Called only before a finalizer is removed. */
-  readonly unreadable: () => readonly string[];
 }
 
-/** Creates a controller that adds a finalizer to objects that others refer to, and removes it with the last reference. The caller adds the triggers. */
-export function createInUseProtectionController<T extends ApiObject & Finalized & { readonly status?: object }>(
-  { namespace, clock, random, log, events }: ControllerContext,
-  options: InUseProtectionOptions<T>,
-): Controller {
-  const {
-    name: title,
-    kind,
-    referrerKind,
-    finalizer,
-    workers,
-    store,
-    writer,
-    isOurs = () => true,
-    guards = [],
-  } = options;
+const nameOf = ({ metadata: { name = "" } }: ApiObject): string => name;
+
+/** One that cannot be read may refer to any object. */
+const isUnreadable = (referrer: ApiObject): boolean => shapeProblemsOf(referrer).length > 0;
+
+/** Enqueues objects when they change, and when other objects refer to them than before. */
+function wireTriggers<T extends ApiObject & Finalized, R extends ApiObject>(
+  { namespace }: Pick<ControllerContext, "namespace">,
+  { cache, referrers, isOurs = () => true }: InUseProtectionOptions<T, R>,
+  controller: Controller,
+): void {
+  const keyFor = (name: string): string => `${namespace}/${name}`;
+  const referencesOf = (referrer: R | undefined): string =>
+    referrer === undefined ? "" : JSON.stringify([isUnreadable(referrer), ...referrers.namesIn(referrer)]);
+  watchTriggers({
+    store: cache.store,
+    controller,
+    keys: (object) => (isOurs(object) ? [keyFor(nameOf(object))] : []),
+  });
+  watchTriggers({
+    store: referrers.cache.store,
+    controller,
+    when: (old, current) => referencesOf(old) !== referencesOf(current),
+    keys: (referrer) => {
+      const isAny = isUnreadable(referrer);
+      return (isAny ? cache.store.list().filter(isOurs).map(nameOf) : referrers.namesIn(referrer)).map(keyFor);
+    },
+  });
+}
+
+/** Creates a controller that adds a finalizer to objects that others refer to, and removes it with the last reference. */
+export function createInUseProtectionController<
+  T extends ApiObject & Finalized & { readonly status?: object },
+  R extends ApiObject,
+>(context: ControllerContext, options: InUseProtectionOptions<T, R>): Controller {
+  const { namespace, control, clock, random, log, events } = context;
+  const { kind, finalizer, workers, referrers, isOurs = () => true, guards = [] } = options;
+  const { store } = options.cache;
+  const writer = createControlWriter<T>(context, options.type, store);
   /** Keys of objects whose blocked deletion was reported. */
   const reported = new Set<string>();
   /** Of whether the object has the finalizer: a second process may believe a list that lacks the referrers. */
   const overwrites = createOverwriteLimit<boolean>(clock);
+  const referrersOf = (name: string): readonly string[] => referrers.of(name).map(nameOf);
+  const unreadable = (): readonly string[] => referrers.cache.store.list().filter(isUnreadable).map(nameOf);
   /** Its deletion cannot be taken back, and the cache may lack what refers to it. */
   const isUnreferenced = async (name: string): Promise<boolean> => {
-    await options.readReferrers();
-    return options.referrers(name).length === 0 && options.unreadable().length === 0;
+    await readAllInto(referrers.cache.store, control, referrers.type, { namespace });
+    return referrersOf(name).length === 0 && unreadable().length === 0;
   };
   const controller = createController({
-    name: title,
+    name: options.name,
     workers,
-    waitFor: [...(options.waitFor ?? []), ...guards.flatMap(({ waitFor = [] }) => waitFor)],
+    waitFor: [...options.waitFor, ...guards.flatMap(({ waitFor = [] }) => waitFor)],
     allKeys: () => store.list(namespace).filter(isOurs).map(keyOf),
     clock,
     random,
     log,
-    pace: { ...ownerPace, costOf: options.countReferrers },
+    pace: { ...ownerPace, costOf: () => referrers.cache.store.size },
     reconcile: async (key) => {
       const object = store.get(key);
       const { deletionTimestamp, name = "" } = object?.metadata ?? {};
@@ -75,7 +114,7 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
         overwrites.forget(key);
         return { done: true };
       }
-      const referrers = options.referrers(name);
+      const names = referrersOf(name);
       const hasFinalizer = object.metadata.finalizers?.includes(finalizer) === true;
       const snapshot: InUseSnapshot = {
         kind,
@@ -83,9 +122,9 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
         hasFinalizer,
         isTerminating: deletionTimestamp != null,
         isHeld: judge(guards, object).hold !== undefined,
-        referrers,
-        referrerKind,
-        unreadable: hasFinalizer && referrers.length === 0 ? options.unreadable() : [],
+        referrers: names,
+        referrerKind: referrers.kind,
+        unreadable: hasFinalizer && names.length === 0 ? unreadable() : [],
         isReported: reported.has(key),
       };
       const decision = decideInUseProtection(snapshot);
@@ -107,5 +146,6 @@ export function createInUseProtectionController<T extends ApiObject & Finalized 
     },
   });
   for (const guard of guards) guard.onChange?.((object) => controller.enqueue(keyOf(object)));
+  wireTriggers(context, options, controller);
   return controller;
 }
