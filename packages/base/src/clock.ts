@@ -27,6 +27,13 @@ export interface Clock {
   setTimer(ms: number, run: () => void): Timer;
 }
 
+/**
+ * The wall time, milliseconds, of a time of the monotonic clock. Waits within this process are kept by the monotonic clock, and shown to decisions as wall
+ * time when they are read: a jump of the wall clock neither ends nor prolongs them.
+ */
+export const wallTimeOf = (clock: Pick<Clock, "now" | "monotonicMs">, atMs: number): number =>
+  clock.now().getTime() - clock.monotonicMs() + atMs;
+
 /** The longest delay that `setTimeout` takes; it fires at once for anything longer. */
 const longestTimeoutMs = 2 ** 31 - 1;
 

@@ -1,4 +1,4 @@
-export { systemClock } from "./clock.ts";
+export { systemClock, wallTimeOf } from "./clock.ts";
 export type { Clock, Timer } from "./clock.ts";
 export { ConfigError, isConfigError } from "./config-error.ts";
 export { formatGoDuration, parseGoDuration } from "./duration.ts";

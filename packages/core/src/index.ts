@@ -17,6 +17,7 @@ export {
   seededRandom,
   suffixAlphabet,
   systemClock,
+  wallTimeOf,
   systemRandom,
   nameList,
   toPrintable,

@@ -72,6 +72,8 @@ export {
   mayHaveSucceeded,
 } from "./client/api-error.ts";
 export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./client/api-error.ts";
+export { createConnectivityWatch, createServerProof, isRejection } from "./client/server-proof.ts";
+export type { ConnectivityView, ServerProof } from "./client/server-proof.ts";
 export { parseJson } from "./json/parse-json.ts";
 export { keepHeapSmall } from "./small-heap.ts";
 
@@ -90,7 +92,7 @@ export { createReflector } from "./cache/reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./cache/reflector.ts";
 export { checkHistory } from "./cache/check-history.ts";
 export type { HistoryCheckOptions } from "./cache/check-history.ts";
-export { createInformer } from "./cache/informer.ts";
+export { createInformer, readAllInto } from "./cache/informer.ts";
 export type { Informer, InformerOptions } from "./cache/informer.ts";
 export { unlessUnreachable } from "./cache/unless-unreachable.ts";
 export { waitForCache } from "./cache/wait-for-cache.ts";
@@ -126,6 +128,9 @@ export type {
 } from "./controller/controller.ts";
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
 export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
+export { createOverwriteLimit } from "./controller/overwrite-limit.ts";
+export { createEvictionQueue } from "./evictions/eviction-queue.ts";
+export type { EvictionOrder, EvictionQueue, EvictionRejection, EvictionView } from "./evictions/eviction-queue.ts";
 export { createEventRecorder } from "./events/event-recorder.ts";
 export type { EventCounts, EventRecorder, EventRecorderOptions } from "./events/event-recorder.ts";
 export type { EventRecord } from "./events/event-series.ts";

@@ -1,6 +1,5 @@
 import { type Clock, clusterApiConditionTypes, kstatusConditionTypes } from "@millwright/core";
-import { type Condition, equalJson } from "@millwright/kube";
-import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
+import { type Condition, equalJson, createOverwriteLimit } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 
 /** Minimum time between two writes of messages of conditions and numbers of machines of one object, milliseconds. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Budget, Pod } from "../model/node-objects.ts";
 import { aBudget, aPod } from "../testing/drain-objects.ts";
 import { createBudgetRoom } from "./budget-room.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 
 const pods = ["a", "b", "c"].map((name) => aPod(name));
 const take = (

@@ -1,6 +1,6 @@
 import type { Budget, Pod } from "../model/node-objects.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 
 /** Tracks the disruptions that budgets allow, so that a reconcile requests no more evictions than can succeed. */
 export interface BudgetRoom {

@@ -5,7 +5,7 @@ import { aDrainView, aMove, drainTerms, volumePlaces, volumesFor } from "../test
 import { later, testNow } from "../testing/snapshots.ts";
 import { evicted, inGrace, linesOf, rejected, requeueAfter } from "../testing/drain-lines.ts";
 import { decideDrain } from "./decide-drain.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 
 describe("pods with volumes", () => {
   const priority = (name: string, value: number): Pod =>

@@ -6,7 +6,7 @@ import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aDrainView, aMove, drainTerms } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
 import { evicted, inGrace, linesOf, rejected, requeueAfter } from "../testing/drain-lines.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 import { decideDrain } from "./decide-drain.ts";
 
 const MINUTE = 60_000;

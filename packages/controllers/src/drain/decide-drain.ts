@@ -4,8 +4,7 @@ import type { DrainAction } from "./drain-action.ts";
 import type { DrainClock, Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 import { planEvictions } from "./plan-evictions.ts";
-import { overdueAfter } from "./pod-verdict.ts";
-import { type StayingPod, stayingPods } from "./staying-pods.ts";
+import { overdueAfter, type StayingPod, stayingPods } from "./pod-verdict.ts";
 import { type MoveProgress, progressOf } from "./volume-moves.ts";
 
 /** Progress of a drain. */

@@ -1,7 +1,7 @@
 import type { DrainRule } from "@millwright/core";
 import type { Budget, Node, Pod } from "../model/node-objects.ts";
 import type { DrainClock, DrainRecord } from "./drain-record.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 import type { KnownPods } from "./known-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 import type { VolumeLimits, VolumeView } from "./volume-moves.ts";

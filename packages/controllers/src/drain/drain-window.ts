@@ -31,7 +31,7 @@ export interface DrainWindow {
   readonly clock: DrainClock;
 }
 
-/** The unit of `maxEvictRetries`: MCM evicts a pod again after this time. Our own interval is in `eviction-queue.ts`. */
+/** The unit of `maxEvictRetries`: MCM evicts a pod again after this time. Our own interval is in `eviction-queue.ts` of kube. */
 const MCM_EVICTION_INTERVAL_MS = 20_000;
 
 /** After a pause pods get at least this time for evictions, milliseconds: three attempts. */

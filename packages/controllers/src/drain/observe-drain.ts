@@ -2,7 +2,7 @@ import type { DrainRule, Machine } from "@millwright/core";
 import type { Budget, Node, Pod, VolumeAttachment } from "../model/node-objects.ts";
 import { readDrainRecord } from "./drain-record.ts";
 import type { DrainView } from "./drain-view.ts";
-import type { EvictionView } from "./eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 import type { KnownPods } from "./known-pods.ts";
 import { createAttachments, type TrackedVolume, type VolumeLookup, volumesOf } from "./volume-accounting.ts";
 

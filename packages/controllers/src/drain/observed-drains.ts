@@ -1,5 +1,4 @@
-import type { Clock } from "@millwright/core";
-import { wallTimeOf } from "../model/wall-time.ts";
+import { type Clock, wallTimeOf } from "@millwright/core";
 
 /** Since when this process has observed each drain without interruption. A pause or a restart begins a new interval. */
 export interface ObservedDrains {

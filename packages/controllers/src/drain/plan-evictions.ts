@@ -1,13 +1,12 @@
 import type { Pod } from "../model/node-objects.ts";
-import { controllerRefOf } from "@millwright/kube";
+import { controllerRefOf, type EvictionRejection } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
 import { cordonOf, createdAt, isCreatedAfter } from "./cordon.ts";
 import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
-import type { Rejection } from "./eviction-view.ts";
-import type { StayingPod } from "./staying-pods.ts";
+import type { StayingPod } from "./pod-verdict.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** Which pods are evicted in a reconcile, and why the others are not. */
@@ -32,7 +31,7 @@ const RETURN_PAUSE_MS = 30_000;
 const budgetSentence = /^Cannot evict pod as it would violate the pod's disruption budget\.\s*/;
 
 /** A rejection by a budget, when the cached budget still had room. */
-const rejectionBlocker = (pod: string, { message, isBudget }: Rejection): Blocker =>
+const rejectionBlocker = (pod: string, { message, isBudget }: EvictionRejection): Blocker =>
   isBudget
     ? { kind: "budget", pod, cause: "waiting", message: message.replace(budgetSentence, "") }
     : { kind: "rejected", pod, message };

@@ -1,7 +1,8 @@
 import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
-import { type Cordon, isReturned } from "./cordon.ts";
+import { type Cordon, isReturned, cordonOf } from "./cordon.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
 
 /** Why a drain skips a pod. */
 export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule" | "returned";
@@ -70,4 +71,31 @@ export function judgePod(pod: Pod, rules: readonly DrainRule[], cordon: Cordon |
   if (isReturned(pod, cordon)) return { behaviour: "skip", reason: "returned" };
   if (controller === undefined) return { behaviour: "evict", reason: "unmanaged", order };
   return { behaviour: "evict", reason: hasLocalStorage(pod) ? "localStorage" : "managed", order };
+}
+
+/** A pod that a drain waits for, with its verdict. */
+export interface StayingPod {
+  readonly pod: Pod;
+  readonly uid: string;
+  /** Namespace and name. */
+  readonly key: string;
+  readonly verdict: Extract<PodVerdict, { readonly order: number }>;
+}
+
+/** The pods that must still leave a node, by name. */
+export function stayingPods(
+  { node, pods, rules, evictions }: Pick<DrainView, "node" | "pods" | "rules" | "evictions">,
+  terms: Pick<DrainTerms, "cordon" | "startedAt">,
+  now: Date,
+): readonly StayingPod[] {
+  const cordon = cordonOf(node, terms);
+  return pods
+    .flatMap((pod) => {
+      const { uid = "", namespace = "", name } = pod.metadata;
+      // A pod that was evicted before the cordon was known gets its grace period.
+      const isEvicted = (evictions.get(uid)?.state ?? "rejected") !== "rejected";
+      const verdict = judgePod(pod, rules, isEvicted ? undefined : cordon, now);
+      return verdict.behaviour === "skip" ? [] : [{ pod, uid, key: `${namespace}/${name}`, verdict }];
+    })
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -1,6 +1,5 @@
-import type { Clock } from "@millwright/core";
+import { type Clock, wallTimeOf } from "@millwright/core";
 import type { DriverOutcome } from "../model/driver-port.ts";
-import { wallTimeOf } from "../model/wall-time.ts";
 
 /** One entry per requested volume, in the same order: its id, or `null` for a volume of another infrastructure. */
 export type VolumeIdAnswer = readonly (string | null)[];

@@ -1,7 +1,6 @@
-import { type Clock, MachineError, type NodeTemplate } from "@millwright/core";
+import { type Clock, MachineError, type NodeTemplate, wallTimeOf } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { DriverOutcome } from "../model/driver-port.ts";
-import { wallTimeOf } from "../model/wall-time.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";
 
 /** A lookup to start. */

@@ -1,9 +1,14 @@
 import { machineResource } from "@millwright/core";
-import { nodeResource, persistentVolumeResource, podResource, volumeAttachmentResource } from "@millwright/kube";
+import {
+  nodeResource,
+  persistentVolumeResource,
+  podResource,
+  volumeAttachmentResource,
+  createEvictionQueue,
+} from "@millwright/kube";
 import { conflictError, serverError, tooManyRequestsError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";
 import { readDrainRecord } from "../drain/drain-record.ts";
-import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { aMachine, aMachineClass, aNode, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";

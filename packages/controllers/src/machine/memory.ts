@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
-import { createEvictionQueue } from "../drain/eviction-queue.ts";
+import { createEvictionQueue } from "@millwright/kube";
 import { createPodKnowledge } from "../drain/known-pods.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";

@@ -1,6 +1,5 @@
 import type { Clock, Machine, MachineStatus } from "@millwright/core";
-import { equalJson, type ReadonlyStore } from "@millwright/kube";
-import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
+import { equalJson, type ReadonlyStore, createOverwriteLimit } from "@millwright/kube";
 import type { Writer } from "../cluster/writer.ts";
 
 /** Writes statuses of Machines, and limits how often those of another process are replaced. */

@@ -1,12 +1,11 @@
 import { labelKeys, type Machine } from "@millwright/core";
-import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
+import { type Controller, equalJson, watchTriggers, type EvictionQueue } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { machinesMatching } from "../cluster/node-candidates.ts";
 import { nodeIdentityOf } from "../model/pick-node.ts";
 import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import type { DrainInterests } from "../drain/drain-interests.ts";
-import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { claimNames } from "../model/pod-claims.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { isDraining, isLeaving } from "./drain/draining.ts";

@@ -1,9 +1,8 @@
 import { MachineError, seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { podResource } from "@millwright/kube";
+import { podResource, createEvictionQueue } from "@millwright/kube";
 import { createFakeApi, tooManyRequestsError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createCapacityLookups } from "../machine-class/capacity-lookups.ts";

@@ -7,11 +7,11 @@ import {
   keyOf,
   type SyncedCache,
   watchTriggers,
+  createOverwriteLimit,
+  readAllInto,
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createOverwriteLimit } from "../cluster/overwrite-limit.ts";
-import { readAllInto } from "../cluster/read-all-into.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createControlWriter } from "../cluster/writer.ts";
 import { type Guard, judge } from "../model/hold.ts";

@@ -1,7 +1,6 @@
-import type { Clock, Machine } from "@millwright/core";
+import { type Clock, type Machine, wallTimeOf } from "@millwright/core";
 import type { ReadonlyStore } from "@millwright/kube";
 import type { ObservedSince } from "../model/timeouts.ts";
-import { wallTimeOf } from "../model/wall-time.ts";
 
 /** Since when this process observes each machine, and its phase. */
 export interface ObservedTimes {

@@ -1,14 +1,5 @@
+import type { ConnectivityView } from "@millwright/kube";
 import type { RemediationBudgetView } from "../model/remediation-budget.ts";
-
-/** Whether the caches of machines and nodes are up to date. */
-export interface ConnectivityView {
-  /** The API server of one of them has been unreachable for a while: its cache may be out of date. */
-  readonly isLost: boolean;
-  /** When connectivity was restored after a loss; wall clock, milliseconds, as if the clock had never jumped. Undefined without a loss since the start. */
-  readonly regainedAt: number | undefined;
-  /** An API server has not responded in the last moments, or was not asked yet: no timeout may expire. Default: false. */
-  readonly isUnproven?: boolean;
-}
 
 /** Many machines became Unknown at once. */
 export interface OutageView {

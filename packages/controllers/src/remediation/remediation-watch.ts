@@ -1,5 +1,15 @@
+import {
+  type ConnectivityView,
+  type ApiClient,
+  type Controller,
+  nodeResource,
+  watchTriggers,
+  createConnectivityWatch,
+  createServerProof,
+  isRejection,
+  type ServerProof,
+} from "@millwright/kube";
 import { annotationKeys, labelKeys, type Machine, machineResource, phaseOf, type ResourceType } from "@millwright/core";
-import { type ApiClient, type Controller, nodeResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
@@ -12,15 +22,13 @@ import {
   type RemediationLimit,
   remediationLimitOf,
 } from "../model/remediation-budget.ts";
-import { createConnectivityWatch } from "./connectivity-watch.ts";
 import { createInFlightRemediations } from "./in-flight-remediations.ts";
 import { creationDeadline, type ObservedSince } from "../model/timeouts.ts";
 import { createObservedTimes } from "./observed-times.ts";
 import { isDeleting } from "../model/phase.ts";
-import { createServerProof, isRejection, type ServerProof } from "./server-proof.ts";
 import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
 import { createOutageWatch } from "./outage.ts";
-import { noRemediationHold, type ConnectivityView, type RemediationView } from "./remediation-view.ts";
+import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
 
 /** What a snapshot contains about the remediation of a machine. */
 export interface RemediationFacts {

@@ -1,6 +1,6 @@
 import { decideDrain } from "../drain/decide-drain.ts";
 import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
-import type { EvictionView } from "../drain/eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 import { aDrainView, drainTerms } from "./drain-views.ts";
 import { later, testNow } from "./snapshots.ts";
 

@@ -1,7 +1,7 @@
 import type { Budget, Pod } from "../model/node-objects.ts";
 import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
 import type { DrainRecord } from "../drain/drain-record.ts";
-import type { EvictionView } from "../drain/eviction-view.ts";
+import type { EvictionView } from "@millwright/kube";
 import { decideDrain } from "../drain/decide-drain.ts";
 import { volumesOf } from "../drain/volume-accounting.ts";
 import { aNode } from "./builders.ts";

@@ -1,8 +1,9 @@
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
-import { createReflector } from "./reflector.ts";
-import type { Reflector, ReflectorOptions } from "./reflector.ts";
-import { createStore } from "./store.ts";
-import type { ReadonlyStore, StoreOptions } from "./store.ts";
+import { createReflector, type Reflector, type ReflectorOptions } from "./reflector.ts";
+import { createStore, type ReadonlyStore, type StoreOptions } from "./store.ts";
+import type { ResourceType } from "@millwright/base";
+import type { ApiClient } from "../client/api-client.ts";
+import { listAll, type ListAllOptions } from "../client/list-all.ts";
 
 /** Options of {@link createInformer}: what to watch, and what to keep of it. */
 export interface InformerOptions<T extends ApiObject, Index extends string>
@@ -30,4 +31,18 @@ export function createInformer<T extends ApiObject = KubeObject, Index extends s
   const store = createStore<T, Index>(options);
   const reflector = createReflector<T>({ ...options, store });
   return { ...reflector, store };
+}
+
+/**
+ * Reads objects from the API server into a cache, which may lack some. A list without a resourceVersion is consistent: it has every object that was created before it
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ */
+export async function readAllInto<T extends ApiObject>(
+  store: Pick<ReadonlyStore<T>, "applyWrite">,
+  api: Pick<ApiClient, "list">,
+  type: ResourceType,
+  which: Pick<ListAllOptions, "namespace" | "fieldSelector">,
+): Promise<void> {
+  const { items } = await listAll<T>(api, type, { ...which, omitManagedFields: true });
+  for (const item of items) store.applyWrite(item);
 }

@@ -1,8 +1,15 @@
-import { clusterApiReasons as reasons, type Machine, machineConditionTypes as types, phaseOf } from "@millwright/core";
+import {
+  clusterApiReasons as reasons,
+  type Machine,
+  machineConditionTypes as types,
+  phaseOf,
+  conflictConditionType,
+} from "@millwright/core";
 import { cutText } from "../message-lines.ts";
 import { isProvisioningVm } from "../../model/provisioning.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";
+import { findCondition } from "@millwright/kube";
 
 /** What everything about a machine waits for that has no VM yet. */
 export const waitingForVm = "Waiting for the VM to be created";
@@ -29,4 +36,12 @@ export const infrastructureReady: ConditionOf = (facts) => {
   if (providerID !== "" && phase !== "" && phase !== "CrashLoopBackOff")
     return newCondition(types.infrastructureReady, "True", reasons.provisioned, "", phaseSince(facts));
   return not(reasons.notProvisioned, creationText(machine));
+};
+
+/** That the VM belongs to another Machine, as the status has it; absent otherwise. */
+export const conflict: ConditionOf = ({ machine }) => {
+  const stored = findCondition(machine.status?.conditions, conflictConditionType);
+  if (stored === undefined) return undefined;
+  const { reason = "", message = "", lastTransitionTime } = stored;
+  return newCondition(conflictConditionType, "True", reason, message, lastTransitionTime ?? undefined);
 };

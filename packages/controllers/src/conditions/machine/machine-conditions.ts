@@ -2,10 +2,9 @@ import { clusterApiReasons as reasons, machineConditionTypes as types } from "@m
 import type { DerivedCondition } from "../derived-condition.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
-import { conflict } from "./conflict.ts";
+import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
 import { deleting, drained, slowDeletionMs, slowDrainMs, volumesDetached } from "./deleting.ts";
 import { type ConditionOf, type MachineFacts, phaseSince, newCondition, timeOf } from "./facts.ts";
-import { infrastructureReady } from "./infrastructure-ready.ts";
 import { nodeHealthy, nodeReady } from "./node-conditions.ts";
 import { available, ready, untilAvailableMs } from "./ready.ts";
 import { healthCheckSucceeded, ownerRemediated } from "./remediation.ts";

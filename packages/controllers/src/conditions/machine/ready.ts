@@ -9,7 +9,7 @@ import { findCondition } from "@millwright/kube";
 import { summary, type SummaryPart } from "../summary.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { isDeleting } from "../../model/phase.ts";
-import { conflict } from "./conflict.ts";
+import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
 import {
   type ConditionOf,
@@ -21,7 +21,6 @@ import {
   newCondition,
   timeOf,
 } from "./facts.ts";
-import { infrastructureReady } from "./infrastructure-ready.ts";
 import { nodeHealthy } from "./node-conditions.ts";
 import { healthCheckSucceeded } from "./remediation.ts";
 import { updating } from "./updating.ts";

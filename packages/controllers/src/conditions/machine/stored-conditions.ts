@@ -9,10 +9,9 @@ import { apiTime, type ConditionState, findCondition, removeCondition, setCondit
 import type { DerivedCondition } from "../derived-condition.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
-import { conflict } from "./conflict.ts";
+import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
 import { deleting } from "./deleting.ts";
 import { type MachineFacts, newCondition } from "./facts.ts";
-import { infrastructureReady } from "./infrastructure-ready.ts";
 import { nodeHealthy } from "./node-conditions.ts";
 import { ready } from "./ready.ts";
 import { upToDate } from "./updating.ts";

@@ -1,7 +1,7 @@
 import { type OperationEvent, readOperation, type Taint, taintEffects, taintKeys } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
-import { stayingPods } from "../../drain/staying-pods.ts";
+import { stayingPods } from "../../drain/pod-verdict.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

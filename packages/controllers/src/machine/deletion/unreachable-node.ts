@@ -1,6 +1,6 @@
 import type { DrainRule, OperationEvent } from "@millwright/core";
 import type { DrainAction } from "../../drain/drain-action.ts";
-import { stayingPods } from "../../drain/staying-pods.ts";
+import { stayingPods } from "../../drain/pod-verdict.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { isUnreachable } from "../drain/force-drain.ts";

@@ -3,7 +3,7 @@ import type { TargetCaches } from "../../cluster/caches.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
-import type { EvictionQueue } from "../../drain/eviction-queue.ts";
+import type { EvictionQueue } from "@millwright/kube";
 import type { PodKnowledge } from "../../drain/known-pods.ts";
 import { observeDrain } from "../../drain/observe-drain.ts";
 import type { ObservedDrains } from "../../drain/observed-drains.ts";

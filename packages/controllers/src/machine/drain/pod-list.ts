@@ -1,6 +1,5 @@
-import { podResource } from "@millwright/kube";
+import { podResource, readAllInto } from "@millwright/kube";
 import type { Target } from "../../cluster/context.ts";
-import { readAllInto } from "../../cluster/read-all-into.ts";
 
 /** Reads the pods of a node from the API server into the cache: all that were bound before. */
 export const readPodsOf = (nodeName: string, { api, caches }: Target): Promise<void> =>

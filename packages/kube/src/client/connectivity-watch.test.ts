@@ -1,7 +1,7 @@
-import { createVirtualClock } from "@millwright/core/testing";
-import type { Connectivity } from "@millwright/kube";
+import { createVirtualClock } from "@millwright/base/testing";
+import type { Connectivity } from "./connectivity.ts";
 import { expect, it } from "vitest";
-import { createConnectivityWatch } from "./connectivity-watch.ts";
+import { createConnectivityWatch } from "./server-proof.ts";
 
 /** A connectivity that a test sets. */
 function aConnectivity() {

@@ -1,15 +1,9 @@
-import { seededRandom } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
-import { podResource } from "@millwright/kube";
-import {
-  createFakeApi,
-  notFoundError,
-  conflictError,
-  serverError,
-  tooManyRequestsError,
-} from "@millwright/kube/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { describe, expect, it, vi } from "vitest";
-import { aPod } from "../testing/drain-objects.ts";
+import { podResource } from "../objects/built-in-resources.ts";
+import { conflictError, notFoundError, serverError, tooManyRequestsError } from "../testing/errors.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
 import { createEvictionQueue, type EvictionOrder } from "./eviction-queue.ts";
 
 function setUp(
@@ -20,7 +14,7 @@ function setUp(
   const { timersLateMs = 0, ...limits } = options;
   const clock = { ...virtual, setTimer: (ms: number, run: () => void) => virtual.setTimer(ms + timersLateMs, run) };
   const api = createFakeApi({ clock });
-  for (const name of names) api.seed(podResource, { ...aPod(name) });
+  for (const name of names) api.seed(podResource, { metadata: { namespace: "default", name, uid: `uid-${name}` } });
   const queue = createEvictionQueue({ api, clock, random: seededRandom(1), ...limits });
   const enqueue = vi.fn<() => void>();
   const order = (name: string, kind: EvictionOrder["kind"] = "evict"): EvictionOrder => ({
@@ -34,7 +28,7 @@ function setUp(
 }
 
 describe("an order", () => {
-  it("is queued, sent once however often it is added, and enqueues the machine with the response", async () => {
+  it("is queued, sent once however often it is added, and notifies its drain of the response", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     queue.add(order("web"), enqueue);
     queue.add(order("web"), enqueue);
@@ -47,7 +41,7 @@ describe("an order", () => {
     expect(api.writes()).toHaveLength(1);
   });
 
-  it("enqueues no machine when its pod was forgotten before the response", async () => {
+  it("notifies no drain when its pod was forgotten before the response", async () => {
     const { api, queue, enqueue, order, settle } = setUp();
     queue.add(order("web"), enqueue);
     queue.forget("uid-web");

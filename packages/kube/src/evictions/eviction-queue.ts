@@ -1,14 +1,26 @@
-import type { Clock, Random } from "@millwright/core";
-import {
-  type ApiClient,
-  backoffDelay,
-  isDisruptionBudgetError,
-  isNotFound,
-  podResource,
-  retryAfterOf,
-} from "@millwright/kube";
-import { wallTimeOf } from "../model/wall-time.ts";
-import type { EvictionView, Rejection } from "./eviction-view.ts";
+import { type Clock, type Random, wallTimeOf } from "@millwright/base";
+import { backoffDelay } from "../backoff.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import { isDisruptionBudgetError, isNotFound } from "../client/api-error.ts";
+import { retryAfterOf } from "../client/retry-after.ts";
+import { podResource } from "../objects/built-in-resources.ts";
+
+/** Why the API server rejected an eviction. */
+export interface EvictionRejection {
+  /** Its message, with the name of the budget. */
+  readonly message: string;
+  /** Whether a budget rejected it; otherwise it is an error. */
+  readonly isBudget: boolean;
+}
+
+/** State of the eviction or deletion of a pod. */
+export type EvictionView =
+  /** Waiting to be sent, or for the response. `rejection`: of the previous attempt; absent for the first one. */
+  | { readonly state: "queued"; readonly rejection?: EvictionRejection }
+  /** The eviction was accepted; the cache will show it. */
+  | { readonly state: "accepted" }
+  /** `retryAt`: wall clock, milliseconds; not retried before. */
+  | ({ readonly state: "rejected"; readonly retryAt: number } & EvictionRejection);
 
 /** An eviction or deletion of a pod. `delete` ignores its budget, `kill` its grace period as well. */
 export interface EvictionOrder {
@@ -61,7 +73,7 @@ const errorBackoff = { initialMs: 2_000, maxMs: 60_000 };
 /** As {@link EvictionView}, with the time of the next attempt by the monotonic clock. */
 type EvictionState =
   | Exclude<EvictionView, { readonly state: "rejected" }>
-  | ({ readonly state: "rejected"; readonly retryAtMs: number } & Rejection);
+  | ({ readonly state: "rejected"; readonly retryAtMs: number } & EvictionRejection);
 
 interface Entry {
   readonly order: EvictionOrder;

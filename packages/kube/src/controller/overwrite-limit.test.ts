@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, it } from "vitest";
 import { createOverwriteLimit } from "./overwrite-limit.ts";
 

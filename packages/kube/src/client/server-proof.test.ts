@@ -1,5 +1,5 @@
-import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError } from "@millwright/kube";
+import { createVirtualClock } from "@millwright/base/testing";
+import { ApiError } from "./api-error.ts";
 import { expect, it } from "vitest";
 import { createServerProof, isRejection } from "./server-proof.ts";
 

@@ -1,5 +1,6 @@
-import type { Clock } from "@millwright/core";
-import { isApiError } from "@millwright/kube";
+import { type Clock, wallTimeOf } from "@millwright/base";
+import { isApiError } from "./api-error.ts";
+import type { Connectivity } from "./connectivity.ts";
 
 /** What {@link createServerProof} needs. */
 export interface ServerProofOptions {
@@ -89,3 +90,56 @@ export function createServerProof(options: ServerProofOptions): ServerProof {
 
 /** Whether the answer to a read proves that a server responds, although it failed: one that rejects the request responds; one whose storage does not, answers with 5xx. */
 export const isRejection = (error: unknown): boolean => isApiError(error) && error.status >= 400 && error.status < 500;
+
+/** Whether several caches are up to date. */
+export interface ConnectivityView {
+  /** The API server of one of them has been unreachable for a while: its cache may be out of date. */
+  readonly isLost: boolean;
+  /** When connectivity was restored after a loss; wall clock, milliseconds, as if the clock had never jumped. Undefined without a loss since the start. */
+  readonly regainedAt: number | undefined;
+  /** An API server has not responded in the last moments, or was not asked yet: no timeout may expire. Default: false. */
+  readonly isUnproven?: boolean;
+}
+
+/** What {@link createConnectivityWatch} needs. */
+interface ConnectivityWatchOptions {
+  /** Of the caches from which health is computed. */
+  readonly connectivity: readonly Connectivity[];
+  /** Of their API servers. */
+  readonly proofs?: readonly Pick<ServerProof, "view">[];
+  readonly clock: Clock;
+  /** A shorter interruption does not count, milliseconds. */
+  readonly lostAfterMs: number;
+  /** Called when connectivity has been lost for that long. */
+  readonly onLost: () => void;
+  /** Called when the last connectivity that was lost is restored. */
+  readonly onRegained: (lostForMs: number) => void;
+}
+
+/**
+ * Watches whether the caches reach their API servers. A timeout that ran without connectivity does not show that the node is unhealthy: it restarts when
+ * connectivity is restored. At the start of a process the time until the first list counts, too.
+ */
+export function createConnectivityWatch(options: ConnectivityWatchOptions): () => ConnectivityView {
+  const { connectivity, proofs = [], clock, lostAfterMs, onLost, onRegained } = options;
+  const isLost = (): boolean => connectivity.some((each) => each.lostForMs() > lostAfterMs);
+  /** Time of the monotonic clock. */
+  let regainedMs: number | undefined;
+  for (const each of connectivity) {
+    each.onLost(lostAfterMs, onLost);
+    each.onRegained((lostForMs) => {
+      if (lostForMs <= lostAfterMs) return;
+      regainedMs = clock.monotonicMs();
+      if (!isLost()) onRegained(lostForMs);
+    });
+  }
+  return () => {
+    const views = proofs.map((proof) => proof.view());
+    const regained = [regainedMs, ...views.map((view) => view.regainedMs)].filter((time) => time !== undefined);
+    return {
+      isLost: isLost() || views.some((view) => view.isLost),
+      regainedAt: regained.length === 0 ? undefined : wallTimeOf(clock, Math.max(...regained)),
+      ...(views.some(({ isUnproven }) => isUnproven) ? { isUnproven: true } : {}),
+    };
+  };
+}

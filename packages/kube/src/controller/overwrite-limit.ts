@@ -1,5 +1,5 @@
-import type { Clock } from "@millwright/core";
-import { equalJson } from "@millwright/kube";
+import type { Clock } from "@millwright/base";
+import { equalJson } from "../json/json-merge-patch.ts";
 
 /** What another writer has changed is written over at once, so many times in a row; then once each so often, milliseconds. */
 const [burst, restoreMs] = [10, 5_000];
