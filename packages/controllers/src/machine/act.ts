@@ -3,6 +3,8 @@ import {
   ignoreNotFound,
   messageOf,
   nodeResource,
+  podResource,
+  readAllInto,
   volumeAttachmentResource,
   objectFields,
   type LogFields,
@@ -25,10 +27,7 @@ import type { Operations } from "./operations/operations.ts";
 import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
-import { readPodsOf } from "./drain/pod-list.ts";
-import { readNode } from "./drain/read-node.ts";
 import type { NodeReads } from "./state/node-reads.ts";
-import { createVolumeIdLookup } from "./drain/volume-id-lookup.ts";
 
 /** Carries out the actions of machines. */
 export interface MachineExecutor {
@@ -52,22 +51,24 @@ export interface MachineExecutorOptions {
   readonly enqueue: (machine: Machine) => void;
 }
 
+/** Reads the pods of a node from the API server into the cache: all that were bound before. */
+const readPodsOf = (nodeName: string, { api, caches }: Target): Promise<void> =>
+  readAllInto(caches.pods.store, api, podResource, { fieldSelector: `spec.nodeName=${nodeName}` });
+
+/** Reads a Node from the API server into the cache, or takes it out of it. */
+async function readNode(name: string, { api, caches }: Target): Promise<void> {
+  const node = await ignoreNotFound(api.get<Node>(nodeResource, { name }));
+  const { store } = caches.nodes;
+  const cached = store.get(name);
+  if (node !== undefined) store.applyWrite(node);
+  else if (cached !== undefined) store.applyDelete({ name, uid: cached.metadata.uid });
+}
+
 /** Makes the executor of machine actions. */
-export function createMachineExecutor(
-  context: ControllerContext,
-  {
-    operations,
-    driver,
-    settings,
-    remediations,
-    evictions,
-    volumeIds,
-    podKnowledge,
-    nodeReads,
-    enqueue,
-  }: MachineExecutorOptions,
-): MachineExecutor {
+export function createMachineExecutor(context: ControllerContext, options: MachineExecutorOptions): MachineExecutor {
   const { caches, target } = context;
+  const { operations, driver, settings, remediations, evictions, volumeIds, podKnowledge, nodeReads, enqueue } =
+    options;
   const store = caches.machines.store;
   const refused = createRefusedWrites(context.clock);
   const machines = createControlWriter<Machine>(context, machineResource, store);
@@ -89,7 +90,19 @@ export function createMachineExecutor(
       context.log("warn", what, { ...subject, because: messageOf(error) });
     }
   };
-  const lookUpVolumeIds = createVolumeIdLookup(context, driver, volumeIds);
+  /** Requests the ids of PersistentVolumes from the driver, in the background: one call for all volumes of a node. */
+  const lookUpVolumeIds = (machine: Machine, { view, secret }: ResolvedClass, names: readonly string[]): void => {
+    // Decided on the same snapshot, so the class is usable.
+    if (view.state !== "usable" || target === undefined) return;
+    const { machineClass } = view;
+    const found = names.flatMap((name) => target.caches.volumes.store.get(name) ?? []);
+    const specs = found.map(({ spec }) => ({ ...spec }));
+    volumeIds.lookUp(machineClass.provider ?? "", {
+      volumes: found.map(({ metadata }) => metadata.name),
+      run: (signal) => driver.volumeIds({ machine, machineClass, secret }, specs, signal),
+      enqueue: () => enqueue(machine),
+    });
+  };
   const tokens =
     target === undefined
       ? undefined
@@ -173,7 +186,7 @@ export function createMachineExecutor(
           podKnowledge?.confirm(`${context.namespace}/${machine.metadata.name}`);
           return enqueue(machine);
         case "LookUpVolumeIds":
-          return lookUpVolumeIds(machine, resolved, action.volumes, () => enqueue(machine));
+          return lookUpVolumeIds(machine, resolved, action.volumes);
         case "DeleteVolumeAttachment":
           return tolerate(
             ignoreNotFound(onTarget().api.delete(volumeAttachmentResource, { name: action.name }, { uid: action.uid })),

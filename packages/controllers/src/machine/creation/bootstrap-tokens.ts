@@ -11,6 +11,7 @@ import {
 } from "@millwright/core";
 import {
   type ApiClient,
+  ignoreNotFound,
   isAlreadyExists,
   isApiError,
   isConflict,
@@ -32,7 +33,6 @@ export interface BootstrapTokens {
   remove(machine: Machine): Promise<void>;
 }
 
-/** Options of {@link createBootstrapTokens}. */
 export interface BootstrapTokenOptions {
   readonly api: ApiClient;
   /** Of the target API server: its controllers remove tokens that expired. */
@@ -82,6 +82,7 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
   /** UIDs of the Secrets that this process created, by UID of their machine: their removal needs no lookup. */
   const made = new Map<string, { readonly name: string; readonly uid: string }>();
 
+  const randomCharacter = (): string => ALPHABET.charAt(Math.floor(random.next() * ALPHABET.length));
   const refOf = (uid: string, n: number) => ({ namespace, name: `${secretNamePrefix}${tokenId(uid, n)}` });
   const newSecret = ({ metadata: { name, uid = "" } }: Machine, n: number, ttlMs: number) => ({
     apiVersion: "v1",
@@ -91,11 +92,7 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
     data: {
       description: encode(`Token of machine ${name}, created by Millwright`),
       "token-id": encode(tokenId(uid, n)),
-      "token-secret": encode(
-        Array.from({ length: SECRET_LENGTH }, () => ALPHABET.charAt(Math.floor(random.next() * ALPHABET.length))).join(
-          "",
-        ),
-      ),
+      "token-secret": encode(Array.from({ length: SECRET_LENGTH }, randomCharacter).join("")),
       expiration: encode(`${new Date(clock.now().getTime() + ttlMs).toISOString().slice(0, 19)}Z`),
       "usage-bootstrap-authentication": encode("true"),
       "usage-bootstrap-signing": encode("true"),
@@ -114,14 +111,8 @@ export function createBootstrapTokens({ api, clock, random, extraGroups }: Boots
       throw error;
     }
   };
-  const get = async (uid: string, n: number): Promise<SecretObject | undefined> => {
-    try {
-      return await api.get<SecretObject>(secretResource, refOf(uid, n));
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
+  const get = (uid: string, n: number): Promise<SecretObject | undefined> =>
+    ignoreNotFound(api.get<SecretObject>(secretResource, refOf(uid, n)));
   const drop = async (name: string, uid: string): Promise<void> => {
     try {
       await api.delete(secretResource, { namespace, name }, { uid });

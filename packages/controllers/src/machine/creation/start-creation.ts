@@ -20,24 +20,18 @@ export function launchGroupOf({ spec }: Machine, { metadata, nodeTemplate }: Mac
 }
 
 /** The intent of a creation that would start now; `undefined` while the class is unusable. */
-export function plannedIntent({
-  machine,
-  classView,
-  wantsToken,
-  operation,
-}: MachineSnapshot): CreationIntent | undefined {
+export function plannedIntent(snapshot: MachineSnapshot): CreationIntent | undefined {
+  const { machine, classView, wantsToken, operation } = snapshot;
   if (classView.state === "unusable") return undefined;
   const isSpent = operation?.state === "failed" && isRejected(operation);
   return intentFor(machine, classView.machineClass, { wantsToken, isSpent });
 }
 
-/** Requests a VM from the driver. The intent is stored first, in the same decision, and only written when it is not stored yet. */
-export function startCreation(
-  snapshot: MachineSnapshot,
-  machineClass: MachineClass,
-  intent: CreationIntent,
-): readonly MachineAction[] {
-  const { machine, operation } = snapshot;
+/** Requests the VM of a machine with a usable class; no actions otherwise. The intent is stored first, in the same decision, and only written when it is not stored yet. */
+export function beginCreation(snapshot: MachineSnapshot): readonly MachineAction[] {
+  const { machine, operation, classView } = snapshot;
+  const intent = plannedIntent(snapshot);
+  if (intent === undefined || classView.state === "unusable") return [];
   const { uid } = machine.metadata;
   const patch = { metadata: { ...(uid === undefined ? {} : { uid }), annotations: intentAnnotation(intent) } };
   const isAccepted =
@@ -49,16 +43,11 @@ export function startCreation(
       kind: "StartOperation",
       operation: "create",
       token: intent.token,
-      launch: { name: launchGroupOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
+      launch: {
+        name: launchGroupOf(machine, classView.machineClass),
+        isRepeated,
+        ...(isAccepted ? { isAccepted } : {}),
+      },
     },
   ];
-}
-
-/** Requests the VM of a machine with a usable class; no actions otherwise. */
-export function beginCreation(snapshot: MachineSnapshot): readonly MachineAction[] {
-  const intent = plannedIntent(snapshot);
-  const { classView } = snapshot;
-  return intent === undefined || classView.state === "unusable"
-    ? []
-    : startCreation(snapshot, classView.machineClass, intent);
 }

@@ -1,4 +1,11 @@
-import { type OperationEvent, readOperation, type Taint, taintEffects, taintKeys } from "@millwright/core";
+import {
+  type DrainRule,
+  type OperationEvent,
+  readOperation,
+  type Taint,
+  taintEffects,
+  taintKeys,
+} from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import { stayingPods } from "../../drain/pod-verdict.ts";
@@ -48,12 +55,18 @@ export interface LeftoverResources {
   readonly requeueAfterMs: number;
 }
 
+/** Whether pods that a drain waits for are on the node. */
+export const hasStayingPods = (
+  { pods }: MachineSnapshot,
+  node: Node,
+  rules: readonly DrainRule[],
+  startedAt: number,
+  now: Date,
+): boolean => stayingPods({ node, pods, rules, evictions: new Map() }, { cordon: true, startedAt }, now).length > 0;
+
 /** Whether pods that are not of the node itself, or volumes, are on the node. */
 export function holdsResources(snapshot: MachineSnapshot, node: Node, now: Date): boolean {
-  const { pods, attachments } = snapshot;
-  const drain = { cordon: true, startedAt: deletionStart(snapshot) };
-  const view = { node, pods, rules: [], evictions: new Map() };
-  return attachments.length > 0 || stayingPods(view, drain, now).length > 0;
+  return snapshot.attachments.length > 0 || hasStayingPods(snapshot, node, [], deletionStart(snapshot), now);
 }
 
 /**

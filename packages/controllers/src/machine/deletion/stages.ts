@@ -201,7 +201,7 @@ function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: D
   if (readOperation(machine.status).unreachableNode !== node.metadata.name) return result;
   const machineClass = classView.state === "usable" ? classView.machineClass.metadata : undefined;
   const { rules } = drainRulesOf(machine.metadata, machineClass);
-  if (!hasUndrainedPods({ ...snapshot, node }, rules, now)) return result;
+  if (!hasUndrainedPods(snapshot, node, rules, now)) return result;
   const recovered = deletionEvents.nodeRecovered(node.metadata.name);
   return {
     ...result,
