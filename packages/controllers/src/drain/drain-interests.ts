@@ -1,16 +1,6 @@
 import type { DrainView } from "./drain-view.ts";
 
-/** Indexes the inputs of drains in progress, so that a change only enqueues the machines that it affects: usually few of hundreds are draining. */
-export interface DrainInterests {
-  /** Records the inputs of a machine's drain; `undefined`: it is not draining. */
-  note(machine: string, view: DrainView | undefined): void;
-  /** Keys of the machines whose drains have pods in the namespace. */
-  inNamespace(namespace: string): Iterable<string>;
-  /** Keys of the machines whose drains move a volume of this claim (`namespace/name`), or wait for a pod that uses it. */
-  ofClaim(claim: string): Iterable<string>;
-  /** Keys of the machines whose drains move the PersistentVolume. */
-  ofVolume(volume: string): Iterable<string>;
-}
+export type DrainInterests = ReturnType<typeof createDrainInterests>;
 
 /** The inputs of one drain. */
 interface Interest {
@@ -28,18 +18,25 @@ function interestOf({ pods, volumes, record }: DrainView): Interest {
   };
 }
 
-/** Makes an empty {@link DrainInterests}; after a restart the first reconcile of each machine fills it. */
-export function createDrainInterests(): DrainInterests {
+/**
+ * Indexes the inputs of drains in progress, so that a change only enqueues the machines that it affects: usually few of hundreds are draining. After a restart the first reconcile of
+ * each machine fills it.
+ */
+export function createDrainInterests() {
   const interests = new Map<string, Interest>();
   const those = (matches: (interest: Interest) => boolean): readonly string[] =>
     [...interests].filter(([, interest]) => matches(interest)).map(([machine]) => machine);
   return {
-    note(machine, view) {
+    /** Records the inputs of a machine's drain; `undefined`: it is not draining. */
+    note(machine: string, view: DrainView | undefined): void {
       if (view === undefined) interests.delete(machine);
       else interests.set(machine, interestOf(view));
     },
-    inNamespace: (namespace) => those(({ namespaces }) => namespaces.has(namespace)),
-    ofClaim: (claim) => those(({ claims }) => claims.has(claim)),
-    ofVolume: (volume) => those(({ volumes }) => volumes.has(volume)),
+    /** Keys of the machines whose drains have pods in the namespace. */
+    inNamespace: (namespace: string) => those(({ namespaces }) => namespaces.has(namespace)),
+    /** Keys of the machines whose drains move a volume of this claim (`namespace/name`), or wait for a pod that uses it. */
+    ofClaim: (claim: string) => those(({ claims }) => claims.has(claim)),
+    /** Keys of the machines whose drains move the PersistentVolume. */
+    ofVolume: (volume: string) => those(({ volumes }) => volumes.has(volume)),
   };
 }

@@ -1,23 +1,19 @@
 import { type Clock, wallTimeOf } from "@millwright/core";
 
-/** Since when this process has observed each drain without interruption. A pause or a restart begins a new interval. */
-export interface ObservedDrains {
-  /** Wall clock, milliseconds; `undefined` for a drain that was not followed until now. */
-  since(machine: string): number | undefined;
-  /** Records whether the drain of the machine is carried out now: not when it is paused, or its cluster is unreachable. */
-  note(machine: string, isCarriedOut: boolean): void;
-}
+export type ObservedDrains = ReturnType<typeof createObservedDrains>;
 
-/** Makes {@link ObservedDrains} of no drain. */
-export function createObservedDrains(clock: Pick<Clock, "now" | "monotonicMs">): ObservedDrains {
+/** Records since when this process has observed each drain without interruption. A pause or a restart begins a new interval. */
+export function createObservedDrains(clock: Pick<Clock, "now" | "monotonicMs">) {
   /** By the monotonic clock. */
   const sinceMs = new Map<string, number>();
   return {
-    since(machine) {
+    /** Wall clock, milliseconds; `undefined` for a drain that was not followed until now. */
+    since(machine: string): number | undefined {
       const atMs = sinceMs.get(machine);
       return atMs === undefined ? undefined : wallTimeOf(clock, atMs);
     },
-    note(machine, isCarriedOut) {
+    /** Records whether the drain of the machine is carried out now: not when it is paused, or its cluster is unreachable. */
+    note(machine: string, isCarriedOut: boolean): void {
       if (!isCarriedOut) sinceMs.delete(machine);
       else if (!sinceMs.has(machine)) sinceMs.set(machine, clock.monotonicMs());
     },

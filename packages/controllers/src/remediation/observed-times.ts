@@ -2,12 +2,6 @@ import { type Clock, type Machine, wallTimeOf } from "@millwright/core";
 import type { ReadonlyStore } from "@millwright/kube";
 import type { ObservedSince } from "../model/timeouts.ts";
 
-/** Since when this process observes each machine, and its phase. */
-export interface ObservedTimes {
-  /** Undefined for a machine that is not in the cache. */
-  of(uid: string): ObservedSince | undefined;
-}
-
 interface Entry {
   /** The phase, and since when the status reports it. */
   readonly phase: string;
@@ -29,7 +23,7 @@ const phaseKeyOf = ({ status }: Machine): string => {
 export function createObservedTimes(
   machines: Pick<ReadonlyStore<Machine>, "subscribe">,
   clock: Pick<Clock, "now" | "monotonicMs">,
-): ObservedTimes {
+) {
   const entries = new Map<string, Entry>();
   machines.subscribe((old, current) => {
     const { uid } = current?.metadata ?? {};
@@ -42,7 +36,8 @@ export function createObservedTimes(
     entries.set(uid, { phase, machineMs: known?.machineMs ?? nowMs, phaseMs: nowMs });
   });
   return {
-    of(uid) {
+    /** Undefined for a machine that is not in the cache. */
+    of(uid: string): ObservedSince | undefined {
       const entry = entries.get(uid);
       if (entry === undefined) return undefined;
       return { machine: wallTimeOf(clock, entry.machineMs), phase: wallTimeOf(clock, entry.phaseMs) };

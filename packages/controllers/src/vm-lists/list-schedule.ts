@@ -27,24 +27,12 @@ interface Entry {
   failures: number;
 }
 
-/** When each class is listed next. */
-export interface ListSchedule {
-  /** Milliseconds until the class is due. A class that was never listed is due within the minimum interval: not all at the same moment. */
-  waitMs(uid: string): number;
-  /** Lists a class after that time, unless it is due earlier. */
-  request(uid: string, afterMs: number): void;
-  started(uid: string): void;
-  succeeded(uid: string): void;
-  failed(uid: string, retryAfterMs: number): void;
-  forget(uid: string): void;
-}
-
-/** Makes an empty schedule. Requests while a list runs are about a later one. */
+/** When each class is listed next. Requests while a list runs are about a later one. */
 export function createListSchedule(
   { periodMs, minIntervalMs }: Pick<VmListTimes, "periodMs" | "minIntervalMs">,
   clock: Pick<Clock, "monotonicMs">,
   random: Pick<Random, "next">,
-): ListSchedule {
+) {
   const entries = new Map<string, Entry>();
   const entryOf = (uid: string): Entry => {
     const known = entries.get(uid);
@@ -60,22 +48,24 @@ export function createListSchedule(
     entry.dueMs = Math.min(entry.dueMs, Math.max(clock.monotonicMs() + afterMs, earliestMs));
   };
   return {
-    waitMs: (uid) => Math.max(0, entryOf(uid).dueMs - clock.monotonicMs()),
+    /** Milliseconds until the class is due. A class that was never listed is due within the minimum interval: not all at the same moment. */
+    waitMs: (uid: string): number => Math.max(0, entryOf(uid).dueMs - clock.monotonicMs()),
+    /** Lists a class after that time, unless it is due earlier. */
     request,
-    started(uid) {
+    started(uid: string): void {
       const entry = entryOf(uid);
       entry.startedMs = clock.monotonicMs();
       entry.dueMs = Number.POSITIVE_INFINITY;
     },
-    succeeded(uid) {
+    succeeded(uid: string): void {
       entryOf(uid).failures = 0;
       request(uid, periodMs * (0.95 + random.next() / 10));
     },
-    failed(uid, retryAfterMs) {
+    failed(uid: string, retryAfterMs: number): void {
       const failures = ++entryOf(uid).failures;
       const backoffMs = Math.min(periodMs, minIntervalMs * 2 ** Math.min(20, failures - 1));
       request(uid, Math.max(retryAfterMs, backoffMs * (0.95 + random.next() / 10)));
     },
-    forget: (uid) => void entries.delete(uid),
+    forget: (uid: string): void => void entries.delete(uid),
   };
 }

@@ -3,24 +3,19 @@ import type { Clock } from "@millwright/core";
 /** How long a read of a Node counts, milliseconds: for the reconcile that it enqueues. */
 const VALID_MS = 30_000;
 
-/** Reads of the Nodes of Machines from the API server, where something is done that the cache, which may be behind by minutes, must not decide. Kept in memory only. */
-export interface NodeReads {
-  /** Whether this Node of a Machine was read just now, whether it exists or not. */
-  isRecent(uid: string, nodeName: string): boolean;
-  record(uid: string, nodeName: string): void;
-  /** The machine with this UID was deleted. */
-  forget(uid: string): void;
-}
+export type NodeReads = ReturnType<typeof createNodeReads>;
 
-/** Makes an empty record. */
-export function createNodeReads(clock: Pick<Clock, "monotonicMs">): NodeReads {
+/** Records reads of the Nodes of Machines from the API server, where something is done that the cache, which may be behind by minutes, must not decide. Kept in memory only. */
+export function createNodeReads(clock: Pick<Clock, "monotonicMs">) {
   const reads = new Map<string, { readonly nodeName: string; readonly atMs: number }>();
   return {
-    isRecent(uid, nodeName) {
+    /** Whether this Node of a Machine was read just now, whether it exists or not. */
+    isRecent(uid: string, nodeName: string): boolean {
       const read = reads.get(uid);
       return read?.nodeName === nodeName && clock.monotonicMs() - read.atMs < VALID_MS;
     },
-    record: (uid, nodeName) => void reads.set(uid, { nodeName, atMs: clock.monotonicMs() }),
-    forget: (uid) => void reads.delete(uid),
+    record: (uid: string, nodeName: string): void => void reads.set(uid, { nodeName, atMs: clock.monotonicMs() }),
+    /** The machine with this UID was deleted. */
+    forget: (uid: string): void => void reads.delete(uid),
   };
 }
