@@ -6,21 +6,14 @@ import { createDeletionRate, type DeletionRate } from "./deletion-rates.ts";
 /** The name of a machine's class. */
 export const classNameOf = ({ spec }: Machine): string => spec.class?.name ?? "";
 
-/** The rates of the classes and of the namespace. */
-export interface ClassRates {
-  /** The smaller of what the class and the namespace leave. */
-  roomOf(className: string): RateRoom;
-  /** What each of them leaves: of the namespace, and of the classes with machines, or deletions within the hour. */
-  rooms(): readonly RateRoom[];
-  use(className: string): void;
-}
+export type ClassRates = ReturnType<typeof trackClassRates>;
 
-/** Makes the rates of a namespace, which follow the number of machines in a cache. */
+/** The rates of a namespace and of its classes, which follow the number of machines in a cache. */
 export function trackClassRates(
   machines: ControlCaches["machines"],
   namespace: string,
   clock: Pick<Clock, "monotonicMs">,
-): ClassRates {
+) {
   const ofNamespace = createDeletionRate(clock);
   const byClass = new Map<string, DeletionRate>();
   const rateOf = (className: string): DeletionRate => {
@@ -43,16 +36,18 @@ export function trackClassRates(
   });
   const roomOfAll = (): RateRoom => ({ ...ofNamespace.room(), scope: { kind: "Namespace", name: namespace } });
   return {
-    roomOf(className) {
+    /** The smaller of what the class and the namespace leave. */
+    roomOf(className: string): RateRoom {
       const inClass = roomOfClass(className, rateOf(className));
       const inAll = roomOfAll();
       return inClass.count <= inAll.count ? inClass : inAll;
     },
-    rooms: () => [
+    /** What each of them leaves: of the namespace, and of the classes with machines, or deletions within the hour. */
+    rooms: (): readonly RateRoom[] => [
       roomOfAll(),
       ...[...byClass].filter(([, rate]) => rate.isInUse()).map(([name, rate]) => roomOfClass(name, rate)),
     ],
-    use(className) {
+    use(className: string): void {
       ofNamespace.use();
       rateOf(className).use();
     },

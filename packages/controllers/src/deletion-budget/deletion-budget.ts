@@ -4,7 +4,7 @@ import type { BudgetRoom, DeletionBudget, DeletionCause, HeldDeletions } from ".
 import { hasId } from "../model/provisioning.ts";
 import { approvalOf, isApprovedBy } from "./approval.ts";
 import { classNameOf, trackClassRates } from "./class-rates.ts";
-import { createFleetLedger } from "./fleet-ledger.ts";
+import { FleetLedger } from "./fleet-ledger.ts";
 import { roomOfShare } from "./judge-share.ts";
 import { createRequestJudge } from "./request-judge.ts";
 import { createRequestReader } from "./requested-deletions.ts";
@@ -51,11 +51,11 @@ function followApprovals(
 export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBudget {
   const { caches, namespace, clock, maxDeletionShare = DEFAULT_SHARE } = options;
   const { machines } = caches;
-  const ledger = createFleetLedger(machines.store, clock);
+  const ledger = new FleetLedger(machines.store, clock);
   const requests = createRequestReader(caches, namespace, ledger, clock);
   const rates = trackClassRates(machines, namespace, clock);
   let share = maxDeletionShare;
-  const judge = createRequestJudge({ ledger, requests, rates, clock, share: () => share });
+  const judge = createRequestJudge(ledger, requests, rates, clock, () => share);
   const heldBySet = new Map<string, HeldDeletions>();
   const begun = new Map<DeletionCause, number>();
   const listeners: ((machine: Machine) => void)[] = [];

@@ -8,19 +8,13 @@ const MIN_RATE = 50;
 /** A fleet may be deleted this often within an hour: twice is more than any rollout needs. */
 const FLEETS_PER_HOUR = 2;
 
-/** A token bucket for deletions. It holds back loops of creation and deletion, not a single large deletion. */
-export interface DeletionRate {
-  /** The number of machines has changed. */
-  resize(change: 1 | -1): void;
-  use(): void;
-  /** Whether machines, or deletions of the last hour, make the bucket worth a look. */
-  isInUse(): boolean;
-  /** Capacity, the deletions that are left of it, and milliseconds until one more is left. */
-  room(): { readonly limit: number; readonly count: number; readonly moreInMs: number };
-}
+export type DeletionRate = ReturnType<typeof createDeletionRate>;
 
-/** Makes a full bucket. Its capacity follows the largest number of machines within the last hour, and it fills within an hour. */
-export function createDeletionRate(clock: Pick<Clock, "monotonicMs">): DeletionRate {
+/**
+ * A token bucket for deletions, full at first. It holds back loops of creation and deletion, not a single large deletion. Its capacity follows the largest number of machines within the last hour, and it fills within
+ * an hour.
+ */
+export function createDeletionRate(clock: Pick<Clock, "monotonicMs">) {
   let machines = 0;
   /** Invariant: counts fall with time, so that the first is the largest of the last hour. */
   let peaks: { readonly count: number; untilMs: number }[] = [];
@@ -40,7 +34,8 @@ export function createDeletionRate(clock: Pick<Clock, "monotonicMs">): DeletionR
   };
 
   return {
-    resize(change) {
+    /** The number of machines has changed. */
+    resize(change: 1 | -1): void {
       if (change === -1) {
         const untilMs = clock.monotonicMs() + HOUR;
         const last = peaks.at(-1);
@@ -52,15 +47,17 @@ export function createDeletionRate(clock: Pick<Clock, "monotonicMs">): DeletionR
       }
       machines += change;
     },
-    use() {
+    use(): void {
       refill();
       used += 1;
     },
-    isInUse() {
+    /** Whether machines, or deletions of the last hour, make the bucket worth a look. */
+    isInUse(): boolean {
       refill();
       return machines > 0 || used > 0;
     },
-    room() {
+    /** Capacity, the deletions that are left of it, and milliseconds until one more is left. */
+    room(): { readonly limit: number; readonly count: number; readonly moreInMs: number } {
       const limit = refill();
       const left = limit - used;
       const count = Math.max(0, Math.floor(left));

@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, named, ownedBy } from "../testing/builders.ts";
-import { createFleetLedger, isInService, type SetLedger } from "./fleet-ledger.ts";
+import { FleetLedger, isInService, type SetLedger } from "./fleet-ledger.ts";
 
 const hour = 3_600_000;
 const set = aMachineSet();
@@ -15,7 +15,7 @@ function setUp() {
   const clock = createVirtualClock();
   const current = new Map<string, Machine>();
   let apply: (old: Machine | undefined, now: Machine | undefined) => void = () => undefined;
-  const ledger = createFleetLedger({ subscribe: (subscriber) => ((apply = subscriber), () => undefined) }, clock);
+  const ledger = new FleetLedger({ subscribe: (subscriber) => ((apply = subscriber), () => undefined) }, clock);
   return {
     clock,
     ledger,

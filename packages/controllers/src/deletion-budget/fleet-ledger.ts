@@ -33,30 +33,11 @@ export interface SetLedger {
   readonly netLoss: number;
 }
 
-/** Counts machines in service, and their losses, from the events of a cache. No read lists machines. */
-export interface FleetLedger {
-  sets(): Iterable<SetLedger>;
-  /** UIDs of machines whose deletion would be a loss that was not entered yet. Changes with the cache. */
-  readonly counted: ReadonlySet<string>;
-  /** Whether the deletion of a machine was entered. */
-  isEntered(uid: string): boolean;
-  /** Enters the deletion of a machine. `isLoss`: whether the share counts it. */
-  enter(uid: string, isLoss: boolean): void;
-  revoke(uid: string): void;
-  /** When the last machine that is counted became terminating, monotonic clock. */
-  readonly lastRequestMs: number;
-}
-
-interface MutableSet {
-  setUid: string;
-  setName: string;
-  inService: number;
-  terminating: number;
-  netLoss: number;
+type MutableSet = { -readonly [Field in keyof SetLedger]: SetLedger[Field] } & {
   machines: number;
   /** Losses and arrivals that count. */
   entries: number;
-}
+};
 
 interface Entry {
   readonly atMs: number;
@@ -75,14 +56,19 @@ interface Tracked {
   entry?: Entry | undefined;
 }
 
-const setOf = (machine: Machine): { readonly uid: string; readonly name: string } => {
+/** The set of a machine; empty without one. */
+export type LedgerSet = Pick<SetLedger, "setUid" | "setName">;
+
+export const setOfMachine = (machine: Machine): LedgerSet => {
   const owner = controllerRefOf(machine);
-  return owner?.kind === "MachineSet" ? owner : { uid: "", name: "" };
+  return owner?.kind === "MachineSet" ? { setUid: owner.uid, setName: owner.name } : { setUid: "", setName: "" };
 };
 
-/** The state of one process. */
-class Ledger implements FleetLedger {
+/** Counts machines in service, and their losses, from the events of a cache. No read lists machines. */
+export class FleetLedger {
+  /** When the last machine that is counted became terminating, monotonic clock. */
   lastRequestMs = Number.NEGATIVE_INFINITY;
+  /** UIDs of machines whose deletion would be a loss that was not entered yet. Changes with the cache. */
   readonly counted = new Set<string>();
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #byUid = new Map<string, Tracked>();
@@ -92,8 +78,9 @@ class Ledger implements FleetLedger {
   /** Index of the first entry within the window. */
   #first = 0;
 
-  constructor(clock: Pick<Clock, "monotonicMs">) {
+  constructor(machines: Pick<ReadonlyStore<Machine, string>, "subscribe">, clock: Pick<Clock, "monotonicMs">) {
     this.#clock = clock;
+    machines.subscribe((old, current) => this.#apply(old, current));
   }
 
   sets(): Iterable<SetLedger> {
@@ -101,10 +88,12 @@ class Ledger implements FleetLedger {
     return this.#sets.values();
   }
 
+  /** Whether the deletion of a machine was entered. */
   isEntered(uid: string): boolean {
     return this.#byUid.get(uid)?.isEntered === true;
   }
 
+  /** Enters the deletion of a machine. `isLoss`: whether the share counts it. */
   enter(uid: string, isLoss: boolean): void {
     const tracked = this.#byUid.get(uid);
     if (tracked === undefined || tracked.isEntered) return;
@@ -130,16 +119,16 @@ class Ledger implements FleetLedger {
   }
 
   /** Follows the cache. */
-  apply(old: Machine | undefined, current: Machine | undefined): void {
+  #apply(old: Machine | undefined, current: Machine | undefined): void {
     if (old !== undefined && old.metadata.uid !== current?.metadata.uid) this.#forget(old.metadata.uid ?? "");
     if (current !== undefined) this.#observe(current, old === undefined);
   }
 
   #observe(machine: Machine, isFirst: boolean): void {
     const { uid = "", deletionTimestamp } = machine.metadata;
-    const owner = setOf(machine);
+    const owner = setOfMachine(machine);
     const tracked = this.#byUid.get(uid) ?? this.#track(uid, owner);
-    if (tracked.set.setUid !== owner.uid) this.#move(tracked, owner);
+    if (tracked.set.setUid !== owner.setUid) this.#move(tracked, owner);
     const isServing = isInService(machine) && !tracked.isEntered;
     if (isServing !== this.counted.has(uid)) this.#serve(tracked, isServing, isFirst);
     // A protected machine is kept in any case.
@@ -178,7 +167,7 @@ class Ledger implements FleetLedger {
     if (tracked.isTerminating) tracked.set.terminating--;
   }
 
-  #move(tracked: Tracked, owner: { readonly uid: string; readonly name: string }): void {
+  #move(tracked: Tracked, owner: LedgerSet): void {
     const wasServing = this.counted.has(tracked.uid);
     this.#leaveService(tracked);
     tracked.set.machines--;
@@ -188,7 +177,7 @@ class Ledger implements FleetLedger {
     if (wasServing) this.#enterService(tracked);
   }
 
-  #track(uid: string, owner: { readonly uid: string; readonly name: string }): Tracked {
+  #track(uid: string, owner: LedgerSet): Tracked {
     const set = this.#setOf(owner);
     set.machines++;
     const tracked: Tracked = { uid, set, isTerminating: false, hasServed: false, isEntered: false };
@@ -205,11 +194,11 @@ class Ledger implements FleetLedger {
     this.#release(tracked.set);
   }
 
-  #setOf({ uid, name }: { readonly uid: string; readonly name: string }): MutableSet {
-    const found = this.#sets.get(uid);
+  #setOf(owner: LedgerSet): MutableSet {
+    const found = this.#sets.get(owner.setUid);
     if (found !== undefined) return found;
-    const made = { setUid: uid, setName: name, inService: 0, terminating: 0, netLoss: 0, machines: 0, entries: 0 };
-    this.#sets.set(uid, made);
+    const made = { ...owner, inService: 0, terminating: 0, netLoss: 0, machines: 0, entries: 0 };
+    this.#sets.set(owner.setUid, made);
     return made;
   }
 
@@ -239,14 +228,4 @@ class Ledger implements FleetLedger {
       this.#first = 0;
     }
   }
-}
-
-/** Makes a ledger that follows a cache of machines. */
-export function createFleetLedger(
-  machines: Pick<ReadonlyStore<Machine, string>, "subscribe">,
-  clock: Pick<Clock, "monotonicMs">,
-): FleetLedger {
-  const ledger = new Ledger(clock);
-  machines.subscribe((old, current) => ledger.apply(old, current));
-  return ledger;
 }

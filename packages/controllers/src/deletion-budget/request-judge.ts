@@ -5,9 +5,9 @@ import { markedStage } from "../model/marked-stage.ts";
 import { hasId } from "../model/provisioning.ts";
 import { isApprovedBy } from "./approval.ts";
 import { type ClassRates, classNameOf } from "./class-rates.ts";
-import type { FleetLedger } from "./fleet-ledger.ts";
+import { type FleetLedger, type LedgerSet, setOfMachine } from "./fleet-ledger.ts";
 import { isSingle, isSmall, judgeRequests, type Requests, untilComplete } from "./judge-requests.ts";
-import { type RequestReader, setUidOf } from "./requested-deletions.ts";
+import type { RequestReader } from "./requested-deletions.ts";
 
 /** Judges deletions that other clients request: of Machines, of their owners, of the Namespace. */
 export interface RequestJudge {
@@ -19,21 +19,18 @@ export interface RequestJudge {
   noteSingle(): void;
 }
 
-/** Makes a judge. It remembers only since when deletions wait, and when the last single one was allowed. */
-export function createRequestJudge({
-  ledger,
-  requests,
-  rates,
-  clock,
-  share,
-}: {
-  readonly ledger: FleetLedger;
-  readonly requests: RequestReader;
-  readonly rates: ClassRates;
-  readonly clock: Pick<Clock, "now" | "monotonicMs">;
-  /** 0 to 1; 0: only the rate limits deletions. */
-  readonly share: () => number;
-}): RequestJudge {
+/**
+ * Makes a judge. It remembers only since when deletions wait, and when the last single one was allowed.
+ *
+ * @param share 0 to 1; 0: only the rate limits deletions
+ */
+export function createRequestJudge(
+  ledger: FleetLedger,
+  requests: RequestReader,
+  rates: ClassRates,
+  clock: Pick<Clock, "now" | "monotonicMs">,
+  share: () => number,
+): RequestJudge {
   let waitsSinceMs: number | undefined;
   let lastSingleMs = Number.NEGATIVE_INFINITY;
 
@@ -44,8 +41,7 @@ export function createRequestJudge({
     waitsSinceMs = forMs === 0 ? undefined : (waitsSinceMs ?? nowMs);
     return forMs;
   };
-  const causeOf = (owner: ReturnType<typeof setUidOf>): DeletionCause =>
-    requests.isLeaving(owner) ? "parent" : "machine";
+  const causeOf = (owner: LedgerSet): DeletionCause => (requests.isLeaving(owner) ? "parent" : "machine");
   const isBegun = (machine: Machine): boolean =>
     machine.metadata.deletionTimestamp == null ||
     ledger.isEntered(machine.metadata.uid ?? "") ||
@@ -58,7 +54,7 @@ export function createRequestJudge({
   };
   const byShare = (machine: Machine, cause: DeletionCause): HeldDeletions | { readonly forMs: number } | undefined => {
     if (share() === 0 || !ledger.counted.has(machine.metadata.uid ?? "")) return undefined;
-    const found = requests.requestsOf(setUidOf(machine).setUid);
+    const found = requests.requestsOf(setOfMachine(machine).setUid);
     if (isSmall(found)) return undefined;
     const forMs = waitFor(found);
     if (forMs > 0) return { forMs };
@@ -70,7 +66,7 @@ export function createRequestJudge({
   return {
     ofMachine(machine) {
       if (isBegun(machine)) return undefined;
-      const owner = setUidOf(machine);
+      const owner = setOfMachine(machine);
       const cause = causeOf(owner);
       const now = clock.now();
       const isApproved = isApprovedBy([machine], now) || requests.isApproved(owner, now);

@@ -7,7 +7,7 @@ import { approverOf } from "../model/held-deletion.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { type OrphaningOwners, watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { isApprovedBy } from "./approval.ts";
-import type { FleetLedger, SetLedger } from "./fleet-ledger.ts";
+import { type FleetLedger, type LedgerSet, type SetLedger, setOfMachine } from "./fleet-ledger.ts";
 
 /** A scope, and what other clients request of it. */
 export interface RequestedDeletions {
@@ -23,9 +23,9 @@ export interface RequestReader {
   /** All scopes, each once: the namespace, deployments, and sets without one. */
   scopes(): readonly DeletionScope[];
   /** Whether the set of a machine, or its deployment, is deleted together with its machines. */
-  isLeaving(set: Pick<SetLedger, "setUid" | "setName">): boolean;
+  isLeaving(set: LedgerSet): boolean;
   /** Whether set or deployment approve. */
-  isApproved(set: Pick<SetLedger, "setUid" | "setName">, now: Date): boolean;
+  isApproved(set: LedgerSet, now: Date): boolean;
   /** The object whose annotation approves the deletion of a machine. */
   approverOf(machine: Machine): Approver;
   /** Monotonic clock: when an owner was last seen to be deleted. */
@@ -111,7 +111,7 @@ export function createRequestReader(
   sets.store.subscribe(noteLeaving);
   deployments.store.subscribe(noteLeaving);
 
-  const setOf = ({ setUid, setName }: Pick<SetLedger, "setUid" | "setName">): MachineSet | undefined =>
+  const setOf = ({ setUid, setName }: LedgerSet): MachineSet | undefined =>
     byOwner(sets.store, namespace, { name: setName, uid: setUid });
   const deploymentOfSet = (setUid: string): MachineDeployment | undefined => {
     const owner = deploymentOf.get(setUid);
@@ -152,7 +152,10 @@ export function createRequestReader(
   return {
     isLeaving,
     isApproved,
-    approverOf: (machine) => approverOf(machine, deploymentOfSet(setUidOf(machine).setUid), setOf(setUidOf(machine))),
+    approverOf(machine) {
+      const owner = setOfMachine(machine);
+      return approverOf(machine, deploymentOfSet(owner.setUid), setOf(owner));
+    },
     get lastLeavingMs() {
       return lastLeavingMs;
     },
@@ -173,9 +176,3 @@ export function createRequestReader(
     },
   };
 }
-
-/** The UID of a machine's set; empty without one. */
-export const setUidOf = (machine: Machine): { readonly setUid: string; readonly setName: string } => {
-  const owner = controllerRefOf(machine);
-  return owner?.kind === "MachineSet" ? { setUid: owner.uid, setName: owner.name } : { setUid: "", setName: "" };
-};
