@@ -6,7 +6,7 @@ import {
   machineResource,
   readMachine,
 } from "@millwright/core";
-import { type ApiClient, type EventRecord, isNotFound, listAll } from "@millwright/kube";
+import { type EventRecord, ignoreNotFound, listAll } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
@@ -17,50 +17,41 @@ import { findDoubt, isMuchShorter, type MachineListFacts } from "./find-doubt.ts
 import { findOrphans } from "./find-orphans.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
 
-/** Reads machines from the API server, for which the cache may be wrong. */
-interface LiveMachines {
-  /**
-   * The VMs that have no machine in a list of all machines; none if the list is much shorter than the cache, or has a machine that cannot be read.
-   *
-   * @throws ApiError when the API server does not respond
-   */
-  stillWithoutMachine(
-    vms: readonly ListedMachine[],
-    listed: readonly ListedMachine[],
-    signal: AbortSignal,
-  ): Promise<readonly ListedMachine[]>;
-  /**
-   * Whether the Machine that the VM names does not own it, or does not exist: read by itself, for a list may be incomplete.
-   *
-   * @throws ApiError when the API server does not respond
-   */
-  hasNoMachine(vm: ListedMachine, listed: readonly ListedMachine[], signal: AbortSignal): Promise<boolean>;
+/**
+ * The VMs that have no machine in a list of all machines from the API server, for which the cache may be wrong; none if the list is much shorter than the cache, or has a machine that cannot be read.
+ *
+ * @throws ApiError when the API server does not respond
+ */
+async function stillWithoutMachine(
+  vms: readonly ListedMachine[],
+  { control, namespace, caches }: Pick<ControllerContext, "control" | "namespace" | "caches">,
+  listed: readonly ListedMachine[],
+  signal: AbortSignal,
+): Promise<readonly ListedMachine[]> {
+  const { items } = await listAll(control, machineResource, { namespace, omitManagedFields: true }, { signal });
+  const machines = items.map((item) => readMachine(item));
+  const read = machines.flatMap((result): readonly Machine[] => (result.ok ? [result.value] : []));
+  if (read.length < machines.length || isMuchShorter(read.length, caches.machines.store.list(namespace).length))
+    return [];
+  return findOrphans(vms, read, namespace, listed);
 }
 
-/** Makes the reader for a namespace. */
-function readLiveMachines(
-  api: Pick<ApiClient, "get" | "list">,
-  namespace: string,
-  countOfCache: () => number,
-): LiveMachines {
-  return {
-    async stillWithoutMachine(vms, listed, signal) {
-      const { items } = await listAll(api, machineResource, { namespace, omitManagedFields: true }, { signal });
-      const machines = items.map((item) => readMachine(item));
-      const read = machines.flatMap((result): readonly Machine[] => (result.ok ? [result.value] : []));
-      if (read.length < machines.length || isMuchShorter(read.length, countOfCache())) return [];
-      return findOrphans(vms, read, namespace, listed);
-    },
-    async hasNoMachine(vm, listed, signal) {
-      try {
-        const found = readMachine(await api.get(machineResource, { namespace, name: vm.machineName }, { signal }));
-        return found.ok && findOrphans([vm], [found.value], namespace, listed).length > 0;
-      } catch (error) {
-        if (isNotFound(error)) return true;
-        throw error;
-      }
-    },
-  };
+/**
+ * Whether the Machine that the VM names does not own it, or does not exist: read by itself, for a list may be incomplete.
+ *
+ * @throws ApiError when the API server does not respond
+ */
+async function hasNoMachine(
+  vm: ListedMachine,
+  { control, namespace }: Pick<ControllerContext, "control" | "namespace">,
+  listed: readonly ListedMachine[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ref = { namespace, name: vm.machineName };
+  const item = await ignoreNotFound(control.get(machineResource, ref, { signal }));
+  if (item === undefined) return true;
+  const found = readMachine(item);
+  return found.ok && findOrphans([vm], [found.value], namespace, listed).length > 0;
 }
 
 /** Deletes a VM through its driver, as that of a machine with the name and UID of the VM (MCM, `pkg/util/provider/machinecontroller/machine_safety.go` deleteOrphanVM). */
@@ -117,8 +108,7 @@ export function createOrphanDeleter(
   lists: Pick<VmLists, "request">,
   report: ReportOnClass,
 ): OrphanDeleter {
-  const { caches, namespace, control, clock, deletionBudget } = context;
-  const live = readLiveMachines(control, namespace, () => caches.machines.store.list(namespace).length);
+  const { caches, clock, deletionBudget } = context;
   const byClass = new Map<string, Deletions>();
 
   const isWithinRate = ({ name, uid = "" }: MachineClass["metadata"], { providerId }: ListedMachine): boolean => {
@@ -151,8 +141,8 @@ export function createOrphanDeleter(
 
   return {
     async deleteDue(due, list, facts, signal) {
-      for (const vm of await live.stillWithoutMachine(due, list.vms, signal)) {
-        if (!(await live.hasNoMachine(vm, list.vms, signal))) continue;
+      for (const vm of await stillWithoutMachine(due, context, list.vms, signal)) {
+        if (!(await hasNoMachine(vm, context, list.vms, signal))) continue;
         if (signal.aborted || findDoubt(observeMachineList(context), facts) !== undefined) return;
         if (!isWithinRate(list.machineClass.metadata, vm)) return;
         await deleteOne(vm, list, signal);
