@@ -1,5 +1,11 @@
-import { holdConditions, shownHold } from "@millwright/controllers/reports";
-import { type DrainPreview, drainRulesOf, observeDrain, previewDeletionDrain } from "@millwright/controllers";
+import {
+  type DrainPreview,
+  drainRulesOf,
+  holdConditions,
+  observeDrain,
+  previewDeletionDrain,
+  shownHold,
+} from "@millwright/controllers/reports";
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime/reports";

@@ -64,7 +64,7 @@ export { planUninstall, uninstall } from "./uninstall/uninstall.ts";
 export type { UninstallOptions, UninstallReport } from "./uninstall/uninstall.ts";
 export { followPrerequisites } from "./start-up/follow-prerequisites.ts";
 export type { PrerequisiteCluster, PrerequisiteOptions, Prerequisites } from "./start-up/follow-prerequisites.ts";
-export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";
+export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers/reports";
 export { createShadow } from "./shadow/shadow.ts";
 export type { Shadow, ShadowOptions } from "./shadow/shadow.ts";
 export { startWatchdog } from "./watchdog/watchdog.ts";
