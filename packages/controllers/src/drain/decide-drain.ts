@@ -29,7 +29,7 @@ export type DrainProgress =
     };
 
 /** An empty node is checked once more after its cordon was written, and after its pods were read; both enqueue the machine, this is the fallback. */
-const CHECK_MS = 5_000;
+const checking = { state: "draining", blockers: [], requeueAfterMs: 5_000 } as const;
 
 /** Pods with volumes are evicted one after another: while one is being replaced, the others are in service. */
 const MOVES_AT_ONCE = 1;
@@ -66,20 +66,8 @@ function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[
 /** Nothing is left to evict, as far as is known: waits until it is certain that no pod was bound before the cordon and is missing in the cache. */
 function confirmEmpty({ node, knownPods }: DrainView, { startedAt }: DrainTerms): DrainProgress {
   return knownPods === "disconnected"
-    ? {
-        state: "draining",
-        blockers: [],
-        message: describeUnknownPods(new Date(startedAt)),
-        actions: [],
-        requeueAfterMs: CHECK_MS,
-      }
-    : {
-        state: "draining",
-        blockers: [],
-        isConfirming: true,
-        actions: [{ kind: "ReadPods", nodeName: node.metadata.name }],
-        requeueAfterMs: CHECK_MS,
-      };
+    ? { ...checking, message: describeUnknownPods(new Date(startedAt)), actions: [] }
+    : { ...checking, isConfirming: true, actions: [{ kind: "ReadPods", nodeName: node.metadata.name }] };
 }
 
 /** Whether the pod uses its volumes. */
@@ -170,8 +158,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {
     // A pod may have been bound meanwhile: the node must be empty after its cordon.
-    if (cordon.length > 0)
-      return { state: "draining", blockers: [], isConfirming: true, actions: cordon, requeueAfterMs: CHECK_MS };
+    if (cordon.length > 0) return { ...checking, isConfirming: true, actions: cordon };
     return terms.cordon && view.knownPods !== "complete"
       ? confirmEmpty(view, terms)
       : { state: "drained", isForced: false, ...stillAttached(underWay), actions: record(view, []) };

@@ -1,4 +1,4 @@
-import { annotationKeys, type ObjectMeta } from "@millwright/core";
+import { annotationKeys, isRecord, type ObjectMeta } from "@millwright/core";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** A pod that was evicted and whose volumes are moving to another node. */
@@ -38,19 +38,16 @@ export interface DrainRecord {
   readonly clock?: DrainClock;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
 const isTime = (value: unknown): value is string => typeof value === "string" && !Number.isNaN(Date.parse(value));
 
 const isVolume = (value: unknown): value is TrackedVolume =>
-  isObject(value) &&
+  isRecord(value) &&
   typeof value["name"] === "string" &&
   typeof value["claim"] === "string" &&
   (value["volumeId"] === undefined || typeof value["volumeId"] === "string");
 
 const isMove = (value: unknown): value is Move =>
-  isObject(value) &&
+  isRecord(value) &&
   typeof value["uid"] === "string" &&
   typeof value["pod"] === "string" &&
   Array.isArray(value["volumes"]) &&
@@ -61,7 +58,7 @@ const isMove = (value: unknown): value is Move =>
   (value["detachedAt"] === undefined || isTime(value["detachedAt"]));
 
 const isClock = (value: unknown): value is DrainClock =>
-  isObject(value) && isTime(value["startedAt"]) && isTime(value["countedUntil"]) && Number.isFinite(value["countedMs"]);
+  isRecord(value) && isTime(value["startedAt"]) && isTime(value["countedUntil"]) && Number.isFinite(value["countedMs"]);
 
 const nothing: DrainRecord = { moves: [] };
 
@@ -71,7 +68,7 @@ export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
   if (text === undefined) return nothing;
   try {
     const raw: unknown = JSON.parse(text);
-    if (!isObject(raw)) return nothing;
+    if (!isRecord(raw)) return nothing;
     const { moves, clock } = raw;
     return {
       moves: Array.isArray(moves) ? moves.filter(isMove) : [],
