@@ -27,6 +27,7 @@ export { createMachineController } from "./machine/controller.ts";
 export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
 export { remediationGroupOf } from "./model/remediation-budget.ts";
 export type {
+  CallOutcome,
   ClassCall,
   ClassProblem,
   CreateVmCall,

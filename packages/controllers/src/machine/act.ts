@@ -35,7 +35,6 @@ export interface MachineExecutor {
   act(machine: Machine, resolved: ResolvedClass, action: MachineAction): Promise<void>;
 }
 
-/** Dependencies of {@link createMachineExecutor}. */
 export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;

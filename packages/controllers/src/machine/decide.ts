@@ -27,12 +27,8 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   const { machine } = snapshot;
   // Neither the VM nor the stage of the deletion is known: any step could orphan a VM or create a second one.
   if (!snapshot.isReadable) {
-    return {
-      actions: [],
-      because: [
-        { type: "Warning", reason: machineEventReasons.invalidMachine, message: formatProblems(snapshot.problems) },
-      ],
-    };
+    const message = formatProblems(snapshot.problems);
+    return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.invalidMachine, message }] };
   }
   if (snapshot.operation?.state === "waiting" && !mayStillBeMade(snapshot)) {
     const decision = decideMachine({ ...snapshot, operation: undefined }, now);

@@ -10,7 +10,6 @@ export interface MachineStatusWriter extends Pick<Writer<Machine>, "writeStatus"
   forget(uid: string): void;
 }
 
-/** Makes a {@link MachineStatusWriter}. */
 export function createMachineStatusWriter(
   clock: Pick<Clock, "monotonicMs">,
   machines: Pick<Writer<Machine>, "writeStatus">,

@@ -41,19 +41,22 @@ export type DriverOutcome<T> =
       readonly isOutsideDriver?: true;
     };
 
+/** The outcome of a call whose operation may be pending. */
+export type CallOutcome = DriverOutcome<OperationResult | PendingOperation>;
+
 /**
  * The drivers as the machine controller uses them. The runtime implements it: it selects the driver by `MachineClass.provider`, reads the provider spec,
  * sets deadlines, and validates results.
  */
 export interface MachineDriver {
   /** Finds the VM of the machine or creates it; the creation may be pending. `needsInitialization`: the VM must still be initialized. */
-  ensureVm(call: CreateVmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>>;
+  ensureVm(call: CreateVmCall, signal: AbortSignal): Promise<CallOutcome>;
   /** Initializes the VM of the machine, whose id is stored; a no-op for drivers without such a step. */
   initializeVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Finds the VM of the machine. `needsInitialization` as in `ensureVm`. */
   findVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Deletes the VM of the machine; the deletion may be pending. Succeeds when the VM does not exist. */
-  deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>>;
+  deleteVm(call: VmCall, signal: AbortSignal): Promise<CallOutcome>;
   /** Lists the VMs of a class: all of them, or it fails. */
   listVms(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<readonly ListedMachine[]>>;
   /**

@@ -13,20 +13,22 @@ function isDue({ failures, isAcknowledged }: FailedOperation, lastUpdateTime: st
   return isPowerOfTwo || now.getTime() - Date.parse(lastUpdateTime) >= LONGEST_SILENCE_MS;
 }
 
+/** When an attempt is reported. */
+interface AttemptContext {
+  /** Before the report. */
+  readonly status: MachineStatus | undefined;
+  readonly requeueAfterMs: number;
+  readonly now: Date;
+}
+
 /**
  * A failed call as the status is to report it: when the same failure was reported before, in the words of the first report, which may have another request id, and with the number of attempts of this process and
  * their times. Between two reports it stays the same, so that not every attempt is written.
- *
- * @param status the status before
  */
 export function withAttempts(
   event: FailureEvent,
   failed: FailedOperation,
-  {
-    status,
-    requeueAfterMs,
-    now,
-  }: { readonly status: MachineStatus | undefined; readonly requeueAfterMs: number; readonly now: Date },
+  { status, requeueAfterMs, now }: AttemptContext,
 ): FailureEvent {
   const { reason, code, message = "", attempts } = readOperation(status);
   if (reason !== event.reason || code !== event.code || !isSameFailure(message, event.message)) return event;

@@ -22,7 +22,6 @@ import { formatQuarantine, type Quarantine, readQuarantine } from "./quarantine.
 /** What happens to VMs without machine: they are deleted, or only reported. */
 export type OrphanMode = "collect" | "report";
 
-/** Options of {@link collectOrphans}. */
 export interface OrphanOptions extends OrphanTimes {
   readonly mode: OrphanMode;
 }

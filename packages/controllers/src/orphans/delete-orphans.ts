@@ -9,8 +9,8 @@ import {
 import { type EventRecord, ignoreNotFound, listAll } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
-import { isPending, type OperationResult, type PendingOperation } from "../model/operation.ts";
+import type { CallOutcome, ClassCall, MachineDriver } from "../model/driver-port.ts";
+import { isPending } from "../model/operation.ts";
 import type { VmList, VmLists } from "../vm-lists/vm-lists.ts";
 import { defaultDeletionRate, mayDelete } from "./deletion-rate.ts";
 import { findDoubt, isMuchShorter, type MachineListFacts } from "./find-doubt.ts";
@@ -60,7 +60,7 @@ function deleteOrphan(
   { machineClass, secret }: ClassCall,
   driver: Pick<MachineDriver, "deleteVm">,
   signal: AbortSignal,
-): Promise<DriverOutcome<OperationResult | PendingOperation>> {
+): Promise<CallOutcome> {
   const { name, namespace = "" } = machineClass.metadata;
   const machine: Machine = {
     metadata: { name: machineName, namespace, uid: machineUid },

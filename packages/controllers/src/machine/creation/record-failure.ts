@@ -72,8 +72,9 @@ export function withFailedCall(
   const { code, isHeldBack: heldBack = false } = failed;
   const status = statusOf(snapshot.machine);
   const event: FailureEvent = { ...reason, code, message: bounded(failed.message), heldBack };
-  const context = { status, requeueAfterMs: msUntilNext(snapshot, failed, now), now };
-  return withFailure(snapshot, status, { description: withAttempts(event, failed, context), errorCode: code }, now);
+  const requeueAfterMs = msUntilNext(snapshot, failed, now);
+  const description = withAttempts(event, failed, { status, requeueAfterMs, now });
+  return withFailure(snapshot, status, { description, errorCode: code }, now);
 }
 
 /** Records a failed driver call of a creation. After the creation timeout the machine is Failed and is replaced. */

@@ -47,15 +47,10 @@ function deleteObject({ machine, operation, holder }: MachineSnapshot): MachineD
   if (operation?.kind === "create" && operation.state === "running") return nothing;
   const token: readonly MachineAction[] =
     readIntent(machine)?.bootstrapToken === true ? [{ kind: "RemoveBootstrapToken" }] : [];
+  const message = onlyObjectDeleted(holder?.providerId ?? "", holder?.name ?? "");
   return {
     actions: [...token, { kind: "PatchMachine", patch: removeFinalizerPatch(machine, finalizers.machine) }],
-    because: [
-      {
-        type: "Warning",
-        reason: machineEventReasons.vmConflict,
-        message: onlyObjectDeleted(holder?.providerId ?? "", holder?.name ?? ""),
-      },
-    ],
+    because: [{ type: "Warning", reason: machineEventReasons.vmConflict, message }],
   };
 }
 

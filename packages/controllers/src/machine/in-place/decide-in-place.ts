@@ -40,6 +40,16 @@ function messageOf(reason: InPlaceReason, node: Node): string {
   return reason === inPlaceUpdateReasons.updateFailed ? `${message}${failureOf(node)}` : message;
 }
 
+const markNode = (node: Node, reason: InPlaceReason, now: Date): readonly MachineAction[] => {
+  const state = {
+    type: nodeConditionTypes.inPlaceUpdate,
+    status: "True",
+    reason,
+    message: messageOf(reason, node),
+  } as const;
+  return setNodeCondition(node, state, now);
+};
+
 /** The phase of the machine after a report of the agent. */
 function afterReport(
   snapshot: MachineSnapshot,
@@ -52,11 +62,8 @@ function afterReport(
   const outcome = next ?? inPlaceReasonOf(node);
   if (outcome === inPlaceUpdateReasons.updateSuccessful) {
     const message = updatedInPlace(name);
-    const status = withOperation(
-      statusOf(machine),
-      { description: message, state: "Successful", type: "InPlaceUpdate" },
-      now,
-    );
+    const operation = { description: message, state: "Successful", type: "InPlaceUpdate" } as const;
+    const status = withOperation(statusOf(machine), operation, now);
     return {
       actions: [],
       status: withPhase(status, "InPlaceUpdateSuccessful", now),
@@ -69,11 +76,8 @@ function afterReport(
 }
 
 function fail({ machine }: MachineSnapshot, message: string, now: Date): MachineDecision {
-  const status = withOperation(
-    statusOf(machine),
-    { description: message, state: "Failed", type: "InPlaceUpdate" },
-    now,
-  );
+  const operation = { description: message, state: "Failed", type: "InPlaceUpdate" } as const;
+  const status = withOperation(statusOf(machine), operation, now);
   return {
     actions: [],
     status: withPhase(status, "InPlaceUpdateFailed", now),
@@ -143,14 +147,7 @@ export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDeci
   if (view !== undefined && isInPlaceDrainDue(machine, node)) return drain(snapshot, view, now);
   const phase = phaseOf(machine);
   const next = nextReason(node, phase);
-  const actions =
-    next === undefined
-      ? []
-      : setNodeCondition(
-          node,
-          { type: nodeConditionTypes.inPlaceUpdate, status: "True", reason: next, message: messageOf(next, node) },
-          now,
-        );
+  const actions = next === undefined ? [] : markNode(node, next, now);
   const report = isUnderUpdate(phase) ? afterReport(snapshot, node, next, now) : nothing;
   const decision = report.status === undefined ? timeout(snapshot, now) : report;
   return { ...decision, actions: [...actions, ...decision.actions] };

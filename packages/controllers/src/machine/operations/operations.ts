@@ -8,7 +8,7 @@ import {
   type HeldBack,
   type OpenCircuit,
 } from "./circuit-breaker.ts";
-import type { DriverOutcome } from "../../model/driver-port.ts";
+import type { CallOutcome } from "../../model/driver-port.ts";
 import {
   isPending,
   isRejected,
@@ -27,7 +27,7 @@ export interface OperationStart {
   readonly kind: OperationKind;
   /** Version of the inputs of the call; see `MachineSnapshot.inputs`. */
   readonly inputs: string;
-  readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult | PendingOperation>>;
+  readonly run: (signal: AbortSignal) => Promise<CallOutcome>;
   /** Called once when the call has ended, and while it is throttled when the reason has changed. */
   readonly enqueue: () => void;
   /** With what the driver calls its cloud: calls with a credential that is refused are held back. Absent: they never are. */
@@ -69,7 +69,7 @@ export const launchLimitsOf = (settings: MachineSettings): LaunchLimits => ({
 });
 
 /** Failures are values, but a bug may throw: the call must end nevertheless. */
-async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): ReturnType<OperationStart["run"]> {
+async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Promise<CallOutcome> {
   try {
     return await call(signal);
   } catch (cause) {
@@ -87,20 +87,14 @@ interface Entry {
 }
 
 /** What the outcome of a call means for its class. An aborted call means nothing. */
-function launchOutcomeOf(
-  outcome: DriverOutcome<OperationResult | PendingOperation>,
-  signal: AbortSignal,
-): LaunchOutcome {
+function launchOutcomeOf(outcome: CallOutcome, signal: AbortSignal): LaunchOutcome {
   if (outcome.ok) return { kind: isPending(outcome.value) ? "accepted" : "success" };
   if (signal.aborted) return { kind: "ended" };
   const { code, message, retryAfterMs } = outcome.error;
   return { kind: "failure", backoff: { code, message }, retryAfterMs };
 }
 
-function circuitOutcomeOf(
-  outcome: DriverOutcome<OperationResult | PendingOperation>,
-  signal: AbortSignal,
-): CircuitOutcome {
+function circuitOutcomeOf(outcome: CallOutcome, signal: AbortSignal): CircuitOutcome {
   if (signal.aborted) return "inconclusive";
   if (outcome.ok) return {};
   return outcome.isOutsideDriver === true ? "inconclusive" : { error: outcome.error };

@@ -5,7 +5,7 @@ import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
 import type { MachineAction } from "../state/decision.ts";
 import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";
-import { isPending, type OperationKind, type OperationResult } from "../../model/operation.ts";
+import { isPending, type OperationKind } from "../../model/operation.ts";
 import type { Operations, OperationStart } from "./operations.ts";
 import type { Live } from "../../model/live.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
@@ -13,7 +13,6 @@ import { creationTimeoutMs } from "../../model/timeouts.ts";
 
 type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 
-/** Options of {@link createStarter}. */
 export interface StarterOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
@@ -31,15 +30,10 @@ const callOf: Readonly<Record<Exclude<OperationKind, "create">, keyof Calls>> = 
 };
 
 /** With what the driver of a class calls its cloud. */
-const credentialOf = ({
-  metadata,
-  provider = "",
-  secretRef,
-  credentialsSecretRef,
-}: MachineClass): NonNullable<OperationStart["credential"]> => ({
-  driver: provider,
-  secret: credentialsSecretRef?.name ?? secretRef?.name ?? "",
-  machineClass: metadata.name,
+const credentialOf = (machineClass: MachineClass): NonNullable<OperationStart["credential"]> => ({
+  driver: machineClass.provider ?? "",
+  secret: machineClass.credentialsSecretRef?.name ?? machineClass.secretRef?.name ?? "",
+  machineClass: machineClass.metadata.name,
 });
 
 /**
@@ -103,11 +97,7 @@ export function createStarter(
   };
 
   /** The machine was deleted, with its finalizer, while its VM was being created: the VM would be orphaned. */
-  const undoCreation = async (
-    call: VmCall,
-    { providerId = "" }: OperationResult,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const undoCreation = async (call: VmCall, providerId: string, signal: AbortSignal): Promise<void> => {
     const { machine } = call;
     const subject = { ...objectFields(machine), vm: providerId };
     const spec = { ...machine.spec, providerID: providerId };
@@ -142,7 +132,7 @@ export function createStarter(
       kind,
       run: (signal) => driver.ensureVm(creation, signal),
       ...(launch === undefined ? {} : { launch }),
-      undo: (result, signal) => undoCreation(call, result, signal),
+      undo: ({ providerId = "" }, signal) => undoCreation(call, providerId, signal),
     });
   };
 }

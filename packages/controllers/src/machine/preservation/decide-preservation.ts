@@ -58,18 +58,13 @@ function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now:
     );
   }
   actions.push(...forgotten);
+  const message = `Machine is no longer preserved: ${why}`;
   const { currentStatus, ...rest } = statusOf(machine);
   const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
   return {
     actions,
     ...(currentStatus === undefined ? {} : { status: { ...rest, currentStatus: kept } }),
-    because: [
-      {
-        type: "Normal",
-        reason: machineEventReasons.preservationStopped,
-        message: `Machine is no longer preserved: ${why}`,
-      },
-    ],
+    because: [{ type: "Normal", reason: machineEventReasons.preservationStopped, message }],
   };
 }
 
