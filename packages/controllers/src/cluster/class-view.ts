@@ -105,13 +105,16 @@ export function resolveNamedClass(
   return resolveContent(found, secrets, inputs, driver);
 }
 
+/** A Secret of a class, as far as it exists and was read. */
+interface FoundSecret {
+  readonly name: string;
+  readonly object: SecretObject | undefined;
+  readonly values: SecretValues | undefined;
+}
+
 function resolveContent(
   machineClass: MachineClass,
-  secrets: readonly {
-    readonly name: string;
-    readonly object: SecretObject | undefined;
-    readonly values: SecretValues | undefined;
-  }[],
+  secrets: readonly FoundSecret[],
   inputs: string,
   driver: Pick<MachineDriver, "missingDriver">,
 ): ResolvedClass {
@@ -141,24 +144,15 @@ function resolveContent(
     return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
   }
   const secret = readSecretValues(existing.map(({ values = {} }) => values));
-  const unmetPrecondition = problems.length > 0 ? invalid : notFound;
-  if (unmetPrecondition !== undefined)
-    return { view: { state: "usable", machineClass, unmetPrecondition }, inputs, secret, unread };
-  if (secret[userDataKey] === undefined) {
-    const names = secrets.map(({ name }) => `"${name}"`).join(", ");
-    const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`;
-    return {
-      view: {
-        state: "usable",
-        machineClass,
-        unmetPrecondition: { reason: machineEventReasons.invalidSecret, problem },
-      },
-      inputs,
-      secret,
-      unread,
-    };
-  }
-  return { view: { state: "usable", machineClass }, inputs, secret, unread };
+  const names = secrets.map(({ name }) => `"${name}"`).join(", ");
+  const withoutUserData = {
+    reason: machineEventReasons.invalidSecret,
+    problem: `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`,
+  };
+  const unmetPrecondition =
+    problems.length > 0 ? invalid : (notFound ?? (secret[userDataKey] === undefined ? withoutUserData : undefined));
+  const view = { state: "usable", machineClass, ...(unmetPrecondition && { unmetPrecondition }) } as const;
+  return { view, inputs, secret, unread };
 }
 
 /** Whether a class changed in fields that machines read. Its finalizers do not matter to machines. */

@@ -30,7 +30,6 @@ export interface SecretCache extends Informer<SecretObject> {
   read(names: readonly string[]): Promise<void>;
 }
 
-/** Options of {@link createSecretCache}. */
 export interface SecretCacheOptions extends Omit<InformerOptions<SecretObject, never>, "type" | "trim"> {
   readonly api: ApiClient;
   readonly namespace: string;

@@ -37,7 +37,6 @@ export interface Writer<T extends ApiObject> {
   delete(ref: ObjectRef, uid: string, resourceVersion?: string): Promise<void>;
 }
 
-/** Options of {@link createWriter}. */
 export interface WriterOptions<T extends ApiObject> {
   readonly api: ApiClient;
   readonly type: ResourceType;
@@ -51,13 +50,8 @@ export interface WriterOptions<T extends ApiObject> {
 }
 
 /** Makes a writer of objects of one kind. */
-export function createWriter<T extends ApiObject>({
-  api,
-  type,
-  store,
-  deletions,
-  refused,
-}: WriterOptions<T>): Writer<T> {
+export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Writer<T> {
+  const { api, type, store, deletions, refused } = options;
   /** Best effort: the next attempt shows again what is wrong. */
   const readAgain = async (ref: ObjectRef): Promise<void> => {
     try {

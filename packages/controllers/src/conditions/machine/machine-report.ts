@@ -60,12 +60,9 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
   const after = (ms: number, effect: string): Deadline | undefined =>
     at(since === undefined ? undefined : since + ms, effect);
   if (isDeleting(machine)) {
-    return machine.metadata.deletionTimestamp == null
-      ? undefined
-      : at(
-          drainWindow({ machine, settings, node: nodeOf(facts), startedAt: deletionStart(facts) }, now).deadline,
-          "remaining pods are deleted",
-        );
+    if (machine.metadata.deletionTimestamp == null) return undefined;
+    const drain = drainWindow({ machine, settings, node: nodeOf(facts), startedAt: deletionStart(facts) }, now);
+    return at(drain.deadline, "remaining pods are deleted");
   }
   switch (phaseOf(machine)) {
     case "":
@@ -104,17 +101,11 @@ function nextOf(
   now: Date,
 ): MachineReport["next"] {
   if (hold !== undefined) {
-    return {
-      controller: "Nothing: VM, node and object are kept until the deletion is confirmed or undone.",
-      person: `${hold.remedy}.`,
-    };
+    const controller = "Nothing: VM, node and object are kept until the deletion is confirmed or undone.";
+    return { controller, person: `${hold.remedy}.` };
   }
-  if (problems.length > 0 && !isDeleting(facts.machine)) {
-    return {
-      controller: "No VM is created while the spec is invalid.",
-      person: "Fix the fields listed as problems.",
-    };
-  }
+  if (problems.length > 0 && !isDeleting(facts.machine))
+    return { controller: "No VM is created while the spec is invalid.", person: "Fix the fields listed as problems." };
   const phase = isDeleting(facts.machine) ? "Terminating" : phaseOf(facts.machine);
   const { controller, person } = phase === undefined ? unknownPhase : phaseGuide[phase];
   const deadline = deadlineOf(facts, now);

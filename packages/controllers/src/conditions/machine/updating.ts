@@ -34,24 +34,12 @@ export const updating: ConditionOf = (facts) => {
   const condition = findCondition(nodeConditionsOf(facts), nodeConditionTypes.inPlaceUpdate);
   const { reason = "", message, lastTransitionTime } = condition ?? {};
   const phase = phaseOf(facts.machine);
-  if (reason === inPlaceUpdateReasons.updateFailed || phase === "InPlaceUpdateFailed") {
-    return newCondition(
-      types.updating,
-      "True",
-      reasons.inPlaceUpdateFailed,
-      failureText(facts, message),
-      lastTransitionTime,
-    );
-  }
+  const is = (why: string, text: string) => newCondition(types.updating, "True", why, text, lastTransitionTime);
+  if (reason === inPlaceUpdateReasons.updateFailed || phase === "InPlaceUpdateFailed")
+    return is(reasons.inPlaceUpdateFailed, failureText(facts, message));
   if (updatingStages.has(reason) || phase === "InPlaceUpdating") {
     const stage = updatingStages.has(reason) ? `, stage: ${reason}` : "";
-    return newCondition(
-      types.updating,
-      "True",
-      reasons.inPlaceUpdating,
-      `In-place update in progress${stage}`,
-      lastTransitionTime,
-    );
+    return is(reasons.inPlaceUpdating, `In-place update in progress${stage}`);
   }
   return newCondition(types.updating, "False", reasons.notUpdating);
 };
