@@ -65,15 +65,9 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
       entry.failures = 0;
     } else {
       const { code, message, retryAfterMs } = outcome.error;
-      const failure = {
-        state: "failed",
-        code,
-        message,
-        retryAfterMs,
-        failures: ++entry.failures,
-        endedAtMs: clock.monotonicMs(),
-      } as const;
-      entry.answer = { ...failure, isReported: entry.reportedText === textOf(failure) };
+      const isReported = entry.reportedText === textOf(outcome.error);
+      const ended = { failures: ++entry.failures, endedAtMs: clock.monotonicMs() };
+      entry.answer = { state: "failed", code, message, retryAfterMs, isReported, ...ended };
     }
     enqueue();
   };

@@ -29,7 +29,6 @@ export function outageUntil(
   return last === undefined ? undefined : last + outageWindowMs;
 }
 
-/** What {@link createOutageWatch} needs. */
 export interface OutageWatchOptions {
   readonly machines: Pick<ReadonlyStore<Machine>, "subscribe">;
   readonly zoneOf: (machine: Machine) => string | undefined;
@@ -118,14 +117,10 @@ function createAreas() {
  * Detects that many machines become Unknown at once, in the namespace and in each zone. Everything follows from the objects, so a restart changes nothing. The
  * beginning of an outage is logged once.
  */
-export function createOutageWatch({
-  machines,
-  zoneOf,
-  rule,
-  clock,
-  log,
-  onEnd,
-}: OutageWatchOptions): (machine: Machine, now: number) => OutageView | undefined {
+export function createOutageWatch(
+  options: OutageWatchOptions,
+): (machine: Machine, now: number) => OutageView | undefined {
+  const { machines, zoneOf, rule, clock, log, onEnd } = options;
   const areas = createAreas();
   const contributions = new Map<string, Contribution>();
 

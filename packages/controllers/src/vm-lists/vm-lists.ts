@@ -59,10 +59,7 @@ const suggestsOrphan = (old: Machine | undefined, current: Machine | undefined):
   (current === undefined && old !== undefined && !hasId(old)) || (isOutOfRange(current) && !isOutOfRange(old));
 
 /** Calls `listener` with the class of each machine whose change suggests a VM without a machine. */
-function onLikelyOrphan(
-  { caches, namespace }: ControllerContext,
-  listener: (machineClass: MachineClass) => void,
-): void {
+function onLikelyOrphan({ caches, namespace }: ControllerContext, listener: (found: MachineClass) => void): void {
   caches.machines.store.subscribe((old, current) => {
     if (!suggestsOrphan(old, current)) return;
     const name = (current ?? old)?.spec.class?.name ?? "";
