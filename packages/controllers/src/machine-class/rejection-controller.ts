@@ -3,15 +3,12 @@ import {
   formatProblems,
   type MachineClass,
   type MachineSet,
-  machineClassResource,
   validateMachineClass,
 } from "@millwright/core";
-import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
-import { carryOut } from "../cluster/carry-out.ts";
+import { type Controller, createController, keyOf, objectFields, watchTriggers } from "@millwright/kube";
 import { isClassChange } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { createWriter } from "../cluster/writer.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 
 /** Why no machine of a class can be created, from the class alone: its Secrets are read when a machine needs them. */
@@ -35,9 +32,8 @@ export function createClassRejectionController(
   context: ControllerContext,
   driver: Pick<MachineDriver, "missingDriver" | "rejectionOf">,
 ): Controller {
-  const { caches, namespace, control, clock, random, log, events } = context;
+  const { caches, namespace, clock, random, log, events } = context;
   const { store } = caches.classes;
-  const writer = createWriter({ api: control, type: machineClassResource, store });
   /** The last report by UID of the class. */
   const reported = new Map<string, string>();
 
@@ -65,15 +61,11 @@ export function createClassRejectionController(
         return { done: true };
       }
       reported.set(uid, message);
-      const reason = { type: "Warning", reason: eventReasons.invalidMachineClass, message } as const;
+      const event = { type: "Warning", reason: eventReasons.invalidMachineClass, message } as const;
       const owners = [...caches.deployments.store.list(namespace), ...caches.sets.store.list(namespace)];
-      for (const owner of owners.filter(refersTo(name))) events.record(owner, reason);
-      return carryOut({ actions: [], because: [reason] }, async () => undefined, {
-        object: machineClass,
-        writer,
-        events,
-        log,
-      });
+      for (const object of [...owners.filter(refersTo(name)), machineClass]) events.record(object, event);
+      log("warn", event.reason, { ...objectFields(machineClass), because: message });
+      return { done: true };
     },
   });
   watchTriggers({
