@@ -1,5 +1,5 @@
 import type { Budget, Pod } from "../model/node-objects.ts";
-import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
+import { type BudgetVerdict, budgetsOf, judgeBudgets, nameOf } from "./budget-verdict.ts";
 import type { EvictionView } from "@millwright/kube";
 
 /** Tracks the disruptions that budgets allow, so that a reconcile requests no more evictions than can succeed. */
@@ -29,12 +29,9 @@ export function createBudgetRoom(
       const [budget] = budgetsOf(pod, budgets);
       if (budget === undefined || !isCounted(budget)) return verdict;
       if ((left.get(budget) ?? 0) <= 0) {
-        const name = `${budget.metadata.namespace ?? ""}/${budget.metadata.name}`;
-        return {
-          state: "waiting",
-          budgets: [name],
-          message: `PodDisruptionBudget ${name} allows no further disruptions`,
-        };
+        const name = nameOf(budget);
+        const message = `PodDisruptionBudget ${name} allows no further disruptions`;
+        return { state: "waiting", budgets: [name], message };
       }
       use(budget);
       return verdict;

@@ -14,7 +14,8 @@ export type BudgetVerdict =
       readonly message: string;
     };
 
-const nameOf = ({ metadata }: Budget): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+/** Namespace and name of a budget. */
+export const nameOf = ({ metadata }: Budget): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
 /** The budgets that select a pod. */
 export const budgetsOf = (pod: Pod, budgets: readonly Budget[]): readonly Budget[] =>
@@ -120,12 +121,8 @@ function judgeBudget(pod: Pod, budget: Budget): BudgetVerdict {
   const isObserved = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   if (!isObserved && countFailure(budget) === undefined) return { state: "free" };
   if (impossibility !== undefined) {
-    const { why, remedy } = impossibility;
-    return {
-      state: "misconfigured",
-      budgets: [name],
-      message: `PodDisruptionBudget ${name} can never be met: ${why}; ${remedy}`,
-    };
+    const message = `PodDisruptionBudget ${name} can never be met: ${impossibility.why}; ${impossibility.remedy}`;
+    return { state: "misconfigured", budgets: [name], message };
   }
   const { desiredHealthy = 0, currentHealthy = 0 } = status;
   const missing = Math.max(1, desiredHealthy + 1 - currentHealthy);

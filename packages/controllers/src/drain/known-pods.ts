@@ -14,13 +14,7 @@ export type PodCache = Pick<Informer<Pod>, "resourceVersion" | "isCurrent" | "co
  * Knows of each drain whether the cache of pods is newer than the cordon. The resource versions of Nodes and Pods are compared, which are revisions of the same etcd; where they are not
  * numbers, only a list of the node's pods confirms it. Kept in memory only: after a restart the cache is new.
  */
-export interface PodKnowledge {
-  of(machine: string, node: Node): KnownPods;
-  /** Records the node of a machine's drain; `undefined`: it is not draining. */
-  note(machine: string, node: Node | undefined): void;
-  /** A list of the node's pods that was requested after the cordon is in the cache. */
-  confirm(machine: string): void;
-}
+export type PodKnowledge = ReturnType<typeof createPodKnowledge>;
 
 /** A cordoned node that is being drained. */
 interface Cordon {
@@ -34,10 +28,10 @@ interface Cordon {
 const SHORT_LOSS_MS = 10_000;
 
 /** Makes a {@link PodKnowledge} of no drain. */
-export function createPodKnowledge(pods: PodCache): PodKnowledge {
+export function createPodKnowledge(pods: PodCache) {
   const cordons = new Map<string, Cordon>();
   return {
-    of(machine, { metadata, spec }) {
+    of(machine: string, { metadata, spec }: Node): KnownPods {
       const known = cordons.get(machine);
       const cordon = known?.nodeUid === metadata.uid ? known : undefined;
       // No pod is bound after the cordon, so a list stays complete while watches end again and again.
@@ -49,14 +43,16 @@ export function createPodKnowledge(pods: PodCache): PodKnowledge {
       const since = (cordon ?? metadata).resourceVersion;
       return (compareResourceVersions(pods.resourceVersion(), since) ?? -1) >= 0 ? "complete" : "unconfirmed";
     },
-    note(machine, node) {
+    /** Records the node of a machine's drain; `undefined`: it is not draining. */
+    note(machine: string, node: Node | undefined): void {
       if (node?.spec?.unschedulable !== true) cordons.delete(machine);
       else if (cordons.get(machine)?.nodeUid !== node.metadata.uid || !cordons.has(machine)) {
         const { uid, resourceVersion } = node.metadata;
         cordons.set(machine, { nodeUid: uid, resourceVersion, isConfirmed: false });
       }
     },
-    confirm(machine) {
+    /** A list of the node's pods that was requested after the cordon is in the cache. */
+    confirm(machine: string): void {
       const cordon = cordons.get(machine);
       if (cordon !== undefined) cordon.isConfirmed = true;
     },

@@ -13,18 +13,7 @@ export interface VolumeIdLookup {
   readonly enqueue: () => void;
 }
 
-/** Caches the ids of PersistentVolumes: one lookup for all volumes of a node, in the background, and one result per volume. */
-export interface VolumeIds {
-  /** The id by which nodes report the volume, `null` for one of another infrastructure, `undefined` when it is unknown. */
-  idOf(driver: string, volume: string): string | null | undefined;
-  /** Until when a drain waits for the id, wall clock in milliseconds: in the past when it is known, or will not be; `undefined` when it was not requested. */
-  waitUntil(driver: string, volume: string): number | undefined;
-  lookUp(driver: string, lookup: VolumeIdLookup): void;
-  /** The volume is deleted. */
-  forget(volume: string): void;
-  /** Aborts the lookups in flight; resolves when they have ended. */
-  close(): Promise<void>;
-}
+export type VolumeIds = ReturnType<typeof createVolumeIds>;
 
 /** A drain waits at most this long for a driver; then it uses the handle of the volume, milliseconds. */
 const ANSWER_MS = 10_000;
@@ -38,8 +27,8 @@ type Entry =
   | { readonly state: "known"; readonly id: string | null }
   | { readonly state: "failed"; readonly retryAtMs: number };
 
-/** Makes an empty {@link VolumeIds}. A restart repeats the lookups. */
-export function createVolumeIds(clock: Clock): VolumeIds {
+/** Caches the ids of PersistentVolumes: one lookup for all volumes of a node, in the background, and one result per volume. A restart repeats the lookups. */
+export function createVolumeIds(clock: Clock) {
   /** By volume, then by driver: a deleted volume is removed with all ids. */
   const entries = new Map<string, Map<string, Entry>>();
   const running = new Set<Promise<void>>();
@@ -64,25 +53,29 @@ export function createVolumeIds(clock: Clock): VolumeIds {
   };
 
   return {
-    idOf(driver, volume) {
+    /** The id by which nodes report the volume, `null` for one of another infrastructure, `undefined` when it is unknown. */
+    idOf(driver: string, volume: string): string | null | undefined {
       const entry = entries.get(volume)?.get(driver);
       return entry?.state === "known" ? entry.id : undefined;
     },
-    waitUntil(driver, volume) {
+    /** Until when a drain waits for the id, wall clock in milliseconds: in the past when it is known, or will not be; `undefined` when it was not requested. */
+    waitUntil(driver: string, volume: string): number | undefined {
       const entry = entries.get(volume)?.get(driver);
       if (entry?.state === "pending") return wallTimeOf(clock, entry.untilMs);
       const isOutdated = entry?.state === "failed" && clock.monotonicMs() >= entry.retryAtMs;
       return entry === undefined || isOutdated ? undefined : 0;
     },
-    lookUp(driver, lookup) {
+    lookUp(driver: string, lookup: VolumeIdLookup): void {
       if (closing.signal.aborted) return;
       const untilMs = clock.monotonicMs() + ANSWER_MS;
       for (const volume of lookup.volumes) set(driver, volume, { state: "pending", untilMs });
       const promise = lookUpAll(driver, lookup).finally(() => running.delete(promise));
       running.add(promise);
     },
-    forget: (volume) => void entries.delete(volume),
-    async close() {
+    /** The volume is deleted. */
+    forget: (volume: string): void => void entries.delete(volume),
+    /** Aborts the lookups in flight; resolves when they have ended. */
+    async close(): Promise<void> {
       closing.abort(new Error("the controller is stopping"));
       await Promise.allSettled(running);
     },

@@ -5,25 +5,11 @@ import type { CapacityAnswer } from "./decide-capacity.ts";
 
 /** A lookup to start. */
 export interface CapacityLookup {
-  /** Version of the inputs; see {@link CapacityLookups.answerTo}. */
+  /** Version of the inputs: of the class and its secrets. */
   readonly inputs: string;
   readonly lookUp: (signal: AbortSignal) => Promise<DriverOutcome<NodeTemplate>>;
   /** Called once when the lookup has ended. */
   readonly enqueue: () => void;
-}
-
-/** Driver lookups of capacity, at most one at a time per class, and their last results. */
-export interface CapacityLookups {
-  /** The result for these inputs: version of the class and its secrets. */
-  answerTo(uid: string, inputs: string): CapacityAnswer;
-  /** Starts a lookup, unless one of the class is in progress. */
-  start(uid: string, lookup: CapacityLookup): void;
-  /** The failure has been reported; it is reported again only when its message changes. */
-  markReported(uid: string): void;
-  /** The class is deleted. */
-  forget(uid: string): void;
-  /** Aborts lookups; resolves when they have ended. */
-  close(): Promise<void>;
 }
 
 type FailedAnswer = CapacityAnswer & { readonly state: "failed" };
@@ -46,8 +32,8 @@ const mostAtOnce = 4;
 
 const textOf = ({ code, message }: Pick<FailedAnswer, "code" | "message">): string => `${code}: ${message}`;
 
-/** Runs driver calls about classes outside of the queue: a call may take minutes and must not block a worker. A restart repeats lookups whose results are not stored. */
-export function createCapacityLookups(clock: Clock): CapacityLookups {
+/** Runs driver calls about classes outside of the queue, at most one at a time per class, and keeps their last results: a call may take minutes and must not block a worker. A restart repeats lookups whose results are not stored. */
+export function createCapacityLookups(clock: Clock) {
   const entries = new Map<string, Entry>();
   const running = new Set<Promise<void>>();
   const limit = createInFlightLimit(mostAtOnce);
@@ -79,14 +65,16 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
   };
 
   return {
-    answerTo(uid, inputs) {
+    /** The result for these inputs. */
+    answerTo(uid: string, inputs: string): CapacityAnswer {
       const entry = entries.get(uid);
       if (entry === undefined) return { state: "notRequested" };
       // Its result is obsolete, but it has to end before the next one starts.
       if (entry.answer.state === "inProgress") return entry.answer;
       return entry.inputs === inputs ? answerOf(entry.answer) : { state: "notRequested" };
     },
-    start(uid, lookup) {
+    /** Starts a lookup, unless one of the class is in progress. */
+    start(uid: string, lookup: CapacityLookup): void {
       const known = entries.get(uid);
       if (isClosed || known?.answer.state === "inProgress") return;
       const entry: Entry = {
@@ -100,17 +88,20 @@ export function createCapacityLookups(clock: Clock): CapacityLookups {
       const ended = run(uid, entry, lookup).finally(() => running.delete(ended));
       running.add(ended);
     },
-    markReported(uid) {
+    /** The failure has been reported; it is reported again only when its message changes. */
+    markReported(uid: string): void {
       const entry = entries.get(uid);
       if (entry?.answer.state !== "failed") return;
       entry.reportedText = textOf(entry.answer);
       entry.answer = { ...entry.answer, isReported: true };
     },
-    forget(uid) {
+    /** The class is deleted. */
+    forget(uid: string): void {
       entries.get(uid)?.abort.abort(new Error("the class is deleted"));
       entries.delete(uid);
     },
-    async close() {
+    /** Aborts lookups; resolves when they have ended. */
+    async close(): Promise<void> {
       isClosed = true;
       for (const { abort } of entries.values()) abort.abort(new Error("the process is stopping"));
       await Promise.all(running);
