@@ -3,9 +3,9 @@ import type { MachineClass } from "@millwright/core";
 import {
   type ApiClient,
   createInformer,
+  ignoreNotFound,
   type Informer,
   type InformerOptions,
-  isNotFound,
   secretResource,
   trimObject,
 } from "@millwright/kube";
@@ -63,15 +63,11 @@ export function createSecretCache({ classes, ...options }: SecretCacheOptions): 
     return own !== undefined && own.digest === storedOf(name)?.digest ? own.values : undefined;
   };
   const readOne = async (name: string, uid: string | undefined): Promise<void> => {
-    try {
-      const secret = await api.get<SecretObject>(secretResource, { namespace, name });
-      // The Secret may be unused by now.
-      if (isNeeded(name)) held.set(name, { digest: digestOf(secret.data), values: secret.data ?? {} });
-      informer.store.applyWrite(secret);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      informer.store.applyDelete({ namespace, name, uid });
-    }
+    const secret = await ignoreNotFound(api.get<SecretObject>(secretResource, { namespace, name }));
+    if (secret === undefined) return informer.store.applyDelete({ namespace, name, uid });
+    // The Secret may be unused by now.
+    if (isNeeded(name)) held.set(name, { digest: digestOf(secret.data), values: secret.data ?? {} });
+    informer.store.applyWrite(secret);
   };
 
   classes.store.subscribe((old) => {
