@@ -114,10 +114,11 @@ export function canaryGates(
   const replicas = deployment.spec.replicas ?? 0;
   if (replicas === 0) return { mayStart: true, maxNew: 0, steps: "ahead" };
   const failure = canaryFailureOf(newSet?.set);
+  const isPassed = rollout.passed === deployment.metadata.annotations?.[annotationKeys.canarySteps];
   const stop = (maxNew: number, hold: string, requeueAt?: Date): RolloutGates => ({
     mayStart: true,
     maxNew,
-    steps: "ahead",
+    steps: isPassed ? "passed" : "ahead",
     holds: [hold],
     ...(requeueAt === undefined ? {} : { requeueAt }),
   });
@@ -128,8 +129,7 @@ export function canaryGates(
       `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
     );
   }
-  if (rollout.passed === deployment.metadata.annotations?.[annotationKeys.canarySteps])
-    return { mayStart: true, steps: "passed" };
+  if (isPassed) return { mayStart: true, steps: "passed" };
   const serving = newSet === undefined ? [] : availableMachines(newSet);
   const continued = continuedAfter(deployment, rollout);
   for (const [index, step] of steps.entries()) {
