@@ -288,4 +288,4 @@ export type { MachinePhase } from "./wire/phases.ts";
 export { requiredPermissions, requiredRoles } from "./wire/required-permissions.ts";
 export type { RequiredPermission, PermissionsRole } from "./wire/required-permissions.ts";
 export { bootstrapToken, containsPlaceholder, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
-export { interruptionTaints, taintEffects, taintKeys } from "./wire/taints.ts";
+export { interruptionTaints, isStartupTaint, taintEffects, taintKeys } from "./wire/taints.ts";

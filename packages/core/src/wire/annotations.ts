@@ -59,6 +59,11 @@ export const annotationKeys = {
   /** Ours, Machine or MachineClass: JSON list of rules of an ordered drain; see `readDrainRules`. Written by users, read by the drain. */
   drainRules: "machine.millwright.dev/drain-rules",
   /**
+   * Ours, Machine, from `spec.template.metadata.annotations` of its MachineDeployment: keys of further startup taints with commas between them, such as
+   * `node.cilium.io/agent-not-ready`. The machine is not Running for the first time while its Node has one. Written by users, read by the machine controller.
+   */
+  startupTaints: "machine.millwright.dev/startup-taints",
+  /**
    * Ours, MachineDeployment: how many unhealthy machines may be remediated at the same time; a whole number, or a percentage of its machines,
    * rounded down but at least 1; 0 disables remediation. Written by users, read by the machine controller.
    */

@@ -1,3 +1,5 @@
+import { annotationKeys } from "./annotations.ts";
+
 /** Keys of node taints. Source: MCM, `pkg/util/provider/machineutils/utils.go`. */
 export const taintKeys = {
   /** `NoSchedule`, removed by Gardener's resource manager: a Pending machine stays Pending until then. Read by the machine controller. */
@@ -24,6 +26,16 @@ export const taintKeys = {
 } as const;
 
 /**
+ * Prefixes of the keys of startup taints: a machine is not Running for the first time while its Node has one. Read by the machine controller.
+ */
+const startupTaintPrefixes = {
+  /** Set by kubelets and by the Node Readiness Controller, which removes it. Source: sigs.k8s.io/node-readiness-controller, `spec.taint.key` of a NodeReadinessRule. */
+  nodeReadiness: "readiness.k8s.io/",
+  /** Set by kubelets, removed by any agent; the cluster autoscaler takes such a Node for one that starts. Source: github.com/kubernetes/autoscaler, `cluster-autoscaler/utils/taints`. */
+  clusterAutoscaler: "startup-taint.cluster-autoscaler.kubernetes.io/",
+} as const;
+
+/**
  * Taints by which node-termination handlers report that the cloud reclaims the VM of a node, with the shortest notice that the cloud gives, milliseconds. Read by the machine controller.
  * Sources: github.com/aws/aws-node-termination-handler (`pkg/node/node.go` SpotInterruptionTaint, set with `taintNode`),
  * github.com/GoogleCloudPlatform/k8s-node-termination-handler (flag `--taint`), github.com/maksim-paskal/aks-node-termination-handler (flag `-taint.node`).
@@ -40,3 +52,22 @@ export const taintEffects = {
   preferNoSchedule: "PreferNoSchedule",
   noExecute: "NoExecute",
 } as const;
+
+type Annotations = Readonly<Record<string, string>> | undefined;
+
+/** The keys that a machine lists in {@link annotationKeys.startupTaints}, whether or not they are valid. */
+export function listedStartupTaints(annotations: Annotations): readonly string[] {
+  const text = annotations?.[annotationKeys.startupTaints]?.trim() ?? "";
+  return text === "" ? [] : text.split(",").map((key) => key.trim());
+}
+
+/**
+ * Whether a taint is a startup taint: an agent removes it once the Node can run pods.
+ *
+ * @param annotations those of the machine, which may list further keys
+ */
+export const isStartupTaint = ({ key }: { readonly key: string }, annotations: Annotations): boolean =>
+  key === taintKeys.uninitialized ||
+  key === taintKeys.criticalComponentsNotReady ||
+  Object.values(startupTaintPrefixes).some((prefix) => key.startsWith(prefix)) ||
+  listedStartupTaints(annotations).includes(key);

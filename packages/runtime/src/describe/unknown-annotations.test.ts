@@ -10,9 +10,16 @@ const notesOf = (...keys: readonly string[]) =>
 
 it("reports unknown names under our prefix, and no others", () => {
   expect(unknownAnnotations("MachineDeployment", { name: "pool" })).toEqual([]);
-  expect(notesOf(...Object.values(annotationKeys), "example.com/canary-steps")).toEqual([]);
+  const others = Object.values(annotationKeys).filter((key) => key !== annotationKeys.startupTaints);
+  expect(notesOf(...others, "example.com/canary-steps")).toEqual([]);
   expect(notesOf("machine.millwright.dev/canary-setps")).toEqual([
     'MachineDeployment "pool" has annotation machine.millwright.dev/canary-setps, which is unknown and has no effect; check its spelling',
+  ]);
+});
+
+it("reports an annotation that belongs to the template, and where it has an effect", () => {
+  expect(notesOf(annotationKeys.startupTaints)).toEqual([
+    'MachineDeployment "pool" has annotation machine.millwright.dev/startup-taints, which has no effect there; write it into spec.template.metadata.annotations',
   ]);
 });
 

@@ -173,6 +173,14 @@ describe("validateMachineDeployment", () => {
     ]);
   });
 
+  it("names the field of a list of startup taints that cannot be read, and what it must contain", () => {
+    const annotations = { "machine.millwright.dev/startup-taints": "gpu=pending:NoSchedule" };
+    const template = { metadata: { labels: { name: "w" }, annotations }, spec: good.template.spec };
+    const [problem] = problems({ template });
+    expect(problem?.path).toBe("spec.template.metadata.annotations[machine.millwright.dev/startup-taints]");
+    expect(problem?.message).toContain("must list keys of taints without value and effect");
+  });
+
   it("reports all problems in the order of the fields", () => {
     const found = validateMachineDeployment({
       metadata: { name: "d" },

@@ -1,4 +1,5 @@
 import { annotationKeys } from "../../wire/annotations.ts";
+import { listedStartupTaints } from "../../wire/taints.ts";
 import type { MachineSpec } from "../kinds/machine-spec.ts";
 import type { Machine } from "../kinds/machine.ts";
 import type { Taint } from "../kinds/node-template.ts";
@@ -27,6 +28,7 @@ export function validateMachine(machine: Machine): readonly FieldProblem[] {
   return [
     ...machineNameProblems(machine.metadata.name),
     ...drainRuleProblems(machine.metadata),
+    ...startupTaintProblems(machine.metadata.annotations, "metadata.annotations"),
     ...machineSpecProblems(machine.spec, "spec"),
   ];
 }
@@ -37,6 +39,19 @@ function drainRuleProblems({ annotations }: Machine["metadata"]): readonly Field
   if (text === undefined) return [];
   const result = readDrainRules(text, joinPath("metadata.annotations", annotationKeys.drainRules));
   return result.ok ? [] : result.problems;
+}
+
+/**
+ * Problems of the annotation that lists the keys of startup taints; empty without it.
+ *
+ * @param path that of the annotations of a machine or template
+ */
+export function startupTaintProblems(annotations: Machine["metadata"]["annotations"], path: string): FieldProblem[] {
+  const wrong = listedStartupTaints(annotations).find((key) => labelKeyProblem(key) !== undefined);
+  if (wrong === undefined) return [];
+  const example = "node.cilium.io/agent-not-ready,example.com/gpu";
+  const message = `must list keys of taints without value and effect, such as ${example}; ${quoted(wrong)} is not a key`;
+  return [{ path: joinPath(path, annotationKeys.startupTaints), message, kind: "invalid" }];
 }
 
 /** Problems of the specification of a machine, in a machine or in a template. */

@@ -3,7 +3,7 @@ import type { FieldProblem } from "../problems/field-problem.ts";
 import type { LabelSelector } from "../values/label-selector-schema.ts";
 import { parseLabelSelector, selectsEverything, unmetRequirements } from "../values/label-selector.ts";
 import { metadataProblems } from "./validate-fields.ts";
-import { machineSpecProblems } from "./validate-machine.ts";
+import { machineSpecProblems, startupTaintProblems } from "./validate-machine.ts";
 
 /**
  * Problems of a selector and the template whose machines it must select. A missing selector is a problem (it crashes MCM),
@@ -18,6 +18,7 @@ export function selectionProblems(
   return [
     ...selectorProblems(selector, template, `${path}.selector`),
     ...metadataProblems(template.metadata, `${path}.template.metadata`),
+    ...startupTaintProblems(template.metadata?.annotations, `${path}.template.metadata.annotations`),
     ...machineSpecProblems(template.spec, `${path}.template.spec`),
   ];
 }
