@@ -16,6 +16,7 @@ import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./state/run-steps.ts";
 import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
+import { awaitedStartupOf } from "../model/startup-taint.ts";
 import { statusOf } from "../model/status-change.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
@@ -130,12 +131,16 @@ function firstPatch(snapshot: MachineSnapshot): object {
 const decideFailedInitialization = (snapshot: MachineSnapshot, now: Date): MachineDecision =>
   snapshot.operation?.state === "running" ? nothing : decideInitialization(snapshot, now);
 
+/** Sets the startup taints of the template, without which the machine is not Running. */
+const decideStartup = (snapshot: MachineSnapshot): MachineDecision =>
+  awaitedStartupOf(snapshot.machine, snapshot.node) === undefined ? nothing : decideNodeSync(snapshot);
+
 /** The node may be healthy although the driver fails to report its VM (row 6 of the phase transitions), unless the VM is known to be uninitialized. */
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
     return runSteps(snapshot, now, [decideCreation, decidePreservation]);
-  return runSteps(snapshot, now, [decideHealth, decideCreation, decidePreservation]);
+  return runSteps(snapshot, now, [decideHealth, decideCreation, decideStartup, decidePreservation]);
 }
 
 /**

@@ -37,7 +37,7 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
       "Fix what the last operation names: credentials, quota, a field of the MachineClass. The creation is then retried. Or delete the machine.",
   },
   Running: {
-    cause: "The Node is ready and none of its conditions is bad.",
+    cause: "The Node is ready and none of its conditions is bad. Startup taints that it gets later change nothing.",
     controller:
       "Keeps labels, annotations, taints and virtual capacity of the Node in sync with the template, and checks its health.",
     person: "Nothing is needed. Deleting the machine or its Node replaces it.",
@@ -72,8 +72,9 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   InPlaceUpdateSuccessful: {
     cause: "The agent on the Node reported success.",
     controller:
-      "Waits for the Node to be healthy; the machine is then Running. After the health timeout it is Failed and replaced.",
-    person: "Nothing is needed while the Node becomes ready.",
+      "Waits for the Node to be healthy and without startup taint; the machine is then Running. While it is not healthy, the machine is Failed and replaced after the health timeout.",
+    person:
+      "Nothing is needed while the Node becomes ready. If a startup taint stays, check the agent that removes it.",
   },
   InPlaceUpdateFailed: {
     cause: "The agent on the Node reported a failure, or did not report in time.",

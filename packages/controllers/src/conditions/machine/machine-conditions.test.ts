@@ -133,7 +133,18 @@ describe("Ready", () => {
         }),
       }),
       testNow,
-      "False NotReady * CriticalComponentsReady: Waiting for taint node.gardener.cloud/critical-components-not-ready to be removed from the Node",
+      "False NotReady * CriticalComponentsReady: Waiting for startup taint node.gardener.cloud/critical-components-not-ready:NoSchedule to be removed from Node node",
+    ],
+    [
+      "of a node that is to get a startup taint",
+      facts(
+        aMachine(running, inPhase("Pending"), lastly("Create", "Processing", "x"), {
+          spec: { nodeTemplate: { spec: { taints: [{ key: "readiness.k8s.io/cni", effect: "NoSchedule" }] } } },
+        }),
+        { node: itsNode({ status: { conditions: kubelet } }) },
+      ),
+      testNow,
+      "False NotReady * CriticalComponentsReady: Waiting for startup taint readiness.k8s.io/cni:NoSchedule to be set on Node node",
     ],
     [
       "of a running machine that has the taint of critical components",

@@ -1,13 +1,8 @@
-import {
-  clusterApiReasons as reasons,
-  machineConditionTypes as types,
-  nodeConditionTypes,
-  phaseOf,
-} from "@millwright/core";
+import { clusterApiReasons as reasons, machineConditionTypes as types, nodeConditionTypes } from "@millwright/core";
 import type { DerivedCondition, Severity } from "../derived-condition.ts";
 import { findCondition } from "@millwright/kube";
 import { summary, type SummaryPart } from "../summary.ts";
-import { startupTaintOf } from "../../model/startup-taint.ts";
+import { awaitedStartupOf } from "../../model/startup-taint.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
@@ -34,10 +29,10 @@ const expectedGone: ReadonlySet<string> = new Set([
 ]);
 
 function criticalComponents(facts: MachineFacts): DerivedCondition | undefined {
-  const taint = startupTaintOf(nodeOf(facts));
-  if (taint === undefined || phaseOf(facts.machine) !== "Pending") return undefined;
-  const message = `Waiting for taint ${taint.key} to be removed from the Node`;
-  return newCondition(types.criticalComponentsReady, "False", reasons.nodeNotReady, message);
+  const awaited = awaitedStartupOf(facts.machine, nodeOf(facts));
+  return awaited === undefined
+    ? undefined
+    : newCondition(types.criticalComponentsReady, "False", reasons.nodeNotReady, `Waiting for ${awaited}`);
 }
 
 /** Since when a node has been ready, else since when the machine is in its phase. */

@@ -76,8 +76,74 @@ describe("a healthy node", () => {
     expect(decision.requeueAfterMs).toBe(600_001);
   });
 
+  const startupTaints = [
+    "readiness.k8s.io/cni",
+    "startup-taint.cluster-autoscaler.kubernetes.io/gpu",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "example.com/listed",
+  ];
+  const listing = annotated({ [annotationKeys.startupTaints]: "example.com/listed" });
+  const tainted = (key: string, effect = "NoSchedule") =>
+    itsNode({
+      status: { conditions: healthy },
+      spec: {
+        taints: [
+          { key: "a", effect },
+          { key, effect },
+        ],
+      },
+    });
+
+  it.each(startupTaints.flatMap((key) => [`${key}:NoSchedule`, `${key}:NoExecute`]))(
+    "does not make a machine Running for the first time, from whichever phase, while its node has %s",
+    (text) => {
+      const [key = "", effect] = text.split(":");
+      for (const phase of ["Pending", "CrashLoopBackOff", "Failed"] as const) {
+        const machine = aMachine(withVm, inPhase(phase), listing, lastly("Create", "Failed", "no luck"));
+        expect(phaseOf(decide({ machine, node: tainted(key, effect) })) || phase).toBe(phase);
+        expect(phaseOf(decide({ machine, node: tainted("b", effect) }))).toBe("Running");
+      }
+    },
+  );
+
+  it("does not make an updated machine Running while its node has a startup taint, and never Failed because of it", () => {
+    const machine = aMachine(withVm, inPhase("InPlaceUpdateSuccessful"), lastly("InPlaceUpdate", "Successful", "x"));
+    for (const now of [testNow, later(86_400_000)])
+      expect(decide({ machine, node: tainted("readiness.k8s.io/cni") }, now).status?.currentStatus?.phase).toBe(
+        "InPlaceUpdateSuccessful",
+      );
+    expect(phaseOf(decide({ machine, node: nodeWith(healthy) }))).toBe("Running");
+  });
+
+  it.each(["Running", "Unknown"] as const)(
+    "is and becomes Running from %s whatever startup taint comes later",
+    (phase) => {
+      const machine = aMachine(withVm, inPhase(phase), lastly("HealthCheck", "Processing", "x"));
+      for (const now of [testNow, later(86_400_000)]) {
+        const { status, because } = decide({ machine, node: tainted("readiness.k8s.io/cni") }, now);
+        expect(status?.currentStatus?.phase).toBe("Running");
+        expect(because.filter(({ type }) => type === "Warning")).toEqual([]);
+      }
+    },
+  );
+
+  it("waits for a startup taint of the template that its node is to get", () => {
+    const taint = { key: "readiness.k8s.io/cni", value: "pending", effect: "NoSchedule" };
+    const machine = aMachine(withVm, inPhase("Pending"), creating, {
+      spec: { nodeTemplate: { spec: { taints: [taint] } } },
+    });
+    expect(phaseOf(decide({ machine, node: nodeWith(healthy) }))).toBe("Pending");
+    const recorded = itsNode({
+      metadata: {
+        annotations: { [annotationKeys.lastAppliedNodeTemplate]: JSON.stringify({ spec: { taints: [taint] } }) },
+      },
+      status: { conditions: healthy },
+    });
+    expect(phaseOf(decide({ machine, node: recorded }))).toBe("Running");
+  });
+
   it.each([
-    ["another effect", { key: critical.taints[0]?.key ?? "", effect: "NoExecute" }],
+    ["an effect that keeps no pods off", { key: critical.taints[0]?.key ?? "", effect: "PreferNoSchedule" }],
     ["another key", { key: "a", effect: "NoSchedule" }],
   ])("minds no taint with %s", (_, taint) => {
     const machine = aMachine(withVm, inPhase("Pending"), creating);
@@ -91,6 +157,11 @@ describe("a healthy node", () => {
     expect(decide({ machine, node }).status?.currentStatus?.phase).toBe("Running");
   });
 });
+
+/** The phase after a decision; empty when it stays. */
+function phaseOf({ status }: ReturnType<typeof decide>): string {
+  return status?.currentStatus?.phase ?? "";
+}
 
 describe("an unhealthy node", () => {
   it("makes a Running machine Unknown, and names what is wrong without times", () => {

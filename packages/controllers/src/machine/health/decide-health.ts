@@ -28,7 +28,7 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
-import { startupTaintOf } from "../../model/startup-taint.ts";
+import { awaitedStartupOf, isFirstJoin } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 import type { Reason } from "../../model/decision.ts";
 import { ageMs } from "../../model/timeouts.ts";
@@ -39,10 +39,6 @@ interface Change {
   readonly operation: OperationUpdate;
   readonly because: Reason;
 }
-
-/** Whether the machine has never joined: its creation has not been successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
-const isFirstJoin = ({ status }: Machine): boolean =>
-  status?.lastOperation?.type === "Create" && status.lastOperation.state !== "Successful";
 
 /** The change to Running: the first join, or a recovery. */
 function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): Change {
@@ -98,7 +94,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   const { name, labels } = machine.metadata;
   const phase = phaseOf(machine);
   if (node !== undefined && bad.length === 0) {
-    if (!canBecomeRunning.has(phase) || (phase === "Pending" && startupTaintOf(node) !== undefined)) return undefined;
+    if (!canBecomeRunning.has(phase) || awaitedStartupOf(machine, node) !== undefined) return undefined;
     if (isInitializationDue(machine, operation) || isNodeDisputed(snapshot)) return undefined;
     return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }

@@ -75,6 +75,18 @@ describe("a node that does not join", () => {
     expect(phaseAfter({ machine, ...back }, later(900_000 + 1_200_001))).toBe("Failed");
   });
 
+  it("names the startup taint that kept it from joining", () => {
+    const taints = [{ key: "readiness.k8s.io/cni", value: "pending", effect: "NoSchedule" }];
+    const node = itsNode({ status: { conditions: healthy }, spec: { taints } });
+    expect(decide({ machine, node }, later(600_001)).status).toMatchObject({
+      currentStatus: { phase: "Failed" },
+      lastOperation: {
+        description:
+          "Machine machine failed to join the cluster in 20m0s minutes. It still waits for startup taint readiness.k8s.io/cni=pending:NoSchedule to be removed from Node node",
+      },
+    });
+  });
+
   it("keeps type and code of the last operation", () => {
     const reported = aMachine(machine, {
       status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },

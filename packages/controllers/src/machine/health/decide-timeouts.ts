@@ -21,6 +21,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget, waitsForQuota } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { awaitedStartupOf } from "../../model/startup-taint.ts";
 import { withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 
@@ -70,7 +71,12 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   }
   const { name, labels } = snapshot.machine.metadata;
   const timedOut = joinTimedOut(name, creationTimeoutMs(snapshot));
-  const message = labels?.[labelKeys.node] === undefined ? `${timedOut} ${unknownNodeName()}` : timedOut;
+  const awaited = awaitedStartupOf(snapshot.machine, snapshot.node);
+  const message = [
+    timedOut,
+    ...(labels?.[labelKeys.node] === undefined ? [unknownNodeName()] : []),
+    ...(awaited === undefined ? [] : [`It still waits for ${awaited}`]),
+  ].join(" ");
   const operation: OperationUpdate = {
     description: message,
     state: "Failed",

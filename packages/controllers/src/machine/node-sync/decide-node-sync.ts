@@ -1,9 +1,11 @@
-import { annotationKeys, finalizers, labelKeys, machineEventReasons } from "@millwright/core";
-import type { Node } from "../../model/node-objects.ts";
-import type { Reason } from "../../model/decision.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { withoutScaleDown } from "../preservation/preserved-node.ts";
-import type { MachineSnapshot } from "../state/snapshot.ts";
+import {
+  annotationKeys,
+  finalizers,
+  isStartupTaint,
+  labelKeys,
+  machineEventReasons,
+  type Taint,
+} from "@millwright/core";
 import {
   type AppliedTemplate,
   appliedPart,
@@ -11,7 +13,13 @@ import {
   readLastTemplate,
   writeCapacity,
   writeTemplate,
-} from "./last-applied.ts";
+} from "../../model/last-applied.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { Reason } from "../../model/decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { withoutScaleDown } from "../preservation/preserved-node.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { isFirstJoin, unsetStartupTaints } from "../../model/startup-taint.ts";
 import { isSameTaints, mergeTaints } from "./merge-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 import { capacityChange, virtualCapacityOf } from "./virtual-capacity.ts";
@@ -34,11 +42,18 @@ const isRecorded = ({ value, isUnreadable }: LastApplied<AppliedTemplate>, templ
 
 /**
  * The template to apply. An invalid template is ignored, as if it had not changed: the API server would reject each patch,
- * including the machine's name.
+ * including the machine's name. Startup taints are only set on a node that has not served yet: its agent may never remove one that comes later.
  */
-function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTemplate): AppliedTemplate {
+function desiredTemplate(
+  { machine, problems }: MachineSnapshot,
+  unset: readonly Taint[],
+  last: AppliedTemplate,
+): AppliedTemplate {
   const isCreationRejected = problems.some(({ path }) => path.startsWith("spec.nodeTemplate"));
-  return isCreationRejected ? last : appliedPart(machine.spec.nodeTemplate);
+  if (isCreationRejected) return last;
+  const template = appliedPart(machine.spec.nodeTemplate);
+  if (isFirstJoin(machine)) return template;
+  return { ...template, taints: template.taints.filter((taint) => !unset.includes(taint)) };
 }
 
 /**
@@ -101,7 +116,8 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const { name } = node.metadata;
   const live = node.metadata.annotations;
   const last = readLastTemplate(live);
-  const template = desiredTemplate(snapshot, last.value);
+  const unset = unsetStartupTaints(machine, node);
+  const template = desiredTemplate(snapshot, unset, last.value);
   // An unusable class has no known capacity: the current one is kept.
   const change =
     classView.state === "usable" && classView.unmetPrecondition?.reason !== machineEventReasons.invalidMachineClass
@@ -123,7 +139,12 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
     ...threeWayPatch(live, last.value.annotations, template.annotations),
     ...books,
   };
-  const taints = mergeTaints(node.spec?.taints ?? [], last.value.taints, template.taints);
+  const lists = { live: node.spec?.taints ?? [], applied: last.value.taints, desired: template.taints };
+  // An agent removes startup taints, and may change them: they are set once.
+  const left = template.taints.filter(
+    (taint) => isStartupTaint(taint, machine.metadata.annotations) && !unset.includes(taint),
+  );
+  const taints = mergeTaints(lists, left);
   const patch = nodePatch(node, labels, Object.keys(annotations).length === 0 ? undefined : annotations, taints);
 
   const actions: MachineAction[] = [

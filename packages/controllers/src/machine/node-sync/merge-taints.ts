@@ -22,23 +22,34 @@ export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean 
   );
 }
 
+/** The taints of a node. */
+interface TaintLists {
+  readonly live: readonly Taint[];
+  /** Those of the template that was applied last. */
+  readonly applied: readonly Taint[];
+  /** Those of the template. */
+  readonly desired: readonly Taint[];
+}
+
 /**
  * The taints of a node with those `desired`, and without those that were `applied` before and are no longer desired. Taints of others keep their place;
  * a changed value of one of ours is reverted. `undefined` when nothing changes.
+ *
+ * @param left desired taints that stay as they are on the node, or are not on it
  */
 export function mergeTaints(
-  live: readonly Taint[],
-  applied: readonly Taint[],
-  desired: readonly Taint[],
+  { live, applied, desired }: TaintLists,
+  left: readonly Taint[] = [],
 ): readonly Taint[] | undefined {
   const wanted = byId(desired);
   const before = byId(applied);
   const present = byId(live);
   const isKept = (taint: Taint): boolean => {
     const want = wanted.get(idOf(taint));
-    return want === undefined ? !before.has(idOf(taint)) : isSameValue(taint, want);
+    return want === undefined ? !before.has(idOf(taint)) : isSameValue(taint, want) || left.includes(want);
   };
   const added = [...wanted.values()].filter((taint) => {
+    if (left.includes(taint)) return false;
     const have = present.get(idOf(taint));
     return have === undefined || !isSameValue(have, taint);
   });

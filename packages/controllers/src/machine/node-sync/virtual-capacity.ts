@@ -1,5 +1,5 @@
 import { isSameQuantity, type MachineClass } from "@millwright/core";
-import { readLastCapacity } from "./last-applied.ts";
+import { readLastCapacity } from "../../model/last-applied.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 
 /**

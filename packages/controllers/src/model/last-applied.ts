@@ -1,6 +1,7 @@
 import { annotationKeys, isRecord, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core";
 import { parseJson } from "@millwright/kube";
-import type { Texts } from "./three-way.ts";
+
+type Texts = Readonly<Record<string, string>>;
 
 /** The applied part of a node template. */
 export interface AppliedTemplate {
