@@ -17,6 +17,8 @@ export type DrainAction =
       /** `strategic` adds to the list of finalizers. Default: a JSON merge patch, which replaces lists. */
       readonly merge?: "strategic";
       readonly mayFail?: boolean;
+      /** Ids of taints of the template that another client removed or changed, and that the patch puts back. Default: none. */
+      readonly restores?: readonly string[];
     }
   /** Stores the state of the drain on the machine. */
   | { readonly kind: "RecordDrain"; readonly record: DrainRecord }

@@ -19,6 +19,7 @@ import { unusable } from "../testing/snapshots.ts";
 import { createMachineExecutor } from "./act.ts";
 import type { ResolvedClass } from "../cluster/class-view.ts";
 import type { MachineAction } from "./state/decision.ts";
+import { createRestoredTaints } from "./state/restored-taints.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { fixed } from "../model/live.ts";
@@ -65,6 +66,7 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
       volumeIds,
       podKnowledge,
       nodeReads,
+      restoredTaints: createRestoredTaints(clock),
       enqueue,
     },
   );

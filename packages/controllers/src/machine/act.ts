@@ -28,6 +28,8 @@ import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import type { NodeReads } from "./state/node-reads.ts";
+import { readTaintsManager } from "./node-sync/taints-manager.ts";
+import type { RestoredTaintStates } from "./state/restored-taints.ts";
 
 /** Carries out the actions of machines. */
 export interface MachineExecutor {
@@ -46,6 +48,7 @@ export interface MachineExecutorOptions {
   /** Absent without a target cluster. */
   readonly podKnowledge: Pick<PodKnowledge, "confirm"> | undefined;
   readonly nodeReads: Pick<NodeReads, "record">;
+  readonly restoredTaints: Pick<RestoredTaintStates, "record">;
   /** Enqueues a machine. */
   readonly enqueue: (machine: Machine) => void;
 }
@@ -68,6 +71,7 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
   const { caches, target } = context;
   const { operations, driver, settings, remediations, evictions, volumeIds, podKnowledge, nodeReads, enqueue } =
     options;
+  const { restoredTaints } = options;
   const store = caches.machines.store;
   const refused = createRefusedWrites(context.clock);
   const machines = createControlWriter<Machine>(context, machineResource, store);
@@ -130,6 +134,15 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
     write: Promise<void>,
   ): Promise<void> =>
     mayFail ? tolerate(write, "Failed to patch a node; its deletion continues", { node: name }) : write;
+  /** The patch makes Millwright the manager of the taints, so the other one is read before. */
+  const patchNode = async (
+    { metadata }: Machine,
+    { name, patch, merge, restores }: Extract<MachineAction, { readonly kind: "PatchNode" }>,
+  ): Promise<void> => {
+    const manager = restores === undefined ? undefined : await readTaintsManager(name, onTarget());
+    await nodes().patch({ name }, patch, merge);
+    if (restores !== undefined) restoredTaints.record(metadata.uid ?? "", restores, manager);
+  };
   /** Does not wait for the response, which enqueues the machine. */
   const order = (
     machine: Machine,
@@ -165,7 +178,7 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
         case "CancelRemediation":
           return remediations.cancel(action.uid);
         case "PatchNode":
-          return onNode(action, nodes().patch({ name: action.name }, action.patch, action.merge));
+          return onNode(action, patchNode(machine, action));
         case "PatchNodeStatus":
           return onNode(action, nodes().patchStatus({ name: action.name }, action.patch, action.metadata));
         case "ReadNode":

@@ -82,8 +82,8 @@ function wireTriggers(
   { missingVms }: Pick<MachineControllerOptions, "missingVms">,
 ): void {
   const { caches, target } = context;
-  const { operations, reported, nodeReads, interests, evictions, volumeIds } = memory;
-  wireControlCluster(context, controller, [operations, reported, nodeReads, ...guards, statuses]);
+  const { operations, reported, nodeReads, restoredTaints, interests, evictions, volumeIds } = memory;
+  wireControlCluster(context, controller, [operations, reported, nodeReads, restoredTaints, ...guards, statuses]);
   for (const guard of guards) guard.onChange?.((machine) => controller.enqueue(keyOf(machine)));
   wireClaims(caches, controller);
   missingVms?.onChange((key) => controller.enqueue(key));

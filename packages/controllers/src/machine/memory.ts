@@ -13,6 +13,7 @@ import { createOperations, launchLimitsOf, type Operations } from "./operations/
 import { reportCircuits } from "./operations/report-circuits.ts";
 import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
+import { createRestoredTaints } from "./state/restored-taints.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /** Without a target cluster no pod is evicted. */
@@ -32,6 +33,7 @@ export function createMachineMemory(
   const operations = wrapOperations(createOperations(clock, limits, reportCircuits(context)));
   const reported = createReportedProblems();
   const nodeReads = createNodeReads(clock);
+  const restoredTaints = createRestoredTaints(clock);
   const interests = createDrainInterests();
   const volumeIds = createVolumeIds(clock);
   const evictions = target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random });
@@ -43,6 +45,7 @@ export function createMachineMemory(
     operations,
     reported,
     nodeReads,
+    restoredTaints,
     interests,
     volumeIds,
     evictions,

@@ -23,6 +23,7 @@ import { createObservedDrains } from "../drain/observed-drains.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { createRestoredTaints } from "./state/restored-taints.ts";
 import { createNodeReads } from "./state/node-reads.ts";
 import { createReportedProblems } from "./state/reported-problems.ts";
 import { fixed } from "../model/live.ts";
@@ -66,6 +67,7 @@ async function observe(
       operations,
       reported: createReportedProblems(),
       nodeReads: createNodeReads(clock),
+      restoredTaints: createRestoredTaints(clock),
       remediations: createRemediationWatch(context, fixed(defaultMachineSettings), { enqueue: () => undefined }),
       driver: createFakeDriver(),
       guards: [],

@@ -22,6 +22,7 @@ import { observeNode } from "./observe-node.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { NodeReads } from "./state/node-reads.ts";
 import type { ReportedStates } from "./state/reported-problems.ts";
+import type { RestoredTaintStates } from "./state/restored-taints.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /** Sources of a machine's snapshot. */
@@ -32,6 +33,7 @@ export interface MachineSources {
   readonly operations: Operations;
   readonly reported: ReportedStates;
   readonly nodeReads: Pick<NodeReads, "isRecent">;
+  readonly restoredTaints: Pick<RestoredTaintStates, "of">;
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   /** Absent: nothing lists VMs. */
@@ -106,6 +108,7 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     ...observeNodeDrain(machine, drained, resolved.view, context, sources.drains),
     ...usesOf(isDeleting(machine) ? node : undefined, target),
     reported: sources.reported.of(uid),
+    restoredTaints: sources.restoredTaints.of(uid),
     isKeptFromScaler: joinsInRollout(machine, node, context, sources.disablesScaleDown),
     operation,
     settings,

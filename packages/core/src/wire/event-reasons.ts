@@ -160,6 +160,8 @@ export const machineEventReasons = {
   invalidSecret: "InvalidSecret",
   /** Warning: a last-applied annotation of the node cannot be parsed and will be reset. */
   invalidLastAppliedAnnotation: "InvalidLastAppliedAnnotation",
+  /** Warning: another client removes a taint of the template from the node, or changes it, again and again; the message names both. */
+  taintRemoved: "TaintRemoved",
   /** Warning: the node of this machine belongs to another machine; the message names it. */
   nodeClaimedTwice: "NodeClaimedTwice",
 } as const;

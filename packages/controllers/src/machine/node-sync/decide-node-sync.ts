@@ -20,7 +20,8 @@ import { type MachineAction, type MachineDecision, nothing } from "../state/deci
 import { withoutScaleDown } from "../preservation/preserved-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { isFirstJoin, unsetStartupTaints } from "../../model/startup-taint.ts";
-import { isSameTaints, mergeTaints } from "./merge-taints.ts";
+import { isSameTaints, mergeTaints, removedTaints, taintId } from "./merge-taints.ts";
+import { planRemovedTaints } from "./plan-removed-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 import { capacityChange, virtualCapacityOf } from "./virtual-capacity.ts";
 
@@ -109,7 +110,7 @@ function contested({ machine, link, reported }: MachineSnapshot, node: Node): Ma
  * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status; none when nothing differs.
  */
 export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
-  const { machine, node, classView } = snapshot;
+  const { machine, node, classView, restoredTaints = new Map() } = snapshot;
   // A terminating node accepts no finalizer and needs no changes.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
   if (snapshot.link.competingMachines.length > 0) return contested(snapshot, node);
@@ -144,18 +145,22 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const left = template.taints.filter(
     (taint) => isStartupTaint(taint, machine.metadata.annotations) && !unset.includes(taint),
   );
-  const taints = mergeTaints(lists, left);
+  const removed = removedTaints(lists).filter((taint) => !left.includes(taint));
+  const { restored, deferred, requeueAfterMs, because } = planRemovedTaints(removed, restoredTaints, machine, node);
+  const taints = mergeTaints(lists, [...left, ...deferred]);
+  const restores = restored.length === 0 ? {} : { restores: restored.map(taintId) };
   const patch = nodePatch(node, labels, Object.keys(annotations).length === 0 ? undefined : annotations, taints);
 
   const actions: MachineAction[] = [
-    ...(patch === undefined ? [] : [{ kind: "PatchNode" as const, name, ...patch }]),
+    ...(patch === undefined ? [] : [{ kind: "PatchNode" as const, name, ...patch, ...restores }]),
     ...(change?.capacity === undefined
       ? []
       : [{ kind: "PatchNodeStatus" as const, name, patch: { capacity: change.capacity } }]),
   ];
-  const because = [
+  const events = [
     ...(last.isUnreadable ? [unreadable(node, annotationKeys.lastAppliedNodeTemplate)] : []),
     ...(change?.isUnreadable === true ? [unreadable(node, annotationKeys.lastAppliedVirtualCapacity)] : []),
+    ...because,
   ];
-  return { actions, because };
+  return { actions, because: events, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };
 }

@@ -1,13 +1,13 @@
 import type { Taint } from "@millwright/core";
 
 /** Kubernetes identifies a taint by key and effect, not by value or time. */
-const idOf = ({ key, effect }: Taint): string => `${key}:${effect}`;
+export const taintId = ({ key, effect }: Taint): string => `${key}:${effect}`;
 
 const isSameValue = (a: Taint, b: Taint): boolean => (a.value ?? "") === (b.value ?? "");
 
 /** Taints by key and effect; of duplicates the last counts. */
 const byId = (taints: readonly Taint[]): ReadonlyMap<string, Taint> =>
-  new Map(taints.map((taint) => [idOf(taint), taint]));
+  new Map(taints.map((taint) => [taintId(taint), taint]));
 
 /** Whether two lists contain the same taints, in any order. */
 export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
@@ -23,12 +23,19 @@ export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean 
 }
 
 /** The taints of a node. */
-interface TaintLists {
+export interface TaintLists {
   readonly live: readonly Taint[];
   /** Those of the template that was applied last. */
   readonly applied: readonly Taint[];
   /** Those of the template. */
   readonly desired: readonly Taint[];
+}
+
+/** The desired taints that were applied before, and that another client has since removed or given another value. */
+export function removedTaints({ live, applied, desired }: TaintLists): readonly Taint[] {
+  const isIn = (taints: readonly Taint[], taint: Taint): boolean =>
+    taints.some((each) => taintId(each) === taintId(taint) && isSameValue(each, taint));
+  return desired.filter((taint) => isIn(applied, taint) && !isIn(live, taint));
 }
 
 /**
@@ -45,12 +52,12 @@ export function mergeTaints(
   const before = byId(applied);
   const present = byId(live);
   const isKept = (taint: Taint): boolean => {
-    const want = wanted.get(idOf(taint));
-    return want === undefined ? !before.has(idOf(taint)) : isSameValue(taint, want) || left.includes(want);
+    const want = wanted.get(taintId(taint));
+    return want === undefined ? !before.has(taintId(taint)) : isSameValue(taint, want) || left.includes(want);
   };
   const added = [...wanted.values()].filter((taint) => {
     if (left.includes(taint)) return false;
-    const have = present.get(idOf(taint));
+    const have = present.get(taintId(taint));
     return have === undefined || !isSameValue(have, taint);
   });
   const kept = live.filter(isKept);

@@ -10,6 +10,7 @@ import type { NodeHistory } from "../../remediation/node-history.ts";
 import type { ObservedSince } from "../../model/timeouts.ts";
 import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
+import type { RestoredTaints } from "./restored-taints.ts";
 import type { ReportedProblems } from "./reported-problems.ts";
 
 /** How the machine and the nodes of its name and VM belong together. */
@@ -56,6 +57,8 @@ export interface MachineSnapshot {
   readonly isVmMissing?: boolean;
   /** Whether the node has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
   readonly isKeptFromScaler?: boolean;
+  /** Taints of the template that were put back on the node after another client removed them. Default: none. */
+  readonly restoredTaints?: RestoredTaints;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */
   readonly wantsToken: boolean;
   /** Inputs of the drain of the node; only read while it is being drained, for whatever reason. */
