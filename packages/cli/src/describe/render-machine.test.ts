@@ -44,6 +44,17 @@ describe("renderMachine", () => {
     expect(renderMachine(report, now)).not.toContain("Deletion:");
   });
 
+  it("shows which taints keep pods off the node, and why they are there", () => {
+    const taints = [
+      { taint: "readiness.k8s.io/cni:NoSchedule", kind: "Startup" },
+      { taint: "a=b:NoExecute", kind: "Foreign" },
+    ] as const;
+    expect(renderMachine({ ...report, taints }, now)).toMatch(
+      /^Taints: +readiness\.k8s\.io\/cni:NoSchedule \(startup taint: pods wait until an agent removes it\)\n +a=b:NoExecute \(not in the template\)$/m,
+    );
+    expect(renderMachine(report, now)).not.toContain("Taints:");
+  });
+
   it("shows which clocks differ", () => {
     const clockSkews = ["The clock of the controllers is 61 s ahead of that of the API server of the control cluster."];
     expect(renderMachine({ ...report, clockSkews }, now)).toContain(`Clocks:          ${clockSkews[0]}\n`);

@@ -9,6 +9,9 @@ const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
   none: " (no target cluster)",
 };
 
+const taintText = ({ taint, kind }: NonNullable<MachineReport["taints"]>[number]): string =>
+  `${plain(taint)} (${kind === "Startup" ? "startup taint: pods wait until an agent removes it" : "not in the template"})`;
+
 function headLines(report: MachineReport, now: Date, lineWidth: number | undefined): readonly string[] {
   const { machineClass, node, lastOperation: operation } = report;
   const since = ago(report.since, now);
@@ -25,6 +28,7 @@ function headLines(report: MachineReport, now: Date, lineWidth: number | undefin
     ["Class:", `${machineClass.name || "-"}${machineClass.exists ? "" : " (does not exist)"}`],
     ["VM:", plain(report.providerId) || "-"],
     ["Node:", `${node.name || "-"}${nodeTexts[node.state]}`],
+    ...(report.taints === undefined ? [] : [["Taints:", report.taints.map(taintText).join("\n")]]),
     ...(report.clockSkews ?? []).map((skew) => ["Clocks:", plain(skew)]),
     ...(report.deletionPaused === undefined ? [] : [["Deletion:", plain(report.deletionPaused)]]),
     [

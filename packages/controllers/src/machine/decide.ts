@@ -16,7 +16,7 @@ import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./state/run-steps.ts";
 import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
-import { awaitedStartupOf } from "../model/startup-taint.ts";
+import { awaitedStartupOf } from "../model/node-taints.ts";
 import { statusOf } from "../model/status-change.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 

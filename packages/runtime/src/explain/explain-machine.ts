@@ -14,7 +14,7 @@ import { controllerOf, type Machine, type MachineClass, readOperation, validateM
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
-import { causeOf, isStabilizing, notGood } from "./machine-cause.ts";
+import { causeOf, hasStartupTaint, isStabilizing, notGood, taintCauses } from "./machine-cause.ts";
 import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
 
 /** All that is known of a machine, as the report of it needs it. */
@@ -83,7 +83,7 @@ function stateOf(report: MachineReport, blocked: BlockedDrain | undefined): Expl
   if (phase === "Terminating") return lastOperation?.state === "Failed" ? "stuck" : "waiting";
   if (isStabilizing(report)) return "waiting";
   if (problems.length > 0 || stuckPhases.has(phase) || lastOperation?.state === "Failed") return "stuck";
-  return notGood(report, "Ready") === undefined ? "ok" : "waiting";
+  return notGood(report, "Ready") === undefined && !hasStartupTaint(report) ? "ok" : "waiting";
 }
 
 /** The class of a machine when it is missing, and the Secret when its credentials are not accepted. */
@@ -136,6 +136,7 @@ export async function explainMachine(machine: Machine, objects: ClusterObjects, 
   const blocked = await blockedDrain(facts, machineClass, objects, now);
   const state = stateOf(report, blocked);
   const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);
+  const causes = [...(cause === undefined ? [] : [cause]), ...taintCauses(report)];
   const errorCode = report.lastOperation?.state === "Failed" ? (report.lastOperation.errorCode ?? "") : "";
   const approve = hold?.approver === undefined ? undefined : `${nouns[hold.approver.kind]} ${hold.approver.name}`;
   return {
@@ -145,7 +146,7 @@ export async function explainMachine(machine: Machine, objects: ClusterObjects, 
     state,
     summary: report.phase === "" ? "VM is being created" : report.phase,
     ...(report.since === undefined ? {} : { since: report.since }),
-    causes: cause === undefined ? [] : [cause],
+    causes,
     ...evidenceOf(report, state, { machineClass, errorCode, approve, blockedIn: blocked?.namespaces ?? [] }),
     children: [
       ...inputsOf(report, machineClass, errorCode),

@@ -233,6 +233,52 @@ describe("why", () => {
     expect(report.explanation.causes[0]?.message).toContain("Waiting for a Node with spec.providerID mock:///a");
   });
 
+  const tainted = (...keys: readonly string[]) => ({
+    ...aNode("a"),
+    spec: { providerID: "mock:///a", taints: keys.map((key) => ({ key, effect: "NoSchedule" })) },
+  });
+
+  it("names the startup taint that a machine waits for, alone and below its deployment", async () => {
+    const creation = { lastOperation: { type: "Create", state: "Processing", description: "x" } };
+    const machine = must(
+      readMachine({
+        ...aMachine("a", "Pending", creation),
+        spec: { ...template("small").spec, providerID: "mock:///a" },
+      }),
+    );
+    const objects = objectsOf({ machines: [machine], nodes: [tainted("readiness.k8s.io/cni")] });
+    const awaited = "Waiting for startup taint readiness.k8s.io/cni:NoSchedule to be removed from Node a";
+    const { explanation } = await why({ kind: "Machine", name: "a" }, objects, now);
+    expect(explanation).toMatchObject({ state: "waiting", deadline: { time: "2026-01-01T00:20:00Z" } });
+    expect(explanation.causes[0]?.message).toContain(awaited);
+    expect((await textsOf(objects)).join("\n")).toContain(awaited);
+  });
+
+  it("is not as desired while the node of a Running machine has a startup taint again", async () => {
+    const objects = objectsOf({ nodes: [tainted("readiness.k8s.io/cni"), aNode("b")] });
+    expect(await textsOf(objects)).toEqual([
+      "MachineDeployment waiting: ",
+      "MachineSet waiting: ",
+      "Machine waiting: Node a has readiness.k8s.io/cni:NoSchedule. Pods without a toleration are not scheduled to it until an agent removes the taint",
+    ]);
+    expect((await why(pool, objects, now)).remedies[0]?.commands).toEqual(["kubectl describe node a"]);
+  });
+
+  it("names other taints that the template does not have, of a machine that is as desired", async () => {
+    const objects = objectsOf({ nodes: [tainted("dedicated", "x"), aNode("b")] });
+    for (const kind of ["Machine", "Node"] as const) {
+      const { explanation, remedies } = await why({ kind, name: "a" }, objects, now);
+      expect([explanation.state, remedies]).toEqual(["ok", []]);
+      expect(explanation.causes).toEqual([
+        {
+          reason: "ForeignTaint",
+          message: "Node a has dedicated:NoSchedule, x:NoSchedule, which its template does not have",
+        },
+      ]);
+    }
+    expect((await why(pool, objects, now)).explanation.state).toBe("ok");
+  });
+
   it("names a pause once, and none of a deployment that is complete", async () => {
     const paused = condition("Paused", "True", "MachineDeployment spec.paused is set to true");
     const rolling = condition("RollingOut", "True", "Rolling out 2 not up-to-date replicas\n* Rollout is paused");

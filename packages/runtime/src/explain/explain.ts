@@ -49,7 +49,8 @@ async function explainNode(name: string, objects: ClusterObjects, now: Date): Pr
     others: [],
     state: explained.state,
     summary: own?.summary ?? "is not that of the machine",
-    causes: own?.causes ?? [],
+    // A machine that is as desired is left out, and with it what keeps pods off the node.
+    causes: [...(own?.causes ?? []), ...(explained.state === "ok" ? explained.causes : [])],
     children: [{ ...explained, children: explained.children.filter((child) => child !== own) }],
   };
 }

@@ -34,6 +34,24 @@ function causeOfDeletion(report: MachineReport): Cause {
 export const isStabilizing = (report: MachineReport): boolean =>
   report.phase === "Unknown" && report.node.state === "present" && notGood(report, "NodeHealthy") === undefined;
 
+/** Whether the node of a Running machine has a startup taint again: its agent restarts, or has failed. */
+export const hasStartupTaint = ({ taints = [] }: MachineReport): boolean =>
+  taints.some(({ kind }) => kind === "Startup");
+
+/** Which taints keep pods off the node of a Running machine, also where everything is as desired. */
+export function taintCauses({ node, taints = [] }: MachineReport): readonly Cause[] {
+  const of = (wanted: (typeof taints)[number]["kind"]): string =>
+    taints.flatMap(({ kind, taint }) => (kind === wanted ? [taint] : [])).join(", ");
+  const [startup, foreign] = [of("Startup"), of("Foreign")];
+  const until = "Pods without a toleration are not scheduled to it until an agent removes the taint";
+  return [
+    ...(startup === "" ? [] : [withSince("StartupTaint", `Node ${node.name} has ${startup}. ${until}`, undefined)]),
+    ...(foreign === ""
+      ? []
+      : [withSince("ForeignTaint", `Node ${node.name} has ${foreign}, which its template does not have`, undefined)]),
+  ];
+}
+
 /** What failed. */
 function causeOfFailure(report: MachineReport): Cause {
   const { lastOperation: { errorCode = "" } = {}, phase, since } = report;

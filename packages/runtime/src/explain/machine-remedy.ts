@@ -1,6 +1,6 @@
 import { type MachineReport } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
-import { isStabilizing } from "./machine-cause.ts";
+import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
 
 /** What a remedy depends on. */
@@ -94,6 +94,11 @@ export function machineRemedy(inputs: RemedyInputs): Remedy {
   if (isStabilizing(report))
     return {
       text: "Nothing is needed. If the Node goes on to flap, find out why; deleting the machine replaces it.",
+      commands: [`kubectl describe node ${report.node.name}`],
+    };
+  if (hasStartupTaint(report))
+    return {
+      text: "Check the agent that removes the startup taint. The machine stays Running; deleting it replaces it.",
       commands: [`kubectl describe node ${report.node.name}`],
     };
   if (isRemediationPaused(report))

@@ -47,6 +47,36 @@ describe("machineReport", () => {
     expect(report.next).not.toHaveProperty("deadline");
   });
 
+  it("names the taints of the node of a Running machine that its template does not have, and that are not shown otherwise", () => {
+    const taint = (key: string, effect: string, value = "") => ({ key, value, effect });
+    const taints = [
+      taint("dedicated", "NoExecute", "gpu"),
+      taint("readiness.k8s.io/cni", "NoSchedule", "pending"),
+      taint("example.com/listed", "NoSchedule"),
+      taint("tier", "NoSchedule"),
+      taint("tier", "NoExecute"),
+      taint("soft", "PreferNoSchedule"),
+      ...["unschedulable", "not-ready", "unreachable"].map((name) => taint(`node.kubernetes.io/${name}`, "NoSchedule")),
+      taint("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ];
+    const ofTemplate = [taint("tier", "NoSchedule", "web"), taint("readiness.k8s.io/cni", "NoSchedule", "pending")];
+    const machine = aMachine(withVm, inPhase("Running"), { spec: { nodeTemplate: { spec: { taints: ofTemplate } } } });
+    const listing = annotated({ [annotationKeys.startupTaints]: "example.com/listed" });
+    const taintsOf = (about: Machine, node: MachineFacts["node"] = itsNode({ spec: { taints } })) =>
+      reportOf(facts(about, { node }), [], testNow).taints?.map(({ kind, taint: text }) => `${kind} ${text}`);
+    expect(taintsOf(aMachine(machine, listing))).toEqual([
+      "Startup readiness.k8s.io/cni=pending:NoSchedule",
+      "Startup example.com/listed:NoSchedule",
+      "Foreign dedicated=gpu:NoExecute",
+      "Foreign tier:NoExecute",
+      "Foreign node.kubernetes.io/memory-pressure:NoSchedule",
+    ]);
+    expect(taintsOf(machine)).toContain("Foreign example.com/listed:NoSchedule");
+    expect(taintsOf(machine, itsNode({ spec: { taints: ofTemplate.slice(0, 1) } }))).toBeUndefined();
+    expect(taintsOf(machine, "unread")).toBeUndefined();
+    expect(taintsOf(aMachine(machine, inPhase("Pending")))).toBeUndefined();
+  });
+
   it("leaves out what there is not", () => {
     const report = reportOf(facts(aMachine({ spec: { class: null } }), { hasClass: false }), [], testNow);
     expect(report).toMatchObject({

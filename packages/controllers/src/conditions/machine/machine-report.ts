@@ -13,7 +13,8 @@ import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
 import type { Hold } from "../../model/hold.ts";
 import { drainWindow } from "../../drain/drain-window.ts";
-import { isDeleting, isPreserved } from "../../model/phase.ts";
+import { podRepellingTaints, type ReportedTaint } from "../../model/node-taints.ts";
+import { isDeleting, isPreserved, isReady } from "../../model/phase.ts";
 import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
 
 /** A time at which something happens if nothing else does before. */
@@ -37,6 +38,8 @@ export interface MachineReport {
   readonly providerId: string;
   /** `state`: whether the Node exists; `unreachable` when its API server is unreachable, `none` without target cluster. */
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
+  /** Of a Running machine: taints that keep pods off its Node although the template does not; absent without any. */
+  readonly taints?: readonly ReportedTaint[];
   readonly lastOperation?: NonNullable<MachineStatus["lastOperation"]>;
   /** Clocks of the controllers and API servers that differ, one sentence each; absent when all agree, as far as is known. */
   readonly clockSkews?: readonly string[];
@@ -112,6 +115,13 @@ function nextOf(
   return { controller, person, ...(deadline === undefined ? {} : { deadline }) };
 }
 
+/** Only of a Running machine: otherwise the conditions name what its node waits for. */
+function taintsOf(facts: MachineFacts): Pick<MachineReport, "taints"> {
+  const node = nodeOf(facts);
+  const taints = node === undefined || !isReady(facts.machine) ? [] : podRepellingTaints(facts.machine, node);
+  return taints.length === 0 ? {} : { taints };
+}
+
 function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
   if (!facts.hasTarget) return "none";
   if (!facts.isTargetReachable) return "unreachable";
@@ -142,6 +152,7 @@ export function machineReport(
     machineClass: { name: machine.spec.class?.name ?? "", exists: hasClass },
     providerId: machine.spec.providerID ?? "",
     node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
+    ...taintsOf(facts),
     ...(lastOperation === undefined ? {} : { lastOperation }),
     ...(hold === undefined ? {} : { deletionPaused: hold.message }),
     conditions: machineConditions(facts, now),

@@ -2,7 +2,7 @@ import { clusterApiReasons as reasons, machineConditionTypes as types, nodeCondi
 import type { DerivedCondition, Severity } from "../derived-condition.ts";
 import { findCondition } from "@millwright/kube";
 import { summary, type SummaryPart } from "../summary.ts";
-import { awaitedStartupOf } from "../../model/startup-taint.ts";
+import { awaitedStartupOf } from "../../model/node-taints.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
 import { deleting, deletionProgress } from "./deleting.ts";

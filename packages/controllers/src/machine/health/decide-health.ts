@@ -28,7 +28,7 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
-import { awaitedStartupOf, isFirstJoin } from "../../model/startup-taint.ts";
+import { awaitedStartupOf, isFirstJoin } from "../../model/node-taints.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 import type { Reason } from "../../model/decision.ts";
 import { ageMs } from "../../model/timeouts.ts";

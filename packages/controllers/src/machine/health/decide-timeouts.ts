@@ -21,7 +21,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget, waitsForQuota } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { awaitedStartupOf } from "../../model/startup-taint.ts";
+import { awaitedStartupOf } from "../../model/node-taints.ts";
 import { withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 

@@ -19,7 +19,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { withoutScaleDown } from "../preservation/preserved-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isFirstJoin, unsetStartupTaints } from "../../model/startup-taint.ts";
+import { isFirstJoin, unsetStartupTaints } from "../../model/node-taints.ts";
 import { isSameTaints, mergeTaints, removedTaints, taintId } from "./merge-taints.ts";
 import { planRemovedTaints } from "./plan-removed-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";

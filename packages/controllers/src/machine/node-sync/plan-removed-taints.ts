@@ -1,7 +1,7 @@
 import { type Machine, machineEventReasons, type Taint } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { taintText } from "../../model/startup-taint.ts";
+import { taintText } from "../../model/node-taints.ts";
 import type { RestoredTaint, RestoredTaints } from "../state/restored-taints.ts";
 import { taintId } from "./merge-taints.ts";
 

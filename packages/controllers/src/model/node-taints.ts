@@ -1,4 +1,4 @@
-import { isStartupTaint, type Machine, phaseOf, type Taint, taintEffects } from "@millwright/core";
+import { isStartupTaint, type Machine, phaseOf, type Taint, taintEffects, taintKeys } from "@millwright/core";
 import { readLastTemplate } from "./last-applied.ts";
 import type { Node } from "./node-objects.ts";
 
@@ -7,7 +7,7 @@ export const isFirstJoin = ({ status }: Machine): boolean =>
   status?.lastOperation?.type === "Create" && status.lastOperation.state !== "Successful";
 
 /** Whether the scheduler puts no pods without a toleration on a node with this taint. */
-export const keepsPodsOff = ({ effect }: Taint): boolean =>
+const keepsPodsOff = ({ effect }: Taint): boolean =>
   effect === taintEffects.noSchedule || effect === taintEffects.noExecute;
 
 /** A taint as kubectl writes it. */
@@ -15,7 +15,7 @@ export const taintText = ({ key, value = "", effect }: Taint): string =>
   `${key}${value === "" ? "" : `=${value}`}:${effect}`;
 
 /** The startup taint that keeps pods off a node; `undefined` without one. */
-export const startupTaintOf = ({ metadata }: Machine, node: Node | undefined): Taint | undefined =>
+const startupTaintOf = ({ metadata }: Machine, node: Node | undefined): Taint | undefined =>
   node?.spec?.taints?.find((taint) => keepsPodsOff(taint) && isStartupTaint(taint, metadata.annotations));
 
 /** The startup taints of the template that were never set on this node, by the record on it. */
@@ -43,4 +43,34 @@ export function awaitedStartupOf(machine: Machine, node: Node | undefined): stri
   if (taint !== undefined) return `startup taint ${taintText(taint)} to be removed from Node ${name}`;
   const unset = isFirstJoin(machine) ? unsetStartupTaints(machine, node).find(keepsPodsOff) : undefined;
   return unset === undefined ? undefined : `startup taint ${taintText(unset)} to be set on Node ${name}`;
+}
+
+/** A taint that keeps pods off a node although its template does not. */
+export interface ReportedTaint {
+  /** As kubectl writes it: `key=value:effect`. */
+  readonly taint: string;
+  /** `Startup`: an agent removes it when it is ready. `Foreign`: the template of the machine does not have it. */
+  readonly kind: "Startup" | "Foreign";
+}
+
+/** Taints that a report shows otherwise: a cordon, the condition Ready, a preservation. Source: kubernetes.io, "Well-Known Labels, Annotations and Taints". */
+const shownOtherwise: ReadonlySet<string> = new Set([
+  "node.kubernetes.io/unschedulable",
+  "node.kubernetes.io/not-ready",
+  "node.kubernetes.io/unreachable",
+  taintKeys.preserved,
+]);
+
+/** The taints that keep pods off a node and need an explanation, those of its startup first. */
+export function podRepellingTaints({ metadata, spec }: Machine, node: Node): readonly ReportedTaint[] {
+  const template = spec.nodeTemplate?.spec?.taints ?? [];
+  const isOfTemplate = (taint: Taint): boolean =>
+    template.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  const taints = (node.spec?.taints ?? []).filter((taint) => keepsPodsOff(taint) && !shownOtherwise.has(taint.key));
+  const startup = taints.filter((taint) => isStartupTaint(taint, metadata.annotations));
+  const foreign = taints.filter((taint) => !startup.includes(taint) && !isOfTemplate(taint));
+  return [
+    ...startup.map((taint) => ({ taint: taintText(taint), kind: "Startup" as const })),
+    ...foreign.map((taint) => ({ taint: taintText(taint), kind: "Foreign" as const })),
+  ];
 }
