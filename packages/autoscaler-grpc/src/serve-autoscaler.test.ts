@@ -308,11 +308,19 @@ describe("the template of a group", () => {
     });
     const nodeSpec = {
       metadata: { labels: { tier: "web" } },
-      spec: { taints: [{ key: "dedicated", value: "web", effect: "NoSchedule" }] },
+      spec: {
+        taints: [
+          { key: "dedicated", value: "web", effect: "NoSchedule" },
+          // Pods need not tolerate what an agent removes.
+          { key: "readiness.k8s.io/cni", effect: "NoSchedule" },
+          { key: "node.cilium.io/agent-not-ready", effect: "NoExecute" },
+        ],
+      },
     };
+    const metadata = { annotations: { "machine.millwright.dev/startup-taints": "node.cilium.io/agent-not-ready" } };
     const spec: MachineDeployment["spec"] = {
       replicas: 0,
-      template: { spec: { class: { name: "small" }, nodeTemplate: nodeSpec } },
+      template: { metadata, spec: { class: { name: "small" }, nodeTemplate: nodeSpec } },
     };
     fleet.add(aDeployment("web", { spec }));
     const { nodeBytes } = await fleet.call("NodeGroupTemplateNodeInfo", { id });

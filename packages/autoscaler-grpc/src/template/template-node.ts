@@ -1,10 +1,10 @@
-import type { MachineClass, MachineDeployment } from "@millwright/core";
+import { isStartupTaint, type MachineClass, type MachineDeployment } from "@millwright/core";
 
 interface Quantity {
   readonly string: string;
 }
 
-/** A Node that does not exist: as those of a group are when they have just joined. */
+/** A Node that does not exist: as those of a group are when they have joined, and have lost their startup taints. */
 export interface TemplateNode {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
   readonly spec: {
@@ -59,11 +59,9 @@ export function templateNode(
       },
     },
     spec: {
-      taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({
-        key,
-        effect,
-        ...(value === undefined ? {} : { value }),
-      })),
+      taints: (spec?.taints ?? [])
+        .filter((taint) => !isStartupTaint(taint, deployment.spec.template.metadata?.annotations))
+        .map(({ key, value, effect }) => ({ key, effect, ...(value === undefined ? {} : { value }) })),
     },
     status: { capacity, allocatable: capacity, conditions: [{ type: "Ready", status: "True" }] },
   };
