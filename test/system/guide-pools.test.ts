@@ -20,6 +20,19 @@ describe("the guides to pools and to safety", { timeout: 300_000 }, () => {
   const victim = async (): Promise<string> => (await fleet.machines())[0]?.metadata.name ?? "";
   const namesOfMachines = async () => (await fleet.machines()).map(({ metadata }) => metadata.name);
 
+  /** Waits for a machine whose Node has the startup taint of the guide, and names both. */
+  const untilPending = (): Promise<void> =>
+    eventually(async () => {
+      const tainted = await nodes(
+        "-o",
+        'jsonpath={.items[?(@.spec.taints[*].key=="node.cilium.io/agent-not-ready")].metadata.name}',
+      );
+      const pending = (await fleet.machines()).filter(({ status }) => status?.currentStatus?.phase === "Pending");
+      expect(pending.map(({ metadata }) => metadata.labels?.["node"])).toEqual([tainted]);
+      names["MACHINE"] = pending[0]?.metadata.name ?? "";
+      names["NODE"] = tainted;
+    }, LONG);
+
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "millwright-pools-"));
     fleet = await startControlledFleet();
@@ -67,9 +80,27 @@ describe("the guides to pools and to safety", { timeout: 300_000 }, () => {
     const machines = await fleet.machines();
     expect(machines.map(({ spec }) => spec.class?.name)).toEqual(["big", "big", "big"]);
 
+    await page.run("Startup taints", 0);
+    const awaited = "startup taint node.cilium.io/agent-not-ready:NoSchedule to be removed from Node";
+    for (let replaced = 0; replaced < 3; replaced++) {
+      await untilPending();
+      // No Node in service is replaced by one that takes no pods.
+      const serving = (await fleet.machines()).filter(({ status }) => status?.currentStatus?.phase === "Running");
+      expect(serving).toHaveLength(3);
+      const { output } = await page.attempt("Startup taints", 1);
+      expect(output.replaceAll(/\s+/g, " ")).toContain(`Waiting for ${awaited} ${names["NODE"]}`);
+      await page.run("Startup taints", 2);
+    }
+    await fleet.untilRunning(3);
+    const old = machines.map(({ metadata }) => metadata.name);
+    expect((await namesOfMachines()).filter((name) => old.includes(name))).toEqual([]);
+    expect(await nodes("-o", "jsonpath={.items[*].spec.taints[*].key}")).toBe("");
+
     names["MACHINE"] = await victim();
     await page.run("Replace one machine", 0);
     await eventually(async () => expect(await namesOfMachines()).not.toContain(names["MACHINE"]), LONG);
+    await untilPending();
+    await page.run("Startup taints", 2);
     await fleet.untilRunning(3);
     await page.run("Delete the pool", 0);
     await fleet.untilGone();

@@ -27,7 +27,7 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/guides/gcp.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
   "docs/guides/gitops.md": system(2, "gitops"),
   "docs/guides/in-place-updates.md": system(7, "guide-keeping-and-updating"),
-  "docs/guides/pools.md": system(8, "guide-pools"),
+  "docs/guides/pools.md": system(10, "guide-pools"),
   "docs/guides/preserving-machines.md": system(5, "guide-keeping-and-updating"),
   "docs/guides/previewing-changes.md": system(3, "guide-rollouts"),
   "docs/guides/qemu.md": { blocks: 1, tests: ["tools/docs/cloud-guides.test.ts"] },
