@@ -54,7 +54,7 @@ export { defaultMachineSettings } from "./model/machine-settings.ts";
 export type { MachineSettings } from "./model/machine-settings.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
 export type { MachineReport } from "./conditions/machine/machine-report.ts";
-export { markedStage } from "./model/marked-stage.ts";
+export { markedStage } from "./model/phase.ts";
 export { isProtected, protectorOf } from "./model/deletion-protection.ts";
 export { ownersOfMachine } from "./cluster/owners-of-machine.ts";
 export { trimNode } from "./cluster/trim-node.ts";

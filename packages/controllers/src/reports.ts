@@ -12,7 +12,7 @@ export type { Deadline, MachineReport } from "./conditions/machine/machine-repor
 export type { DerivedCondition } from "./conditions/derived-condition.ts";
 export type { MachineFacts } from "./conditions/machine/facts.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
-export { markedStage } from "./model/marked-stage.ts";
+export { markedStage } from "./model/phase.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
 export type { DrainPreview, PodPreview } from "./drain/simulate-drain.ts";

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import { type CrdState, crdName, crdStateOf } from "../model/crd-state.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import { kindsOf } from "./crd-guard.ts";
 import { decideVerdict } from "./deletion-verdict.ts";
 

@@ -3,7 +3,7 @@ import type { ApiObject, ReadonlyStore } from "@millwright/kube";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import { isTerminatingOrDeleted } from "../model/crd-state.ts";
 import type { Guard } from "../model/hold.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import { pausingCrdOf } from "./pausing-crd.ts";
 import { CRD, crdHoldOfMachine, crdHoldOfOwner } from "./crd-hold.ts";
 

@@ -1,7 +1,7 @@
 import { type Clock, type Machine, phaseOf } from "@millwright/core";
 import { controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import { isProtected } from "../model/deletion-protection.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import { hasId } from "../model/provisioning.ts";
 
 /** Losses and arrivals count for this long, milliseconds. */

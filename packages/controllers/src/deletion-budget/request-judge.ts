@@ -1,7 +1,7 @@
 import { type Clock, deletionsHeldConditionType, type Machine, type MachineSet } from "@millwright/core";
 import { isConditionTrue } from "@millwright/kube";
 import type { BudgetVerdict, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import { hasId } from "../model/provisioning.ts";
 import { isApprovedBy } from "./approval.ts";
 import { type ClassRates, classNameOf } from "./class-rates.ts";

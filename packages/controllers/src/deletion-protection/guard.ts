@@ -2,7 +2,7 @@ import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "../cluster/context.ts";
 import { protectionHold } from "../model/deletion-protection.ts";
 import type { Guard } from "../model/hold.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import type { OperationView } from "../model/operation.ts";
 import { createMachineProtection, watchProtection } from "./machine-protection.ts";
 

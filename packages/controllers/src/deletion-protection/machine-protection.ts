@@ -3,8 +3,7 @@ import { isNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { ownersOfMachine } from "../cluster/owners-of-machine.ts";
 import { isProtected, type Protector, protectorOf } from "../model/deletion-protection.ts";
-import { markedStage } from "../model/marked-stage.ts";
-import { isDeleting } from "../model/phase.ts";
+import { isDeleting, markedStage } from "../model/phase.ts";
 
 /** Whether a terminating machine is protected. */
 export type ProtectionView =

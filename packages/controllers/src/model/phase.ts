@@ -1,4 +1,4 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import { type Machine, phaseOf, type DeletionStage, readOperation } from "@millwright/core";
 
 /** Whether the object is terminating, whatever its phase: the deletion timestamp is set by the API server, the phase follows later. */
 export const isDeleting = (machine: Machine): boolean =>
@@ -28,3 +28,9 @@ export const isFailed = (machine: Machine): boolean => phaseOf(machine) === "Fai
 /** Whether the machine is Failed and was preserved; the preservation may have expired. */
 export const isPreservedFailure = (machine: Machine): boolean =>
   isFailed(machine) && machine.status?.currentStatus?.preserveExpiryTime != null;
+
+/** The stage of a machine's deletion, from its status; `undefined` when the flow has not started. */
+export const markedStage = ({ machine }: { readonly machine: Machine }): DeletionStage | undefined =>
+  phaseOf(machine) === "Terminating" && machine.status?.lastOperation?.type === "Delete"
+    ? readOperation(machine.status).stage
+    : undefined;

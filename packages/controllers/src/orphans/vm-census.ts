@@ -9,7 +9,7 @@ import {
 import { describeType } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { VmCensus } from "../model/vm-census.ts";
-import { markedStage } from "../model/marked-stage.ts";
+import { markedStage } from "../model/phase.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { findLackingMachine } from "./find-lacking-machine.ts";
 import { findOrphans } from "./find-orphans.ts";

@@ -19,7 +19,7 @@ import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinal
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { markedStage } from "../../model/marked-stage.ts";
+import { markedStage } from "../../model/phase.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { recordIds } from "../state/vm-ids.ts";

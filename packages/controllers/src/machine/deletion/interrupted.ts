@@ -13,7 +13,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./decide-deletion.ts";
 import { vmEndOf } from "./leftover-resources.ts";
 import { statusOf } from "../../model/status-change.ts";
-import { markedStage } from "../../model/marked-stage.ts";
+import { markedStage } from "../../model/phase.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 

@@ -33,7 +33,7 @@ import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
 import { withAttempts } from "../../model/failed-attempts.ts";
 import { isSameFailure } from "../../model/same-failure.ts";
-import { markedStage } from "../../model/marked-stage.ts";
+import { markedStage } from "../../model/phase.ts";
 import type { Reason } from "../../model/decision.ts";
 
 /** The result of a stage of the deletion flow. */

@@ -1,8 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
-import { markedStage } from "../../model/marked-stage.ts";
 import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
-import { isDeleting } from "../../model/phase.ts";
+import { isDeleting, markedStage } from "../../model/phase.ts";
 import { isPreservationDrainDue } from "../../model/preserve-value.ts";
 
 /** Whether a deletion has not completed its drain. */

@@ -1,6 +1,6 @@
 import { isReported } from "@millwright/core";
 import type { Hold } from "../../model/hold.ts";
-import { markedStage } from "../../model/marked-stage.ts";
+import { markedStage } from "../../model/phase.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
 import { statusAt, finishCreation } from "../deletion/decide-deletion.ts";
 import { type MachineDecision, nothing } from "../state/decision.ts";

@@ -1,6 +1,5 @@
 import { parseGoDuration } from "@millwright/base";
-import { joinPath, type FieldProblem } from "../problems/field-problem.ts";
-import { quoted } from "../problems/quoted.ts";
+import { joinPath, type FieldProblem, quoted } from "../problems/field-problem.ts";
 import { greatestInt32 } from "../values/fenceposts.ts";
 import { labelProblems } from "../values/label-selector.ts";
 import { labelKeyProblem } from "../values/label-syntax.ts";

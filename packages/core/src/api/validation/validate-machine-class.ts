@@ -1,6 +1,5 @@
 import type { MachineClass, NodeTemplate, SecretReference } from "../kinds/machine-class.ts";
-import { joinPath, type FieldProblem } from "../problems/field-problem.ts";
-import { quoted } from "../problems/quoted.ts";
+import { joinPath, type FieldProblem, quoted } from "../problems/field-problem.ts";
 import { quantityPattern } from "../schema/fields.ts";
 import { requiredText } from "./validate-fields.ts";
 

@@ -1,7 +1,6 @@
 import { orchestrationTypes, strategyTypeOf, strategyTypes } from "../kinds/defaults.ts";
 import type { MachineDeployment, MachineDeploymentStrategy } from "../kinds/machine-deployment.ts";
-import type { FieldProblem } from "../problems/field-problem.ts";
-import { quoted } from "../problems/quoted.ts";
+import { type FieldProblem, quoted } from "../problems/field-problem.ts";
 import { parseIntOrPercent, type IntOrPercent } from "../values/fenceposts.ts";
 import type { LabelSelector } from "../values/label-selector-schema.ts";
 import { parseLabelSelector } from "../values/label-selector.ts";

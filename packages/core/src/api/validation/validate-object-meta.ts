@@ -1,6 +1,5 @@
 import type { ObjectMeta } from "../kinds/object-meta.ts";
-import type { FieldProblem } from "../problems/field-problem.ts";
-import { quoted } from "../problems/quoted.ts";
+import { type FieldProblem, quoted } from "../problems/field-problem.ts";
 import { nameProblem } from "../values/label-syntax.ts";
 import { metadataProblems } from "./validate-fields.ts";
 
