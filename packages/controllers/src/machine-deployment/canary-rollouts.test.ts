@@ -77,6 +77,17 @@ describe("a rollout in canary steps", () => {
     expect(transcribe(model)).toContain("waits: Rollout waits for the maintenance window");
   });
 
+  it.each(["3/3s", "3/pause"])("waits until all machines of step %s are available", (step) => {
+    const model = begun(sized(8), quick, annotated({ [canarySteps]: step }));
+    const one = (it: RolloutModel): void => {
+      const [first] = it.machines().filter(({ spec }) => spec.class?.name === "big");
+      for (const machine of it.machines()) if (machine.spec.class?.name !== "big") it.setPhase(machine, "Running");
+      if (first !== undefined) it.setPhase(first, "Running");
+    };
+    const transcript = transcribe(model, { live: one, at: { 3: continueAfter(1) } });
+    expect(transcript).toMatch(/end: small 7 \(7 serve, 1 go\), big 3 \(1 serve\)$/);
+  });
+
   it("takes no word for a pause of another rollout", () => {
     const model = begun(sized(4), annotated({ [canarySteps]: "1/pause", [canaryContinue]: "pool-other/1" }));
     expect(transcribe(model)).toContain("end: small 3 (3 serve), big 1 (1 serve)");

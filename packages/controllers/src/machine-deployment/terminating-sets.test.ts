@@ -82,3 +82,19 @@ it("does not scale a terminating set down while machines are awaited", async () 
   expect(sizesOf(cluster)).toEqual([[3], [1]]);
   expect(cluster.machines().filter((machine) => machine.metadata.deletionTimestamp !== undefined)).toHaveLength(3);
 });
+
+it("grows within the surge while paused, beside a terminating set", async () => {
+  const twice: Change<MachineDeployment> = {
+    spec: { replicas: 3, strategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } } },
+  };
+  const cluster = await withDeployment(twice);
+  await live(cluster);
+  await changeDeployment(cluster, { spec: { template: { spec: { class: { name: "big" } } } } });
+  await changeDeployment(cluster, { spec: { paused: true } });
+  const old = setsOf(cluster).find(({ spec }) => spec.template.spec.class?.name === "small");
+  await cluster.api.delete(machineSetResource, refOf(old?.metadata.name ?? ""));
+  await changeDeployment(cluster, { spec: { replicas: 5 } });
+  await cluster.settle(10_000);
+  // Of 5 and 2, three still go.
+  expect(sizesOf(cluster)).toEqual([[3], [4]]);
+});
