@@ -241,6 +241,24 @@ describe("a rollout in canary steps", () => {
     expect(transcript).not.toContain("rollout stopped");
   });
 
+  it.each([
+    ["", true],
+    ["Remediation paused: many machines of zone a became Unknown", false],
+  ])("has failed when it has not joined in time, also where its remediation waits (%s)", (hold, hasFailed) => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/15s", [canaryOnFailure]: "rollback" }));
+    const text = hold === "" ? "Waiting: other machines of deployment pool are being replaced" : hold;
+    const lastOperation = { description: `Machine m has not joined the cluster in 20m0s. ${text}`, type: "Create" };
+    const live = (it: RolloutModel): void => {
+      const waiting = it.machines().filter((each) => each.spec.class?.name === "big" && !isDeleting(each));
+      goWell(it);
+      for (const { metadata } of waiting)
+        it.changeMachine(metadata.name, { status: { currentStatus: { phase: "Pending" }, lastOperation } });
+    };
+    const transcript = transcribe(model, { live, rounds: 12 });
+    expect(transcript.includes("failed: rollout stopped")).toBe(hasFailed);
+    expect(transcript.includes("end: small 4 (4 serve), big 0 (0 serve)")).toBe(hasFailed);
+  });
+
   it.each(["Failed", "Running"] as const)(
     "counts a terminating machine by its phase, %s, until that is Terminating",
     (phase) => {

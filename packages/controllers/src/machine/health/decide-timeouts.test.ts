@@ -290,6 +290,20 @@ describe("a machine that may not be replaced yet", () => {
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
 
+  it("is replaced beside one without quota when it never joined, and is kept when it has served", () => {
+    const lastOperation = {
+      description: "Cloud provider message - machine codes error: code = [ResourceExhausted] message = [quota]",
+      state: "Failed",
+      type: "Create",
+    } as const;
+    const withoutQuota = aMachine(named("other"), {
+      status: { currentStatus: { phase: "CrashLoopBackOff" }, lastOperation },
+    });
+    const beside = unmetPrecondition({ peers: [withoutQuota] });
+    expect(phaseAfter({ machine: aMachine(withVm, inPhase("Pending")), ...beside }, later(1_300_000))).toBe("Failed");
+    expect(phaseAfter({ machine: unknown, ...beside }, overdue)).toBe("Unknown");
+  });
+
   it("releases the remediation budget when it is not replaced", () => {
     const machine = unknown;
     const connectivity = { isLost: true, regainedAt: undefined };
