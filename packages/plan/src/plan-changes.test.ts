@@ -102,9 +102,11 @@ describe("planChanges", () => {
   it("waits for a missing class, and only notes it if no machine is created", async () => {
     const gone = 'MachineClass "gone" of MachineDeployment "pool" does not exist: none of its machines can be created';
     const rolled = await plan([apply(pool({ template: template("gone") }))]);
-    expect(rolled).toMatchObject({ changes: [{ outcome: "waits", waitsFor: [gone] }], notes: [] });
+    // No sound machine makes place for one that cannot be created.
+    const held = "Rollout waits for MachineClass gone: it does not exist";
+    expect(rolled).toMatchObject({ changes: [{ outcome: "waits", waitsFor: [held] }], drains: [], notes: [gone] });
     const paused = await plan([apply(pool({ template: template("gone"), paused: true }))]);
-    expect(paused).toMatchObject({ changes: [{ waitsFor: ["Rollout is paused"] }], notes: [gone] });
+    expect(paused).toMatchObject({ changes: [{ waitsFor: [held, "Rollout is paused"] }], notes: [gone] });
   });
 
   it("notes a changed class and skipped objects", async () => {

@@ -5,6 +5,7 @@ import {
   inPlaceUpdateReasons,
   labelKeys,
   type Machine,
+  type MachineClass,
   type MachineDeployment,
   machineNameIn,
   type MachinePhase,
@@ -29,6 +30,8 @@ export interface PreviewObjects {
   readonly nodes?: readonly Node[];
   /** Events of core/v1, from which the duration of deletions is estimated. Default: none. */
   readonly events?: readonly ApiObject[];
+  /** Absent: all classes exist. */
+  readonly classes?: readonly Pick<MachineClass, "metadata">[];
 }
 
 /** Objects as plain values that change only by patches, inside this process. */
@@ -37,6 +40,7 @@ export interface ModelCluster extends Pick<
   "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "takeChanged"
 > {
   readonly hasTarget: boolean;
+  readonly hasClass: (name: string) => boolean;
   readonly deployments: ReadonlyMap<string, MachineDeployment>;
   readonly sets: ReadonlyMap<string, MachineSet>;
   /** A name for a future machine; the real one is random. */
@@ -113,6 +117,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
 
   return {
     hasTarget,
+    hasClass: (name) => objects.classes?.some(({ metadata }) => metadata.name === name) !== false,
     deployments,
     sets,
     machines,

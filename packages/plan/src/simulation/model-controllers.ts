@@ -39,6 +39,8 @@ export function observeInModel(
   const sources = {
     sets: [...cluster.sets.values()],
     machinesOf: cluster.machinesOf,
+    problemOf: ({ spec }: MachineDeployment) =>
+      cluster.hasClass(spec.template.spec.class?.name ?? "") ? undefined : { problem: "it does not exist" },
     ...(cluster.hasTarget ? { nodesOf: () => cluster.nodesByMachine } : {}),
     disablesScaleDown,
   };

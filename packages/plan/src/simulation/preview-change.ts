@@ -79,7 +79,7 @@ const controllerUid = (object: Machine | MachineSet): string | undefined => cont
 
 /** The objects that matter for a root: its own, and those without controller, which it may adopt. */
 function objectsOf(
-  { deployments, sets, machines, nodes }: PreviewObjects,
+  { deployments, sets, machines, nodes, classes }: PreviewObjects,
   { kind, name }: PreviewRoot,
 ): PreviewObjects {
   const root = kind === "MachineDeployment" ? deployments.find(({ metadata }) => metadata.name === name) : undefined;
@@ -95,6 +95,7 @@ function objectsOf(
     deployments: root === undefined ? [] : [root],
     sets: own,
     machines: theirs,
+    ...(classes === undefined ? {} : { classes }),
     ...(nodes === undefined ? {} : { nodes: nodes.filter(({ metadata }) => names.has(metadata.name)) }),
   };
 }

@@ -11,6 +11,7 @@ import {
   namespace,
   now,
   pool,
+  small,
   template,
   world,
 } from "../testing/planned-world.ts";
@@ -41,8 +42,9 @@ describe("readClusterState", () => {
     const api = aCluster();
     const state = await readClusterState({ control: api, target: api, namespace });
     const change = apply(pool({ template: template("big") }));
-    const { changes, drains } = await planChanges(state, [change], { now });
-    const fromFiles = await planChanges(stateOfManifests(manifests(world), undefined, true), [change], { now });
+    const big = apply({ ...small, metadata: { ...small.metadata, name: "big" } });
+    const { changes, drains } = await planChanges(state, [big, change], { now });
+    const fromFiles = await planChanges(stateOfManifests(manifests(world), undefined, true), [big, change], { now });
     expect(changes.map(({ steps }) => steps.map(({ after }) => after))).toEqual(
       fromFiles.changes.map(({ steps }) => steps.map(({ after }) => after)),
     );
