@@ -28,6 +28,5 @@ export type { DeletionScope, SetBudget } from "./model/deletion-budget.ts";
 export { isProtected, protectedMachinesHold } from "./model/deletion-protection.ts";
 export type { NodeConditionState } from "./model/node-condition.ts";
 export { isAvailable, isDeleting, isPresent, markedStage } from "./model/phase.ts";
-export { addFinalizerPatch } from "./ownership/finalizer-patch.ts";
 export { hasFreezeLabel } from "./safety/freeze-set.ts";
 export { releaseAnnotation } from "./safety/released-machines.ts";

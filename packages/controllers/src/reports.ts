@@ -9,7 +9,6 @@ export type { CrdState } from "./model/crd-state.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export { machineReport } from "./conditions/machine/machine-report.ts";
 export type { Deadline, MachineReport } from "./conditions/machine/machine-report.ts";
-export type { DerivedCondition } from "./conditions/derived-condition.ts";
 export type { MachineFacts } from "./conditions/machine/facts.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
 export { markedStage } from "./model/phase.ts";

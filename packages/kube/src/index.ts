@@ -129,6 +129,10 @@ export type {
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
 export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
 export { createOverwriteLimit } from "./controller/overwrite-limit.ts";
+export { createRefusedWrites } from "./controller/refused-writes.ts";
+export type { RefusedWrites } from "./controller/refused-writes.ts";
+export { confirmOwnerOnce, isOrphaning, watchOrphaningOwners } from "./controller/owners.ts";
+export type { OrphaningOwners } from "./controller/owners.ts";
 export { createEvictionQueue } from "./evictions/eviction-queue.ts";
 export type { EvictionOrder, EvictionQueue, EvictionRejection, EvictionView } from "./evictions/eviction-queue.ts";
 export { createEventRecorder } from "./events/event-recorder.ts";
@@ -138,12 +142,11 @@ export type { EventRecord } from "./events/event-series.ts";
 // One leader among several processes
 export { createElectionThread } from "./leader-election/election-host.ts";
 export type { ElectionThread } from "./leader-election/election-host.ts";
-export { startLeaderElection } from "./leader-election/leadership.ts";
+export { isLeadershipLost, LeadershipLostError, startLeaderElection } from "./leader-election/leadership.ts";
 export type { Leadership, LeaderElectionOptions } from "./leader-election/leadership.ts";
 export type { ElectionCluster } from "./leader-election/thread-messages.ts";
 export type { ElectionTimes } from "./leader-election/settings.ts";
 export { createFencedClient } from "./leader-election/fenced-client.ts";
-export { isLeadershipLost, LeadershipLostError } from "./leader-election/leadership-lost.ts";
 
 // Objects in the hands of controllers
 export {
@@ -155,10 +158,14 @@ export {
   releasePatch,
 } from "./objects/owner-references.ts";
 export type { Claims, OwnerPatch } from "./objects/owner-references.ts";
-export { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./objects/finalizers.ts";
+export { addFinalizerPatch, dropFinalizerPatch, hasFinalizer, removeFinalizerPatch } from "./objects/finalizers.ts";
 export type { Finalized, FinalizerPatch } from "./objects/finalizers.ts";
 export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./objects/conditions.ts";
 export type { Condition, ConditionState, SetConditionOptions } from "./objects/conditions.ts";
+export { aggregateConditions } from "./conditions/aggregate.ts";
+export { cutMessage, cutText, shortenNames } from "./conditions/derived-condition.ts";
+export type { DerivedCondition, Severity } from "./conditions/derived-condition.ts";
+export { summarizeConditions, type SummaryPart } from "./conditions/summary.ts";
 export { createJsonPatch, type JsonPatchOperation } from "./json/create-json-patch.ts";
 export { applyMergePatch, createMergePatch, equalJson } from "./json/json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";

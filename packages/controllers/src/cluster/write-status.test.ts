@@ -1,11 +1,10 @@
 import { type Machine, machineResource, readMachine } from "@millwright/core";
-import { createStore, isConflict } from "@millwright/kube";
+import { createStore, isConflict, createRefusedWrites } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aMachine, testNamespace } from "../testing/builders.ts";
 import { readInto } from "./readable.ts";
-import { createRefusedWrites } from "./refused-writes.ts";
 import { createWriter } from "./writer.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };

@@ -13,10 +13,11 @@ import {
   mayHaveSucceeded,
   type ObjectRef,
   type ReadonlyStore,
+  createRefusedWrites,
+  type RefusedWrites,
 } from "@millwright/kube";
 import type { ControllerContext } from "./context.ts";
 import { shapeProblemsOf } from "./readable.ts";
-import { createRefusedWrites, type RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that

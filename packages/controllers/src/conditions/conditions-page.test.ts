@@ -26,10 +26,13 @@ import {
   creationFailure,
 } from "../testing/condition-states.ts";
 import { filled, holds, readTransitionTables, type TransitionRow, type Values } from "../testing/transition-tables.ts";
-import { aggregate } from "./aggregate.ts";
-import type { DerivedCondition } from "./derived-condition.ts";
-import { shortenNames } from "./message-lines.ts";
-import { type Condition, findCondition } from "@millwright/kube";
+import {
+  type Condition,
+  findCondition,
+  aggregateConditions,
+  type DerivedCondition,
+  shortenNames,
+} from "@millwright/kube";
 import { factsOf } from "./owner/condition-inputs.ts";
 
 const page = readFileSync(new URL("../../../../docs/conditions.md", import.meta.url), "utf8");
@@ -63,7 +66,7 @@ const judge = ({ members, inputs, deployment }: BuiltState<unknown>): readonly J
   });
 
 const messageOf = (type: string, machines: readonly Judged[]): string =>
-  aggregate(
+  aggregateConditions(
     machines.map(({ name, conditions }) => ({ kind: "Machine", name, condition: findCondition(conditions, type) })),
     { sourceType: type, type, reasons: { issue: "", unknown: "", info: "" }, emptyReason: "" },
   ).message;

@@ -1,11 +1,16 @@
 import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
-import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
+import {
+  type ApiObject,
+  controllerRefOf,
+  type ReadonlyStore,
+  type OrphaningOwners,
+  watchOrphaningOwners,
+} from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { DeletionScope } from "../model/deletion-budget.ts";
 import type { Approver } from "../model/hold.ts";
 import { approverOf } from "../model/held-deletion.ts";
 import { isProtected } from "../model/deletion-protection.ts";
-import { type OrphaningOwners, watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { isApprovedBy } from "./approval.ts";
 import { type FleetLedger, type LedgerSet, type SetLedger, setOfMachine } from "./fleet-ledger.ts";
 

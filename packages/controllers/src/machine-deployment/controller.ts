@@ -11,7 +11,18 @@ import {
   machineSetResource,
   selectorMatches,
 } from "@millwright/core";
-import { adoptPatch, type Controller, keyOf, newControllerRef, releasePatch, watchTriggers } from "@millwright/kube";
+import {
+  adoptPatch,
+  type Controller,
+  keyOf,
+  newControllerRef,
+  releasePatch,
+  watchTriggers,
+  watchOrphaningOwners,
+  confirmOwnerOnce,
+  addFinalizerPatch,
+  removeFinalizerPatch,
+} from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
@@ -21,10 +32,7 @@ import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { commonHolds, ownerGuards } from "../guards/owner-guards.ts";
-import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
-import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
-import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
 import { createControlWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";

@@ -1,11 +1,11 @@
 import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { isOrphaning } from "@millwright/kube";
 import { heldEvents } from "../deletion-budget/held-condition.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { holdOn } from "../model/hold.ts";
 import { eventsOfHold } from "../model/hold-condition.ts";
-import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";

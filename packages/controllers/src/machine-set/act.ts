@@ -16,11 +16,12 @@ import {
   mayHaveSucceeded,
   newControllerRef,
   releasePatch,
+  addFinalizerPatch,
+  removeFinalizerPatch,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createControlWriter, type Writer } from "../cluster/writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
-import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { newMachine } from "./new-machine.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";

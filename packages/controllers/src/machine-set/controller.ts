@@ -14,6 +14,8 @@ import {
   keyOf,
   priorityOfChange,
   watchTriggers,
+  watchOrphaningOwners,
+  confirmOwnerOnce,
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
@@ -23,9 +25,7 @@ import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
-import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
-import { watchOrphaningOwners } from "../ownership/orphaning-owners.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";

@@ -7,7 +7,7 @@ import {
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
-import { controllerRefOf } from "@millwright/kube";
+import { controllerRefOf, isOrphaning } from "@millwright/kube";
 import { type ApprovingObject, heldCondition, heldEvents } from "../deletion-budget/held-condition.ts";
 import { HELD_RETRY_MS } from "../model/held-deletion.ts";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
@@ -30,7 +30,6 @@ import {
   restoreHold,
   vanishedPatch,
 } from "./expected-replicas.ts";
-import { isOrphaning } from "../ownership/orphaning-owners.ts";
 import { decideMembers, deletionOf, type MembersDecision, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";

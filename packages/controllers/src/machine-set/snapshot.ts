@@ -1,6 +1,5 @@
 import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
-import type { Claims } from "@millwright/kube";
-import type { OrphaningOwners } from "../ownership/orphaning-owners.ts";
+import type { Claims, OrphaningOwners } from "@millwright/kube";
 import type { Hold } from "../model/hold.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";

@@ -10,11 +10,11 @@ import {
   type LogFields,
   type EvictionOrder,
   type EvictionQueue,
+  createRefusedWrites,
 } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
 import { createControlWriter, createWriter, type Writer } from "../cluster/writer.ts";
-import { createRefusedWrites } from "../cluster/refused-writes.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";

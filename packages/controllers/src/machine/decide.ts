@@ -1,5 +1,5 @@
 import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core";
-import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { addFinalizerPatch } from "@millwright/kube";
 import { hasId, needsCreation } from "../model/provisioning.ts";
 import { decideCreation } from "./creation/decide-creation.ts";
 import { decideInitialization } from "./creation/decide-initialization.ts";

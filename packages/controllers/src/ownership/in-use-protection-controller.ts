@@ -9,13 +9,15 @@ import {
   watchTriggers,
   createOverwriteLimit,
   readAllInto,
+  addFinalizerPatch,
+  type Finalized,
+  removeFinalizerPatch,
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createControlWriter } from "../cluster/writer.ts";
 import { type Guard, judge } from "../model/hold.ts";
-import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
 import { ownerPace } from "./owning-controller.ts";
 import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";
 

@@ -8,8 +8,7 @@ import {
   type MachineSet,
   nameList,
 } from "@millwright/core";
-import type { Condition } from "@millwright/kube";
-import { cutText } from "../conditions/message-lines.ts";
+import { type Condition, cutText } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
 import type { Hold } from "../model/hold.ts";
 import { shownHold } from "../model/hold-condition.ts";

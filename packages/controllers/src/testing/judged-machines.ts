@@ -1,5 +1,5 @@
 import type { ConditionStatus, Machine } from "@millwright/core";
-import type { DerivedCondition } from "../conditions/derived-condition.ts";
+import type { DerivedCondition } from "@millwright/kube";
 import { createMachineJudge, type JudgedMachine } from "../conditions/group/judged-machine.ts";
 import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";

@@ -1,5 +1,5 @@
 import { annotationKeys, finalizers } from "@millwright/core";
-import { removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { removeFinalizerPatch } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { Node } from "../model/node-objects.ts";
 

@@ -1,8 +1,8 @@
+import { createRequire } from "node:module";
 import { readProxyUrl } from "@millwright/base/egress";
-import type { Agent } from "undici";
+import type { Agent, buildConnector } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { createConnector } from "./connector.ts";
-import { loadHttpClients } from "./http-clients.ts";
 
 /** Bounds of {@link createConnections}. */
 export interface ConnectionLimits {
@@ -71,6 +71,27 @@ const createStreams = (agent: Agent): Connection => ({
     return response;
   },
 });
+
+/** The part of undici that the API client needs. */
+interface HttpClients {
+  readonly Agent: typeof Agent;
+  readonly buildConnector: typeof buildConnector;
+}
+
+const load = createRequire(import.meta.url);
+
+/**
+ * Loads the clients of undici without the rest of it, such as `fetch`, caches, mocks and web sockets: these take 6 MiB more in each
+ * thread that connects. Its `index.js` does the same with these modules.
+ */
+function loadHttpClients(): HttpClients {
+  const dispatcher: { readonly prototype: object } = load("undici/lib/dispatcher/dispatcher.js");
+  Object.assign(dispatcher.prototype, load("undici/lib/api/index.js"));
+  return {
+    Agent: load("undici/lib/dispatcher/agent.js"),
+    buildConnector: load("undici/lib/core/connect.js"),
+  };
+}
 
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {

@@ -7,9 +7,16 @@ import type { Log } from "../log.ts";
 import { objectFields } from "../objects/log-fields.ts";
 import { eventResource } from "../objects/built-in-resources.ts";
 import type { ApiObject, ObjectMeta } from "../objects/kube-object.ts";
-import { createEventBudget, type EventBudgetOptions } from "./event-budget.ts";
 import { createEventSeriesMemory } from "./event-series.ts";
 import type { EventRecord, EventSeries } from "./event-series.ts";
+
+/** How many events may be written: a token bucket. */
+interface EventBudgetOptions {
+  /** Events at once after a quiet time. */
+  readonly burst: number;
+  /** Events per second in the long run. */
+  readonly perSecond: number;
+}
 
 /** Options of {@link createEventRecorder}. */
 export interface EventRecorderOptions {
@@ -43,6 +50,29 @@ export interface EventRecorder {
   /** Drops events that were not sent, and all further ones. */
   close(): void;
   counts(): EventCounts;
+}
+
+/** A budget of events. */
+interface EventBudget {
+  /** Whether one more event may be written now; it then counts. */
+  take(): boolean;
+}
+
+/** Creates a budget that is full. */
+function createEventBudget(clock: Clock, { burst, perSecond }: EventBudgetOptions): EventBudget {
+  // Invariant: `left` is between 0 and `burst`, and right for `atMs` on the monotonic clock.
+  let left = burst;
+  let atMs = clock.monotonicMs();
+  return {
+    take() {
+      const nowMs = clock.monotonicMs();
+      left = Math.min(burst, left + ((nowMs - atMs) * perSecond) / 1_000);
+      atMs = nowMs;
+      if (left < 1) return false;
+      left -= 1;
+      return true;
+    },
+  };
 }
 
 /** Minimum interval between writes of a combined event, which each new event changes. */

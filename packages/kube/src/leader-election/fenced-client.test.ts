@@ -4,7 +4,7 @@ import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { answer, serve, servedNode } from "../testing/served-client.ts";
 import { createFencedClient } from "./fenced-client.ts";
-import { isLeadershipLost, LeadershipLostError } from "./leadership-lost.ts";
+import { isLeadershipLost, LeadershipLostError } from "./leadership.ts";
 
 function setUp() {
   const api = createFakeApi({ clock: createVirtualClock() });

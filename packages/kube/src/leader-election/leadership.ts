@@ -14,11 +14,26 @@ import type { Log } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import { createElectionThread } from "./election-host.ts";
 import type { ElectionThread } from "./election-host.ts";
-import { LeadershipLostError } from "./leadership-lost.ts";
 import { readElectionTimes } from "./settings.ts";
 import type { ElectionTimes } from "./settings.ts";
 import { createSharedTerm } from "./shared-term.ts";
 import type { ElectionCluster, ElectionReport } from "./thread-messages.ts";
+
+const brand: unique symbol = Symbol.for("millwright.dev/kube/LeadershipLostError");
+
+/**
+ * Thrown instead of doing something that only the leader may do. Nothing was sent. Recognise it with {@link isLeadershipLost}, never
+ * with `instanceof`.
+ */
+export class LeadershipLostError extends Error {
+  override readonly name = "LeadershipLostError";
+  readonly [brand] = true;
+}
+
+/** Whether a thrown value is a {@link LeadershipLostError}, of whatever copy of this package. */
+export function isLeadershipLost(error: unknown): error is LeadershipLostError {
+  return typeof error === "object" && error !== null && brand in error;
+}
 
 /** Options of {@link startLeaderElection}. */
 export interface LeaderElectionOptions extends ElectionTimes {

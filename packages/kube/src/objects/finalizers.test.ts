@@ -13,9 +13,9 @@ test("keeps the finalizers of others, and names the version that it is computed 
   expect(addFinalizerPatch({ metadata: {} }, "first")).toEqual({ metadata: { finalizers: ["first"] } });
 });
 
-test("asks for nothing when there is nothing to change", () => {
-  expect(addFinalizerPatch(node, "ours")).toBeUndefined();
-  expect(removeFinalizerPatch(node, "new")).toBeUndefined();
+test("changes nothing by removing a finalizer that is not there", () => {
+  expect(removeFinalizerPatch(node, "new").metadata.finalizers).toEqual(["theirs", "ours"]);
+  expect(removeFinalizerPatch({ metadata: {} }, "new")).toEqual({ metadata: { finalizers: [] } });
   expect(hasFinalizer(node, "ours")).toBe(true);
   expect(hasFinalizer({ metadata: {} }, "ours")).toBe(false);
 });

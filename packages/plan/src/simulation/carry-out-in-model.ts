@@ -1,6 +1,5 @@
 import type { Node } from "@millwright/controllers";
 import {
-  addFinalizerPatch,
   type MachineDeploymentAction,
   type MachineSetAction,
   newMachine,
@@ -16,7 +15,7 @@ import {
   machineSetResource,
   taintKeys,
 } from "@millwright/core";
-import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
+import { addFinalizerPatch, adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import type { ModelCluster } from "./model-cluster.ts";
 import type { DeletedMachine, PreviewStep } from "./preview-step.ts";
 

@@ -1,10 +1,10 @@
 import type { Machine } from "@millwright/core";
+import type { DerivedCondition } from "@millwright/kube";
 import type { MachineFacts } from "../machine/facts.ts";
 import { msUntilIssuesChange } from "../machine/machine-conditions.ts";
 import { ready } from "../machine/ready.ts";
 import { healthCheckSucceeded, ownerRemediated } from "../machine/remediation.ts";
 import { upToDate } from "../machine/updating.ts";
-import type { DerivedCondition } from "../derived-condition.ts";
 
 /** Conditions of a machine that do not depend on its owners. */
 interface OwnConditions {

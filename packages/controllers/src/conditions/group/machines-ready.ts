@@ -1,11 +1,10 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
-import { aggregate } from "../aggregate.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, aggregateConditions } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 /** Whether all machines are ready, and if not, which are not and why (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */
 export const machinesReady = (machines: readonly JudgedMachine[]): ConditionState =>
-  aggregate(
+  aggregateConditions(
     machines.map(({ name, ready: condition }) => ({ kind: "Machine", name, condition })),
     {
       sourceType: machineConditionTypes.ready,

@@ -1,7 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
 import { timeOf } from "../machine/facts.ts";
-import { aggregate } from "../aggregate.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, aggregateConditions } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 /** How long a machine without the condition is ignored, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
@@ -17,7 +16,7 @@ export function untilCounted(machine: JudgedMachine, now: Date): number {
 
 /** Whether all machines are of the current template, and if not, which are not, and in what (Cluster API, `machinedeployment_status.go` and `machinedeployment_rollout_planner.go`). */
 export const machinesUpToDate = (machines: readonly JudgedMachine[], now: Date): ConditionState =>
-  aggregate(
+  aggregateConditions(
     machines
       .filter((machine) => untilCounted(machine, now) === 0)
       .map(({ name, upToDate: condition }) => ({ kind: "Machine", name, condition })),

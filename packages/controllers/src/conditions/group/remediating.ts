@@ -1,7 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
-import { aggregate } from "../aggregate.ts";
-import { shortenNames } from "../message-lines.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, aggregateConditions, shortenNames } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 const type = clusterApiConditionTypes.remediating;
@@ -21,7 +19,7 @@ export function remediating(machines: readonly JudgedMachine[]): ConditionState 
     const message = keptText(machines.filter(({ isUnhealthy }) => isUnhealthy));
     return { type, status: "False", reason: reasons.notRemediating, message };
   }
-  const { message } = aggregate(
+  const { message } = aggregateConditions(
     going.map(({ name, remediation: condition }) => ({ kind: "Machine", name, condition })),
     {
       sourceType: machineConditionTypes.ownerRemediated,

@@ -1,6 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import { cutMessage, shortenNames } from "../message-lines.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, cutMessage, shortenNames } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 const type = clusterApiConditionTypes.rollingOut;

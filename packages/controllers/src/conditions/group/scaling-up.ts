@@ -1,6 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import { cutMessage } from "../message-lines.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, cutMessage } from "@millwright/kube";
 
 /** How many machines there are, and how many there should be. */
 export interface Scale {

@@ -7,7 +7,7 @@ import {
   machineConditionTypes as types,
   readOperation,
 } from "@millwright/core";
-import { cutText, shortenNames } from "../message-lines.ts";
+import { cutText, shortenNames } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { type ConditionOf, type MachineFacts, newCondition, timeOf } from "./facts.ts";
 

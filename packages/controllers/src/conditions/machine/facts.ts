@@ -1,7 +1,7 @@
 import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
 import { isNodeConditionType, labelKeys, phaseOf, readOperation } from "@millwright/core";
+import type { DerivedCondition } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
-import type { DerivedCondition } from "../derived-condition.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 
 /** All that the conditions of a machine are computed from. */

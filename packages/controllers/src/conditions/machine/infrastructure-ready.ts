@@ -5,11 +5,10 @@ import {
   phaseOf,
   conflictConditionType,
 } from "@millwright/core";
-import { cutText } from "../message-lines.ts";
 import { isProvisioningVm } from "../../model/provisioning.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";
-import { findCondition } from "@millwright/kube";
+import { findCondition, cutText } from "@millwright/kube";
 
 /** What everything about a machine waits for that has no VM yet. */
 export const waitingForVm = "Waiting for the VM to be created";

@@ -1,5 +1,5 @@
 import { clusterApiReasons as reasons, machineConditionTypes as types } from "@millwright/core";
-import type { DerivedCondition } from "../derived-condition.ts";
+import type { DerivedCondition } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
 import { conflict, infrastructureReady } from "./infrastructure-ready.ts";

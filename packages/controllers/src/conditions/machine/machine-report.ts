@@ -7,8 +7,7 @@ import {
   phaseGuide,
   phaseOf,
 } from "@millwright/core";
-import type { DerivedCondition } from "../derived-condition.ts";
-import { apiTime } from "@millwright/kube";
+import { apiTime, type DerivedCondition } from "@millwright/kube";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
 import type { Hold } from "../../model/hold.ts";

@@ -6,9 +6,7 @@ import {
   nodeConditionTypes,
   unknownNodeName,
 } from "@millwright/core";
-import type { DerivedCondition } from "../derived-condition.ts";
-import { cutText } from "../message-lines.ts";
-import { findCondition } from "@millwright/kube";
+import { findCondition, type DerivedCondition, cutText } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import {
   type ConditionOf,

@@ -1,7 +1,11 @@
 import { clusterApiReasons as reasons, machineConditionTypes as types, nodeConditionTypes } from "@millwright/core";
-import type { DerivedCondition, Severity } from "../derived-condition.ts";
-import { findCondition } from "@millwright/kube";
-import { summary, type SummaryPart } from "../summary.ts";
+import {
+  type DerivedCondition,
+  findCondition,
+  type Severity,
+  summarizeConditions,
+  type SummaryPart,
+} from "@millwright/kube";
 import { awaitedStartupOf } from "../../model/node-taints.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
@@ -68,7 +72,7 @@ export const ready: ConditionOf = (facts, now) => {
     ...positive(healthCheckSucceeded(facts, now)),
   ];
   const trio = { issue: reasons.notReady, unknown: reasons.readyUnknown, info: reasons.ready };
-  const { status, reason, message } = summary(types.ready, parts, trio);
+  const { status, reason, message } = summarizeConditions(types.ready, parts, trio);
   return newCondition(types.ready, status, reason, message, readySince(facts));
 };
 

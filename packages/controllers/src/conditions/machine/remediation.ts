@@ -8,8 +8,7 @@ import {
   readOperation,
   terminatingReasons,
 } from "@millwright/core";
-import { cutText } from "../message-lines.ts";
-import { findCondition } from "@millwright/kube";
+import { findCondition, cutText } from "@millwright/kube";
 import { isForReplacement } from "../../machine-lists/for-replacement.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { remediationLimitOf } from "../../model/remediation-budget.ts";

@@ -5,8 +5,14 @@ import {
   phaseOf,
   storedMachineConditionTypes as types,
 } from "@millwright/core";
-import { apiTime, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
-import type { DerivedCondition } from "../derived-condition.ts";
+import {
+  apiTime,
+  type ConditionState,
+  findCondition,
+  removeCondition,
+  setCondition,
+  type DerivedCondition,
+} from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
 import { conflict, infrastructureReady } from "./infrastructure-ready.ts";

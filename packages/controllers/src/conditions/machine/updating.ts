@@ -9,8 +9,7 @@ import {
   nodeConditionTypes,
   phaseOf,
 } from "@millwright/core";
-import { equalJson, findCondition } from "@millwright/kube";
-import { cutText } from "../message-lines.ts";
+import { equalJson, findCondition, cutText } from "@millwright/kube";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, newCondition } from "./facts.ts";
 

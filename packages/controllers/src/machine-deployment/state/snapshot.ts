@@ -1,6 +1,5 @@
-import type { OrphaningOwners } from "../../ownership/orphaning-owners.ts";
 import type { FieldProblem, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
-import type { Claims } from "@millwright/kube";
+import type { Claims, OrphaningOwners } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Hold } from "../../model/hold.ts";
 import type { Decision } from "../../model/decision.ts";

@@ -9,13 +9,13 @@ import {
   phaseOf,
   terminatingReasons,
 } from "@millwright/core";
+import { dropFinalizerPatch } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { type DrainProgress, isForceDue } from "../../drain/decide-drain.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { isUnreachable, isForceDeletion } from "../drain/force-drain.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
-import { dropFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import { holdsResources } from "./leftover-resources.ts";
 import {
   interruptionDeadline,

@@ -15,6 +15,7 @@ import {
   type OperationState,
   readOperation,
 } from "@millwright/core";
+import { removeFinalizerPatch } from "@millwright/kube";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import type { FailedOperation, OperationKind, OperationView } from "../../model/operation.ts";
 import { hasId } from "../../model/provisioning.ts";
@@ -28,7 +29,6 @@ import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import { bounded } from "../creation/record-failure.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
 import { withAttempts } from "../../model/failed-attempts.ts";

@@ -9,8 +9,7 @@ import {
   phaseOf,
   vmOfOtherMachineReason,
 } from "@millwright/core";
-import { findCondition, removeCondition, setCondition } from "@millwright/kube";
-import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
+import { findCondition, removeCondition, setCondition, removeFinalizerPatch } from "@millwright/kube";
 import type { Hold } from "../../model/hold.ts";
 import { readIntent } from "../../model/creation-intent.ts";
 import { isProvisioning } from "../../model/provisioning.ts";

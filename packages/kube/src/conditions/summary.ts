@@ -5,8 +5,9 @@ import {
   type Severity,
   severityOf,
   sumOf,
+  cutMessage,
+  indented,
 } from "./derived-condition.ts";
-import { cutMessage, indented } from "./message-lines.ts";
 
 /** One condition of an object that is summarized. */
 export interface SummaryPart {
@@ -24,7 +25,7 @@ const unreported = "Condition not yet reported";
  * Summarizes several conditions of one object in one (Cluster API, `util/conditions/summary.go`): a line for each that is not as it should be, in the given order; what is
  * as it should be is listed only when everything is.
  */
-export function summary(
+export function summarizeConditions(
   type: string,
   parts: readonly SummaryPart[],
   trio: ReasonTrio,

@@ -1,9 +1,8 @@
-import { createStore } from "@millwright/kube";
+import { createStore, watchOrphaningOwners } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { decideMachineSet } from "../machine-set/decide.ts";
-import { machineSetSnapshot } from "../machine-set/observe.ts";
+import { decideMachineSet } from "./decide.ts";
+import { machineSetSnapshot } from "./observe.ts";
 import { aMachine, aMachineSet, beingDeleted, ownedBy } from "../testing/builders.ts";
-import { watchOrphaningOwners } from "./orphaning-owners.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const finalizer = "machine.sapcloud.io/machine-controller-manager";

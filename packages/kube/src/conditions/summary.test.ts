@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DerivedCondition } from "./derived-condition.ts";
-import { cutText } from "./message-lines.ts";
-import { summary, type SummaryPart } from "./summary.ts";
+import { type DerivedCondition, cutText } from "./derived-condition.ts";
+import { summarizeConditions, type SummaryPart } from "./summary.ts";
 
 const reasons = { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" };
 const part = (
@@ -70,7 +69,7 @@ describe("summary", () => {
       "* A: gone",
     ],
   ])("%s", (_, parts, status, reason, message) => {
-    expect(summary("Ready", parts, reasons)).toEqual({ type: "Ready", status, reason, message });
+    expect(summarizeConditions("Ready", parts, reasons)).toEqual({ type: "Ready", status, reason, message });
   });
 });
 

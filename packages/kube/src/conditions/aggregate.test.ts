@@ -1,7 +1,7 @@
-import type { ConditionStatus } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aggregate, type AggregateOptions, type AggregateSource } from "./aggregate.ts";
+import type { ConditionState } from "../objects/conditions.ts";
+import { aggregateConditions, type AggregateOptions, type AggregateSource } from "./aggregate.ts";
 
 const options: AggregateOptions = {
   sourceType: "Ready",
@@ -11,7 +11,7 @@ const options: AggregateOptions = {
 };
 const source = (
   name: string,
-  status?: ConditionStatus,
+  status?: ConditionState["status"],
   message = "",
   more: { kind?: string; at?: string } = {},
 ): AggregateSource => ({
@@ -133,18 +133,18 @@ describe("aggregate", () => {
       "* Machines a, b, c: same",
     ],
   ])("%s", (_, sources, status, reason, message) => {
-    expect(aggregate(sources, options)).toEqual({ type: "MachinesReady", status, reason, message });
+    expect(aggregateConditions(sources, options)).toEqual({ type: "MachinesReady", status, reason, message });
   });
 
   it("turns a negative condition round, and results in one", () => {
     const negative: AggregateOptions = { ...options, polarity: "negative", resultPolarity: "negative" };
-    expect(aggregate([source("a", "True", "x"), source("b", "False")], negative)).toMatchObject({
+    expect(aggregateConditions([source("a", "True", "x"), source("b", "False")], negative)).toMatchObject({
       status: "True",
       reason: "NotReady",
       message: "* Machine a: x",
     });
-    expect(aggregate([source("b", "False")], negative)).toMatchObject({ status: "False", reason: "Ready" });
-    expect(aggregate([], negative).status).toBe("False");
+    expect(aggregateConditions([source("b", "False")], negative)).toMatchObject({ status: "False", reason: "Ready" });
+    expect(aggregateConditions([], negative).status).toBe("False");
   });
 
   it("does not depend on the order of the objects, and is never too long", () => {
@@ -152,7 +152,7 @@ describe("aggregate", () => {
       fc
         .tuple(
           fc.constantFrom("a", "b", "c", "d", "e", "f"),
-          fc.constantFrom<(ConditionStatus | undefined)[]>("True", "False", "Unknown", undefined),
+          fc.constantFrom<(ConditionState["status"] | undefined)[]>("True", "False", "Unknown", undefined),
           fc.constantFrom("", "x", "y", "* z"),
           fc.constantFrom(undefined, "2026-01-01T00:00:00Z"),
         )
@@ -161,8 +161,8 @@ describe("aggregate", () => {
     );
     fc.assert(
       fc.property(sources, (given) => {
-        const result = aggregate(given, options);
-        expect(aggregate(given.toReversed(), options)).toEqual(result);
+        const result = aggregateConditions(given, options);
+        expect(aggregateConditions(given.toReversed(), options)).toEqual(result);
         expect(result.message.split("\n").filter((line) => line.startsWith("* Machine")).length).toBeLessThanOrEqual(3);
         expect(result.status === "True").toBe(given.every(({ condition }) => condition?.status === "True"));
       }),
@@ -170,6 +170,6 @@ describe("aggregate", () => {
   });
 
   it("cuts a message that the API would refuse", () => {
-    expect(aggregate([source("a", "False", "x".repeat(40_000))], options).message).toHaveLength(32_768);
+    expect(aggregateConditions([source("a", "False", "x".repeat(40_000))], options).message).toHaveLength(32_768);
   });
 });

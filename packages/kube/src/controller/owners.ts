@@ -1,11 +1,37 @@
-import type { ApiObject, ReadonlyStore } from "@millwright/kube";
+import type { ResourceType } from "@millwright/base";
+import type { ReadonlyStore } from "../cache/store.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import { hasFinalizer } from "../objects/finalizers.ts";
+import type { ApiObject } from "../objects/kube-object.ts";
+
+/**
+ * Confirms with the API server, not the cache, that an owner has the same UID and is not being deleted. An object that a terminating owner adopts would be
+ * deleted by the garbage collector. Throws when the owner may not adopt.
+ */
+export async function confirmOwner(api: Pick<ApiClient, "get">, type: ResourceType, owner: ApiObject): Promise<void> {
+  const { name = "", namespace, uid } = owner.metadata;
+  const live = await api.get(type, { name, namespace });
+  if (live.metadata.uid !== uid) throw new Error(`${type.kind} ${name} was replaced by another one; it adopts nothing`);
+  if (live.metadata.deletionTimestamp !== undefined)
+    throw new Error(`${type.kind} ${name} is being deleted; it adopts nothing`);
+}
+
+/** {@link confirmOwner} for one reconcile: called before the first adoption; the result applies to all. */
+export function confirmOwnerOnce(
+  api: Pick<ApiClient, "get">,
+  type: ResourceType,
+  owner: ApiObject,
+): () => Promise<void> {
+  let answer: Promise<void> | undefined;
+  return () => (answer ??= confirmOwner(api, type, owner));
+}
 
 /** Kubernetes' finalizer of a deletion that keeps dependents (`--cascade=orphan`): the garbage collector removes their owner references, then the finalizer. */
 const ORPHAN_FINALIZER = "orphan";
 
 /** Whether the garbage collector still has to remove the owner references of the dependents of a terminating owner. */
-export const isOrphaning = ({ metadata }: ApiObject): boolean =>
-  metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
+export const isOrphaning = (owner: ApiObject): boolean =>
+  owner.metadata.deletionTimestamp !== undefined && hasFinalizer(owner, ORPHAN_FINALIZER);
 
 /** Owners that are deleted without their dependents. */
 export interface OrphaningOwners {

@@ -6,8 +6,10 @@ import {
   type Severity,
   severityOf,
   sumOf,
+  cutMessage,
+  indented,
+  shortenNames,
 } from "./derived-condition.ts";
-import { cutMessage, indented, shortenNames } from "./message-lines.ts";
 
 /** An object whose condition of one type is aggregated. */
 export interface AggregateSource {
@@ -105,7 +107,7 @@ function restLines(kind: string, hidden: readonly Group[]): readonly string[] {
  * Aggregates the conditions of one type of many objects into one (Cluster API, `util/conditions/aggregate.go`). Issues and unknowns hide what is well;
  * equal messages are listed once, with the names of the objects; at most three are listed, the rest is counted. No objects are no issue.
  */
-export function aggregate(
+export function aggregateConditions(
   sources: readonly AggregateSource[],
   { sourceType, polarity = "positive", type, resultPolarity = "positive", reasons, emptyReason }: AggregateOptions,
 ): Pick<DerivedCondition, "type" | "status" | "reason" | "message"> {

@@ -1,5 +1,5 @@
-import type { Clock } from "@millwright/core";
-import { ApiError, isApiError } from "@millwright/kube";
+import type { Clock } from "@millwright/base";
+import { ApiError, isApiError } from "../client/api-error.ts";
 
 /** Backs off writes that the API server refuses: by a webhook, a quota, a size limit, or validation. */
 export interface RefusedWrites {

@@ -1,6 +1,6 @@
-import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError } from "@millwright/kube";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, it } from "vitest";
+import { ApiError } from "../client/api-error.ts";
 import { createRefusedWrites } from "./refused-writes.ts";
 
 const refusal = (status: number) => new ApiError({ status, reason: "Refused", message: "denied by a webhook" });
