@@ -53,7 +53,6 @@ export type { Live } from "./model/live.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
 export type { MachineSettings } from "./model/machine-settings.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
-export type { MachineReport } from "./conditions/machine/machine-report.ts";
 export { markedStage } from "./model/phase.ts";
 export { isProtected, protectorOf } from "./model/deletion-protection.ts";
 export { ownersOfMachine } from "./cluster/owners-of-machine.ts";

@@ -1,14 +1,12 @@
-import {
-  type DrainPreview,
-  drainRulesOf,
-  holdConditions,
-  observeDrain,
-  previewDeletionDrain,
-  shownHold,
-} from "@millwright/controllers/reports";
+import { drainRulesOf, holdConditions, observeDrain, shownHold } from "@millwright/controllers/reports";
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import { drainSourcesOf, unknownAnnotations } from "@millwright/runtime/reports";
+import {
+  type DrainPreview,
+  drainSourcesOf,
+  previewDeletionDrain,
+  unknownAnnotations,
+} from "@millwright/runtime/reports";
 import { applyChanges, type ChangedState, type PlannedChange } from "./changes/apply-changes.ts";
 import type { ClusterState } from "./state/cluster-state.ts";
 import { overlaps } from "./changes/overlaps.ts";

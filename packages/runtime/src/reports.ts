@@ -14,6 +14,7 @@ export { describeMachine, machineReportFrom } from "./describe/describe-machine.
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
 export { previewDrain } from "./describe/preview-drain.ts";
 export type { NodeDrainPreview, PreviewDrainOptions } from "./describe/preview-drain.ts";
+export { type DrainPreview, previewDeletionDrain } from "./explain/simulate-drain.ts";
 export { createCachedReader } from "./describe/cached-reader.ts";
 export type { ObjectReader, ReadCache } from "./describe/cached-reader.ts";
 export { drainSourcesOf } from "./describe/drain-sources-of.ts";
@@ -29,4 +30,5 @@ export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";
 export { isHeld } from "@millwright/controllers/reports";
 export { unknownAnnotations } from "./describe/unknown-annotations.ts";
-export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers/reports";
+export type { MachineReport } from "./explain/machine-report.ts";
+export type { PodPreview as DrainPodPreview } from "./explain/simulate-drain.ts";

@@ -1,10 +1,8 @@
 import { type Machine, machineResource } from "@millwright/core";
 import { afterAll, expect, it } from "vitest";
-import { machineReport } from "../conditions/machine/machine-report.ts";
 import { decideMachine } from "../machine/decide.ts";
 import { type Guard, judge } from "../model/hold.ts";
 import { reportHold } from "../model/hold-condition.ts";
-import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, beingDeleted, inPhase, labelled } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { aSnapshot, itsNode, testNow, withVm } from "../testing/snapshots.ts";
@@ -31,7 +29,7 @@ const maintenanceGuard: Guard<Machine> = {
       : "proceed",
 };
 
-it("is a guard in the list: the machine keeps its VM, and status, event, report, condition and metric show it", async () => {
+it("is a guard in the list: the machine keeps its VM, and status, event, condition and metric show it", async () => {
   const machine = aMachine(withVm, inPhase("Running"), beingDeleted(), labelled({ maintenance: "true" }));
   const { api, newContext, run } = createTestCluster();
   api.seed(machineResource, machine);
@@ -51,17 +49,6 @@ it("is a guard in the list: the machine keeps its VM, and status, event, report,
     because: [{ type: "Warning", reason: "Maintenance", message: hold.message }],
     requeueAfterMs: 60_000,
   });
-
-  const facts = {
-    machine,
-    hasTarget: true,
-    isTargetReachable: true,
-    node: "missing",
-    hasClass: true,
-    settings: defaultMachineSettings,
-  } as const;
-  const { deletionPaused, next } = machineReport(facts, [], testNow, hold);
-  expect([deletionPaused, next.person]).toEqual([hold.message, `${hold.remedy}.`]);
 
   const condition = { type: "Maintenance", status: "True", reason: "RackService" } as const;
   expect(reportHold([], { ...hold, condition }, { now: testNow })).toMatchObject({

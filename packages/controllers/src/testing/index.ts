@@ -16,3 +16,6 @@ export {
 export type { Change } from "./builders.ts";
 export { createRolloutModel } from "./rollout-model.ts";
 export { settle } from "./rollout-transcript.ts";
+export { aBudget, aPod, aPodWithVolume } from "./drain-objects.ts";
+export { aDrainView, aMove, drainTerms, volumePlaces, volumesFor } from "./drain-views.ts";
+export { itsNode, lastly, testNow, withVm } from "./snapshots.ts";

@@ -1,7 +1,5 @@
 import {
   defaultMachineSettings,
-  machineReport,
-  type MachineReport,
   matchByProviderId,
   type Node,
   pickNode,
@@ -33,6 +31,7 @@ import {
   isTransient,
   nodeResource,
 } from "@millwright/kube";
+import { machineReport, type MachineReport } from "../explain/machine-report.ts";
 import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
 import { factsOfMachine } from "../explain/explain-machine.ts";
 import { clockSkews } from "./clock-skews.ts";

@@ -1,10 +1,4 @@
-import {
-  type DrainPreview,
-  drainRulesOf,
-  type Node,
-  observeDrain,
-  previewDeletionDrain,
-} from "@millwright/controllers/reports";
+import { drainRulesOf, type Node, observeDrain } from "@millwright/controllers/reports";
 import {
   type Clock,
   ConfigError,
@@ -24,6 +18,7 @@ import {
   listAll,
   nodeResource,
 } from "@millwright/kube";
+import { type DrainPreview, previewDeletionDrain } from "../explain/simulate-drain.ts";
 import { machineOfNode } from "../explain/cluster-objects.ts";
 import { explainFailure, isUnservedKind } from "./explain-failure.ts";
 import { readDrainSources } from "./read-drain-sources.ts";

@@ -4,13 +4,12 @@ import {
   findHold,
   type Hold,
   type MachineFacts,
-  machineReport,
-  type MachineReport,
   markedStage,
   observeDrain,
-  previewDeletionDrain,
 } from "@millwright/controllers/reports";
 import { controllerOf, type Machine, type MachineClass, readOperation, validateMachine } from "@millwright/core";
+import { machineReport, type MachineReport } from "./machine-report.ts";
+import { previewDeletionDrain } from "./simulate-drain.ts";
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";

@@ -1,4 +1,4 @@
-import type { Deadline } from "@millwright/controllers/reports";
+import type { Deadline } from "./machine-report.ts";
 
 /** `ok`: as desired. `waiting`: it changes by itself. `stuck`: not without a user, as far as is known. */
 export type ExplainedState = "ok" | "waiting" | "stuck";

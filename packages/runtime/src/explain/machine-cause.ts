@@ -1,5 +1,5 @@
-import type { MachineReport } from "@millwright/controllers/reports";
 import { drainResult, readOperation } from "@millwright/core";
+import type { MachineReport } from "./machine-report.ts";
 import type { Cause } from "./explanation.ts";
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();

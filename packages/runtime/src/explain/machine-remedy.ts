@@ -1,5 +1,5 @@
-import { type MachineReport } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
+import type { MachineReport } from "./machine-report.ts";
 import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
 

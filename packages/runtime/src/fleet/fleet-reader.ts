@@ -1,4 +1,4 @@
-import { type ControlCaches, isHeld, type MachineReport, type Node, type TargetCaches } from "@millwright/controllers";
+import { type ControlCaches, isHeld, type Node, type TargetCaches } from "@millwright/controllers";
 import {
   type Clock,
   type Machine,
@@ -11,6 +11,7 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { type ApiClient, type ApiObject, eventResource, nodeResource, type ReadonlyStore } from "@millwright/kube";
+import type { MachineReport } from "../explain/machine-report.ts";
 import { createCachedReader } from "../describe/cached-reader.ts";
 import { describeDeployment, type DeploymentReport } from "../describe/describe-deployment.ts";
 import { describeMachine } from "../describe/describe-machine.ts";

@@ -1,9 +1,6 @@
+import { aDrainView, aMachine, aNode, aPod, testNow } from "@millwright/controllers/testing";
 import { describe, expect, it } from "vitest";
-import { aMachine, aNode } from "../../testing/builders.ts";
-import { aPod } from "../../testing/drain-objects.ts";
-import { aDrainView } from "../../testing/drain-views.ts";
-import { testNow } from "../../testing/snapshots.ts";
-import { previewDeletionDrain } from "./drain-preview.ts";
+import { previewDeletionDrain } from "./simulate-drain.ts";
 
 const MINUTE = 60_000;
 const ago = (ms: number): string => new Date(testNow.getTime() - ms).toISOString();

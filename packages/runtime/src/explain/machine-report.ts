@@ -1,4 +1,21 @@
 import {
+  creationDeadline,
+  deletionStart,
+  drainWindow,
+  healthTimeoutMs,
+  type Hold,
+  inPlaceUpdateTimeoutMs,
+  isDeleting,
+  isPreserved,
+  isReady,
+  machineConditions,
+  type MachineFacts,
+  nodeOf,
+  podRepellingTaints,
+  type ReportedTaint,
+  timeOf,
+} from "@millwright/controllers/reports";
+import {
   type FieldProblem,
   labelKeys,
   type MachineHistoryEntry,
@@ -8,13 +25,6 @@ import {
   phaseOf,
 } from "@millwright/core";
 import { apiTime, type DerivedCondition } from "@millwright/kube";
-import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
-import { machineConditions } from "./machine-conditions.ts";
-import type { Hold } from "../../model/hold.ts";
-import { drainWindow } from "../../drain/drain-window.ts";
-import { podRepellingTaints, type ReportedTaint } from "../../model/node-taints.ts";
-import { isDeleting, isPreserved, isReady } from "../../model/phase.ts";
-import { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
 
 /** A time at which something happens if nothing else does before. */
 export interface Deadline {

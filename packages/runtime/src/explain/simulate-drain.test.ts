@@ -1,9 +1,17 @@
+import type { DrainTerms, DrainView } from "@millwright/controllers/reports";
+import {
+  aBudget,
+  aDrainView,
+  aMove,
+  aNode,
+  aPod,
+  aPodWithVolume,
+  drainTerms,
+  testNow,
+  volumePlaces,
+  volumesFor,
+} from "@millwright/controllers/testing";
 import { describe, expect, it } from "vitest";
-import { aNode } from "../testing/builders.ts";
-import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
-import { aDrainView, aMove, drainTerms, volumePlaces, volumesFor } from "../testing/drain-views.ts";
-import { testNow } from "../testing/snapshots.ts";
-import type { DrainTerms, DrainView } from "./drain-view.ts";
 import { type DrainPreview, simulateDrain } from "./simulate-drain.ts";
 
 const simulate = (view: Partial<DrainView>, terms: Partial<DrainTerms> = {}): DrainPreview =>

@@ -1,10 +1,18 @@
+import { defaultMachineSettings, type MachineFacts, recordedHold } from "@millwright/controllers/reports";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  inPhase,
+  itsNode,
+  lastly,
+  testNow,
+  withVm,
+} from "@millwright/controllers/testing";
 import { annotationKeys, type Machine, phaseGuide } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aMachine, aMachineDeployment, aMachineSet, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
-import { itsNode, lastly, testNow, withVm } from "../../testing/snapshots.ts";
-import type { MachineFacts } from "./facts.ts";
-import { defaultMachineSettings } from "../../model/machine-settings.ts";
-import { recordedHold } from "../../guards/find-hold.ts";
 import { machineReport } from "./machine-report.ts";
 
 const reportOf = (about: MachineFacts, problems: Parameters<typeof machineReport>[1], now: Date) =>
@@ -193,5 +201,16 @@ describe("the report about a machine whose deletion is held", () => {
     const drained = aMachine(withVm, inPhase("Terminating"), beingDeleted(), lastly("Delete", "Processing", "Drain"));
     for (const machine of [drained, aMachine(withVm, inPhase("Running"), held)])
       expect(reportOf(facts(machine), [], testNow).deletionPaused).toBeUndefined();
+  });
+
+  it("shows message and remedy of any hold", () => {
+    const hold = {
+      by: "maintenance",
+      holds: "deletion",
+      message: "Deletion paused",
+      remedy: "Remove label a",
+    } as const;
+    const { deletionPaused, next } = machineReport(facts(aMachine(withVm, beingDeleted())), [], testNow, hold);
+    expect([deletionPaused, next.person]).toEqual([hold.message, `${hold.remedy}.`]);
   });
 });

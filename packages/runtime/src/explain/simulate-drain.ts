@@ -1,12 +1,27 @@
+import {
+  type Blocker,
+  blockerLines,
+  type Budget,
+  budgetsOf,
+  type BudgetVerdict,
+  type Cordon,
+  cordonOf,
+  decideDrain,
+  defaultMachineSettings,
+  deletionStart,
+  type DrainTerms,
+  type DrainView,
+  isForceDeletion,
+  isForceDue,
+  judgeBudgets,
+  judgePod,
+  type Pod,
+  type PodVerdict,
+  previewTerms,
+  type TrackedVolume,
+} from "@millwright/controllers/reports";
+import type { Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import type { Budget, Pod } from "../model/node-objects.ts";
-import { type Blocker, blockerLines } from "./blockers.ts";
-import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
-import { type Cordon, cordonOf } from "./cordon.ts";
-import type { DrainTerms, DrainView } from "./drain-view.ts";
-import { decideDrain, isForceDue } from "./decide-drain.ts";
-import { judgePod, type PodVerdict } from "./pod-verdict.ts";
-import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** What a drain would do about one pod. */
 export interface PodPreview {
@@ -190,4 +205,30 @@ export function simulateDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
   const held = [...blockedBy.values()].toSorted((a, b) => (a.pod < b.pod ? -1 : 1));
   const outcome = isForced ? "forced" : held.length > 0 ? "blocked" : "completes";
   return { outcome, pods, steps, blockedBy: held, because: blockerLines(held) };
+}
+
+/** What the drain before a deletion would do, and its deadlines. */
+export interface DeletionDrainPreview {
+  readonly terms: DrainTerms;
+  readonly preview: DrainPreview;
+}
+
+/**
+ * Simulates the drain of a deletion; when the machine is not being deleted, as if the deletion started now. Timeouts that the machine does not set are the
+ * defaults: the flags of the controllers are unknown here.
+ *
+ * @param machine absent for a node without a machine
+ */
+export function previewDeletionDrain(machine: Machine | undefined, view: DrainView, now: Date): DeletionDrainPreview {
+  const snapshot = {
+    machine: machine ?? { metadata: { name: view.node.metadata.name }, spec: {} },
+    settings: defaultMachineSettings,
+  };
+  const drain = {
+    startedAt: deletionStart(snapshot) || now.getTime(),
+    isDemanded: isForceDeletion(snapshot.machine),
+    cordon: true,
+  };
+  const terms = previewTerms(snapshot, view.node, drain, now);
+  return { terms, preview: simulateDrain(view, terms, now) };
 }
