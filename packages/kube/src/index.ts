@@ -131,6 +131,8 @@ export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
 export { createOverwriteLimit } from "./controller/overwrite-limit.ts";
 export { createRefusedWrites } from "./controller/refused-writes.ts";
 export type { RefusedWrites } from "./controller/refused-writes.ts";
+export { createWriter } from "./controller/writer.ts";
+export type { Writer, WriterOptions } from "./controller/writer.ts";
 export { confirmOwnerOnce, isOrphaning, watchOrphaningOwners } from "./controller/owners.ts";
 export type { OrphaningOwners } from "./controller/owners.ts";
 export { createEvictionQueue } from "./evictions/eviction-queue.ts";

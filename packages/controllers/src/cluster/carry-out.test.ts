@@ -1,10 +1,9 @@
 import { type MachineSet, machineSetResource } from "@millwright/core";
-import { createStore, type EventRecord } from "@millwright/kube";
+import { createStore, type EventRecord, createWriter } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { aMachineSet } from "../testing/builders.ts";
 import { carryOut, type CarryOutOptions } from "./carry-out.ts";
-import { createWriter } from "./writer.ts";
 
 function setUp() {
   const api = createFakeApi();

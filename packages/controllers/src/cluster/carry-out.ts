@@ -1,7 +1,6 @@
-import { type ApiObject, type Log, objectFields, type ReconcileResult } from "@millwright/kube";
+import { type ApiObject, type Log, objectFields, type ReconcileResult, type Writer } from "@millwright/kube";
 import type { EventRecorder } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
-import type { Writer } from "./writer.ts";
 
 /** What {@link carryOut} needs besides the executor of the actions. */
 export interface CarryOutOptions<T extends ApiObject> {

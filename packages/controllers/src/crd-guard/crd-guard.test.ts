@@ -7,11 +7,10 @@ import {
   seededRandom,
 } from "@millwright/core";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
-import { ApiError, customResourceDefinitionResource, type Log } from "@millwright/kube";
+import { ApiError, customResourceDefinitionResource, type Log, createWriter } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ControlCaches, createControlCaches } from "../cluster/caches.ts";
-import { createWriter } from "../cluster/writer.ts";
 import { aMachine, aMachineSet, beingDeleted, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";
 import { createCrdGuard, kindsOf } from "./crd-guard.ts";
 import { type CrdGuard } from "../model/crd-guard.ts";

@@ -9,7 +9,7 @@ import {
 import { type Controller, createController, createMergePatch, messageOf, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createControlWriter } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";

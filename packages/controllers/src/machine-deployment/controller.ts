@@ -34,7 +34,7 @@ import { decideGuarded } from "../guards/decide-guarded.ts";
 import { commonHolds, ownerGuards } from "../guards/owner-guards.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
-import { createControlWriter } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { classGuard, createClassOutlook } from "./gates/class-outlook.ts";

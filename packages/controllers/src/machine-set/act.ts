@@ -18,9 +18,10 @@ import {
   releasePatch,
   addFinalizerPatch,
   removeFinalizerPatch,
+  type Writer,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createControlWriter, type Writer } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { newMachine } from "./new-machine.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";

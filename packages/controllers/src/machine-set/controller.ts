@@ -19,7 +19,7 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createControlWriter } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";

@@ -11,10 +11,12 @@ import {
   type EvictionOrder,
   type EvictionQueue,
   createRefusedWrites,
+  createWriter,
+  type Writer,
 } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
-import { createControlWriter, createWriter, type Writer } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";

@@ -1,6 +1,5 @@
 import type { Clock, Machine, MachineStatus } from "@millwright/core";
-import { equalJson, type ReadonlyStore, createOverwriteLimit } from "@millwright/kube";
-import type { Writer } from "../cluster/writer.ts";
+import { equalJson, type ReadonlyStore, createOverwriteLimit, type Writer } from "@millwright/kube";
 
 /** Writes statuses of Machines, and limits how often those of another process are replaced. */
 export interface MachineStatusWriter extends Pick<Writer<Machine>, "writeStatus"> {

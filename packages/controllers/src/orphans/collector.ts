@@ -6,9 +6,8 @@ import {
   type MachineClass,
   machineClassResource,
 } from "@millwright/core";
-import { type EventRecord, objectFields } from "@millwright/kube";
+import { type EventRecord, objectFields, createWriter } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createWriter } from "../cluster/writer.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { decideOrphans, type OrphanTimes, type Sighting } from "./decide-orphans.ts";

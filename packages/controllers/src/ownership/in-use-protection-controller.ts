@@ -16,7 +16,7 @@ import {
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { createControlWriter } from "../cluster/writer.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import { type Guard, judge } from "../model/hold.ts";
 import { ownerPace } from "./owning-controller.ts";
 import { decideInUseProtection, type InUseSnapshot } from "./in-use-protection.ts";

@@ -1,8 +1,7 @@
 import { annotationKeys, finalizers, labelKeys, type Machine, providerIdKey } from "@millwright/core";
-import { type Controller, createController, keyOf, nodeResource, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, keyOf, nodeResource, watchTriggers, createWriter } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import { machinesMatching } from "../cluster/node-candidates.ts";
-import { createWriter } from "../cluster/writer.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import type { Node } from "../model/node-objects.ts";
 import { findDoubt } from "../orphans/find-doubt.ts";

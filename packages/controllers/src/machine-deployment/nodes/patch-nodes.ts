@@ -1,7 +1,6 @@
-import { isConflict, nodeResource, createRefusedWrites } from "@millwright/kube";
+import { isConflict, nodeResource, createRefusedWrites, createWriter } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { createWriter } from "../../cluster/writer.ts";
 import { setNodeCondition } from "../../model/node-condition.ts";
 import type { NodeChange } from "../state/node-patch.ts";
 

@@ -1,10 +1,9 @@
 import { machineDeploymentResource, machineSetResource, seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError, newControllerRef } from "@millwright/kube";
+import { ApiError, newControllerRef, createWriter } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createControlCaches } from "../../cluster/caches.ts";
-import { createWriter } from "../../cluster/writer.ts";
 import { aMachine, aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
 import { newMachineSet } from "./machine-set-shape.ts";
 import { createMachineSetCreator } from "./create-machine-set.ts";

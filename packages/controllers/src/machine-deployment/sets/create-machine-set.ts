@@ -9,9 +9,8 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { ApiError, isAlreadyExists, isApiError, setCondition } from "@millwright/kube";
+import { ApiError, isAlreadyExists, isApiError, setCondition, type Writer } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
-import type { Writer } from "../../cluster/writer.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import { readMissingSets } from "./read-missing-sets.ts";
 

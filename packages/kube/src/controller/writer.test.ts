@@ -1,45 +1,53 @@
-import { finalizers, type Machine, machineResource } from "@millwright/core";
-import { createStore } from "@millwright/kube";
-import { conflictError, createFakeApi, notServedError, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { aMachine, testNamespace } from "../testing/builders.ts";
+import { createStore } from "../cache/store.ts";
+import type { ApiObject } from "../objects/kube-object.ts";
+import { conflictError, notServedError, serverError } from "../testing/errors.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
 import { createWriter } from "./writer.ts";
 
-const ref = { namespace: testNamespace, name: "machine" };
+interface Disk extends ApiObject {
+  readonly spec?: { readonly size?: string; readonly class?: string };
+  readonly status?: object;
+}
+const diskResource = { group: "example.com", version: "v1", kind: "Disk", plural: "disks", namespaced: true };
+const ref = { namespace: "default", name: "disk" };
+const aDisk = (finalizers: readonly string[] = ["example.com/protection"]): Disk => ({
+  metadata: { ...ref, finalizers },
+});
 
-function setUp(seeded: Machine | "an empty cluster" = aMachine()) {
+function setUp(seeded: Disk | "an empty cluster" = aDisk()) {
   const api = createFakeApi();
-  const store = createStore<Machine>();
-  const machine = seeded === "an empty cluster" ? undefined : api.seed(machineResource, seeded);
-  if (machine !== undefined) store.applyEvent(machine);
-  return { api, store, uid: machine?.metadata.uid ?? "", writer: createWriter({ api, type: machineResource, store }) };
+  const store = createStore<Disk>();
+  const disk = seeded === "an empty cluster" ? undefined : api.seed(diskResource, seeded);
+  if (disk !== undefined) store.applyEvent(disk);
+  return { api, store, uid: disk?.metadata.uid ?? "", writer: createWriter({ api, type: diskResource, store }) };
 }
 
 describe("writer", () => {
   it("stores what it creates in the cache at once", async () => {
     const { store, writer } = setUp("an empty cluster");
-    const created = await writer.create(aMachine());
+    const created = await writer.create(aDisk());
     expect(store.getByRef(ref)).toEqual(created);
     expect(created.metadata.resourceVersion).toBeDefined();
   });
 
   it("stores what it patches in the cache at once, status and all the rest apart", async () => {
     const { api, store, writer } = setUp();
-    await writer.patch(ref, { spec: { drainTimeout: "1h" }, status: { lastKnownState: "not this way" } });
+    await writer.patch(ref, { spec: { size: "1h" }, status: { lastKnownState: "not this way" } });
     await writer.patchStatus(ref, { lastKnownState: "saved" });
-    expect(store.getByRef(ref)).toMatchObject({ spec: { drainTimeout: "1h" }, status: { lastKnownState: "saved" } });
+    expect(store.getByRef(ref)).toMatchObject({ spec: { size: "1h" }, status: { lastKnownState: "saved" } });
     expect(api.writes().map(({ subresource }) => subresource)).toEqual([undefined, "status"]);
   });
 
   it("treats a missing object as done, and removes it from the cache", async () => {
     for (const write of ["patch", "patchStatus"] as const) {
       const { api, store, writer } = setUp();
-      api.remove(machineResource, ref);
+      api.remove(diskResource, ref);
       await writer[write](ref, {});
       expect(store.size).toBe(0);
     }
     const { api, store, uid, writer } = setUp();
-    api.remove(machineResource, ref);
+    api.remove(diskResource, ref);
     await writer.delete(ref, uid);
     expect(store.size).toBe(0);
   });
@@ -61,7 +69,7 @@ describe("writer", () => {
   });
 
   it("removes an object without finalizers from the cache", async () => {
-    const { store, uid, writer } = setUp(aMachine({ metadata: { finalizers: [] } }));
+    const { store, uid, writer } = setUp(aDisk([]));
     await writer.delete(ref, uid);
     expect(store.size).toBe(0);
   });
@@ -69,30 +77,30 @@ describe("writer", () => {
   it("deletes only the very object, not another of its name", async () => {
     const { api, store, writer } = setUp();
     await expect(writer.delete(ref, "other")).rejects.toThrow("precondition");
-    expect(api.peek(machineResource, ref)?.metadata.deletionTimestamp).toBeUndefined();
+    expect(api.peek(diskResource, ref)?.metadata.deletionTimestamp).toBeUndefined();
     expect(store.size).toBe(1);
   });
 
   it("does not replace a newer state in the cache", async () => {
     const { api, store, writer } = setUp();
-    await writer.patch(ref, { spec: { drainTimeout: "1h" } });
-    const newer = api.change<Machine>(machineResource, ref, { spec: { drainTimeout: "2h" } });
+    await writer.patch(ref, { spec: { size: "1h" } });
+    const newer = api.change<Disk>(diskResource, ref, { spec: { size: "2h" } });
     store.applyEvent(newer);
-    await writer.patch(ref, { metadata: { finalizers: [finalizers.machine] } });
-    expect(store.getByRef(ref)?.spec.drainTimeout).toBe("2h");
+    await writer.patch(ref, { metadata: { finalizers: ["other"] } });
+    expect(store.getByRef(ref)?.spec?.size).toBe("2h");
   });
 
   // A watch may lag for minutes: each attempt until its event would be a conflict.
   it("reads an object after a conflict, or forgets one that is gone, and rethrows", async () => {
     const error = conflictError();
-    const timeout = (): string | undefined => store.getByRef(ref)?.spec.healthTimeout;
+    const timeout = (): string | undefined => store.getByRef(ref)?.spec?.class;
     const { api, store, uid, writer } = setUp();
     for (const [index, write] of [
       () => writer.patch(ref, {}),
       () => writer.patchStatus(ref, {}),
       () => writer.delete(ref, uid),
     ].entries()) {
-      api.change<Machine>(machineResource, ref, { spec: { healthTimeout: `${index}m` } });
+      api.change<Disk>(diskResource, ref, { spec: { class: `${index}m` } });
       api.inject({ error });
       await expect(write()).rejects.toBe(error);
       expect(timeout()).toBe(`${index}m`);
@@ -101,7 +109,7 @@ describe("writer", () => {
     api.inject({ verb: "get", error: serverError() });
     await expect(writer.patch(ref, {})).rejects.toBe(error);
     expect(timeout()).toBe("2m");
-    api.remove(machineResource, ref);
+    api.remove(diskResource, ref);
     api.inject({ verb: "patch", error });
     await expect(writer.patch(ref, {})).rejects.toBe(error);
     expect(store.size).toBe(0);
@@ -112,7 +120,7 @@ describe("writer", () => {
     const { api, store, uid, writer } = setUp();
     const cached = store.getByRef(ref);
     api.inject({ error, times: 4 });
-    await expect(writer.create(aMachine())).rejects.toBe(error);
+    await expect(writer.create(aDisk())).rejects.toBe(error);
     await expect(writer.patch(ref, {})).rejects.toBe(error);
     await expect(writer.patchStatus(ref, {})).rejects.toBe(error);
     await expect(writer.delete(ref, uid)).rejects.toBe(error);

@@ -1,23 +1,10 @@
-import type { ResourceType } from "@millwright/core";
-import {
-  type ApiClient,
-  ApiError,
-  type ApiObject,
-  createJsonPatch,
-  isConflict,
-  isNotFound,
-  isPatchMismatch,
-  type JsonPatchOperation,
-  keyFor,
-  keyOf,
-  mayHaveSucceeded,
-  type ObjectRef,
-  type ReadonlyStore,
-  createRefusedWrites,
-  type RefusedWrites,
-} from "@millwright/kube";
-import type { ControllerContext } from "./context.ts";
-import { shapeProblemsOf } from "./readable.ts";
+import type { ResourceType } from "@millwright/base";
+import type { ReadonlyStore } from "../cache/store.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import { ApiError, isConflict, isNotFound, isPatchMismatch, mayHaveSucceeded } from "../client/api-error.ts";
+import { createJsonPatch, type JsonPatchOperation } from "../json/create-json-patch.ts";
+import { type ApiObject, keyFor, keyOf, type ObjectRef } from "../objects/kube-object.ts";
+import type { RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
@@ -43,16 +30,16 @@ export interface WriterOptions<T extends ApiObject> {
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
   /** Is notified of deletions by this process. Default: none. */
-  readonly deletions?:
-    | Pick<NonNullable<ControllerContext["crdGuard"]>, "recordDeletion" | "forgetDeletion">
-    | undefined;
+  readonly deletions?: { recordDeletion(uid: string): void; forgetDeletion(uid: string): void } | undefined;
   /** Backs off patches that are refused. Default: none does. */
   readonly refused?: RefusedWrites;
+  /** Whether a cached object lacks what could not be read: its status is replaced. Default: none does. */
+  readonly isUnreadable?: (object: object) => boolean;
 }
 
 /** Makes a writer of objects of one kind. */
 export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Writer<T> {
-  const { api, type, store, deletions, refused } = options;
+  const { api, type, store, deletions, refused, isUnreadable = () => false } = options;
   /** Best effort: the next attempt shows again what is wrong. */
   const readAgain = async (ref: ObjectRef): Promise<void> => {
     try {
@@ -93,7 +80,7 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
         subresource: "status",
       }),
     async writeStatus(read, status) {
-      const changes = statusChanges(read, status);
+      const changes = statusChanges(read, status, isUnreadable(read));
       const { namespace, name = "", uid } = read.metadata;
       if (changes.length === 0) return;
       const isSame = { op: "test", path: "/metadata/uid", value: uid };
@@ -123,20 +110,17 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
   };
 }
 
-/** Makes a writer of objects beside the Machines, which backs off refused patches and records the deletions of this process. */
-export const createControlWriter = <T extends ApiObject>(
-  { control: api, clock, crdGuard: deletions }: Pick<ControllerContext, "control" | "clock" | "crdGuard">,
-  type: ResourceType,
-  store: WriterOptions<T>["store"],
-): Writer<T> => createWriter<T>({ api, type, store, deletions, refused: createRefusedWrites(clock) });
-
 /** A JSON patch cannot add a field to a status that does not exist, and would not merge the first status with one that another process has written. */
-function statusChanges(read: { readonly status?: object }, status: object): readonly JsonPatchOperation[] {
+function statusChanges(
+  read: { readonly status?: object },
+  status: object,
+  isUnreadable: boolean,
+): readonly JsonPatchOperation[] {
   const changes = createJsonPatch({ ...read.status }, { ...status }, "/status");
   if (changes.length === 0 || read.status !== undefined) return changes;
   const isFirst: JsonPatchOperation = { op: "test", path: "/status", value: null };
   // A status that cannot be read is replaced.
-  return [...(shapeProblemsOf(read).length > 0 ? [] : [isFirst]), { op: "add", path: "/status", value: status }];
+  return [...(isUnreadable ? [] : [isFirst]), { op: "add", path: "/status", value: status }];
 }
 
 const replaced = (type: ResourceType, { name }: ObjectRef, cause: unknown): ApiError =>

@@ -1,11 +1,11 @@
 import { type Machine, machineResource, readMachine } from "@millwright/core";
-import { createStore, isConflict, createRefusedWrites } from "@millwright/kube";
+import { createStore, isConflict } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aMachine, testNamespace } from "../testing/builders.ts";
+import { createControlWriter } from "./control-writer.ts";
 import { readInto } from "./readable.ts";
-import { createWriter } from "./writer.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };
 const read = readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} }));
@@ -17,8 +17,7 @@ function setUp(status?: object) {
   const seeded = api.seed<Machine>(machineResource, { ...aMachine(), ...(status === undefined ? {} : { status }) });
   const machine = read(seeded);
   store.applyEvent(machine);
-  const refused = createRefusedWrites(createVirtualClock());
-  const writer = createWriter({ api, type: machineResource, store, refused });
+  const writer = createControlWriter({ control: api, clock: createVirtualClock() }, machineResource, store);
   return { api, store, machine, writer, stored: () => api.peek<Machine>(machineResource, ref)?.status };
 }
 
