@@ -108,8 +108,10 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     ...observeNodeDrain(machine, drained, resolved.view, context, sources.drains),
     ...usesOf(isDeleting(machine) ? node : undefined, target),
     reported: sources.reported.of(uid),
-    restoredTaints: sources.restoredTaints.of(uid),
-    isKeptFromScaler: joinsInRollout(machine, node, context, sources.disablesScaleDown),
+    nodeSync: {
+      isKeptFromScaler: joinsInRollout(machine, node, context, sources.disablesScaleDown),
+      restoredTaints: sources.restoredTaints.of(uid),
+    },
     operation,
     settings,
   };

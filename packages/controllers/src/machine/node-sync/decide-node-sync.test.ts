@@ -74,7 +74,7 @@ describe("decideNodeSync", () => {
   it("keeps the cluster-autoscaler from a node that joins during a rollout, in the same patch", () => {
     const ours = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
     const given = { metadata: { name: "node", resourceVersion: "7" } };
-    const { metadata } = Object(patchOf(given, templated(), { isKeptFromScaler: true }));
+    const { metadata } = Object(patchOf(given, templated(), { nodeSync: { isKeptFromScaler: true } }));
     expect(metadata).toMatchObject({ labels: { [nameLabel]: "machine" }, annotations: { owner: "team", ...ours } });
   });
 
@@ -82,7 +82,7 @@ describe("decideNodeSync", () => {
     ["a user on the node", { metadata: { name: "node", annotations: { [scaleDownDisabled]: "false" } } }, {}],
     ["the template", { metadata: { name: "node" } }, { metadata: { annotations: { [scaleDownDisabled]: "false" } } }],
   ])("does not claim the annotation of %s for a rollout", (_, given, template) => {
-    const patch = patchOf(given, templated(template), { isKeptFromScaler: true });
+    const patch = patchOf(given, templated(template), { nodeSync: { isKeptFromScaler: true } });
     expect(JSON.stringify(patch)).not.toContain(scaleDownDisabledByController);
   });
 

@@ -91,12 +91,10 @@ const unreadable = (node: Node, key: string): Reason => ({
 });
 
 /** The marks that the deployment would write next, unless the template has one of its own. */
-const scalerAnnotations = (
-  { isKeptFromScaler = false }: MachineSnapshot,
-  node: Node,
-  { annotations }: AppliedTemplate,
-): TextsPatch =>
-  isKeptFromScaler && annotations[annotationKeys.scaleDownDisabled] === undefined ? withoutScaleDown(node) : {};
+const scalerAnnotations = ({ nodeSync }: MachineSnapshot, node: Node, { annotations }: AppliedTemplate): TextsPatch =>
+  nodeSync?.isKeptFromScaler === true && annotations[annotationKeys.scaleDownDisabled] === undefined
+    ? withoutScaleDown(node)
+    : {};
 
 /** Another machine owns the node; reported once. */
 function contested({ machine, link, reported }: MachineSnapshot, node: Node): MachineDecision {
@@ -110,7 +108,7 @@ function contested({ machine, link, reported }: MachineSnapshot, node: Node): Ma
  * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status; none when nothing differs.
  */
 export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
-  const { machine, node, classView, restoredTaints = new Map() } = snapshot;
+  const { machine, node, classView, nodeSync: { restoredTaints = new Map() } = {} } = snapshot;
   // A terminating node accepts no finalizer and needs no changes.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
   if (snapshot.link.competingMachines.length > 0) return contested(snapshot, node);

@@ -29,6 +29,14 @@ export interface NodeLink {
   readonly sameNameNode: MatchedNode | undefined;
 }
 
+/** What is known about the node of a machine, and not from the objects. */
+export interface NodeSyncInputs {
+  /** Whether it has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
+  readonly isKeptFromScaler?: boolean;
+  /** Taints of the template that were put back after another client removed them. Default: none. */
+  readonly restoredTaints?: RestoredTaints;
+}
+
 /** What a reconcile of a Machine sees. */
 export interface MachineSnapshot {
   readonly machine: Machine;
@@ -55,10 +63,8 @@ export interface MachineSnapshot {
   readonly holder?: VmHolder | undefined;
   /** Lists and the driver show that the VM does not exist, whatever its node reports. Default: false. */
   readonly isVmMissing?: boolean;
-  /** Whether the node has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
-  readonly isKeptFromScaler?: boolean;
-  /** Taints of the template that were put back on the node after another client removed them. Default: none. */
-  readonly restoredTaints?: RestoredTaints;
+  /** What the synchronization of the node needs besides the objects. Default: nothing. */
+  readonly nodeSync?: NodeSyncInputs;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */
   readonly wantsToken: boolean;
   /** Inputs of the drain of the node; only read while it is being drained, for whatever reason. */
