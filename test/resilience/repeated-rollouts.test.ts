@@ -1,4 +1,4 @@
-import { annotationKeys, machineClassResource } from "@millwright/core";
+import { annotationKeys, machineClassResource, machineResource } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, startInstallation } from "../harness/installation.ts";
@@ -31,6 +31,11 @@ describe("rollouts of templates that were rolled out before, while the controlle
       const wanted = Object.entries(numbers).flatMap(([name, count]) => Array<string>(count).fill(`${name} Running`));
       expect(classes.toSorted()).toEqual(wanted.toSorted());
     }, ROLLOUT_MS);
+  const untilPhase = (phase: string): Promise<void> =>
+    eventually(
+      async () => expect((await trial.machines()).map(({ status }) => status?.currentStatus?.phase)).toContain(phase),
+      ROLLOUT_MS,
+    );
   const untilHeld = (text: string): Promise<void> =>
     eventually(async () => expect(await trial.condition("RollingOut")).toContain(text), ROLLOUT_MS);
 
@@ -87,6 +92,46 @@ describe("rollouts of templates that were rolled out before, while the controlle
       await cloud.clearFaults();
       await trial.untilRolledOut("small");
     });
+    await annotate({ [canarySteps]: null, [canaryOnFailure]: null });
+  });
+
+  it("leave the old template and the newest canary, however often it is corrected", async () => {
+    const names = ["second", "third", "fourth"];
+    for (const name of names) await trial.api().create(machineClassResource, machineClass(name));
+    await trial.whileRunning(REPLICAS, async () => {
+      await trial.changeClass("large", {}, { [canarySteps]: "1/1h" });
+      for (const name of names) {
+        await untilHeld("Rollout waits at canary step 1 of 1 with 1 new machine");
+        await trial.changeClass(name);
+        await untilHeld("until 1 new machine is available");
+      }
+      await rest({ small: REPLICAS - 1, fourth: 1 });
+      await trial.changeClass("small");
+      await trial.untilRolledOut("small");
+    });
+  });
+
+  it("go back when the canary never serves, also while an old machine without quota uses up the remediation budget", async () => {
+    const { cloud } = installation;
+    const [victim] = await trial.machines();
+    const ref = { namespace: "default", name: victim?.metadata.name ?? "" };
+    const set = ref.name.slice(0, ref.name.lastIndexOf("-"));
+    await trial.whileRunning(REPLICAS - 1, async () => {
+      await cloud.addFault({ operation: "create", code: "ResourceExhausted", times: 1_000_000, match: set });
+      await trial.api().delete(machineResource, ref);
+      await untilPhase("CrashLoopBackOff");
+      // The agent that takes the taint away is broken.
+      const taints = [{ key: "readiness.k8s.io/cni", value: "pending", effect: "NoSchedule" }];
+      const broken = { class: { kind: "MachineClass", name: "large" }, nodeTemplate: { spec: { taints } } };
+      const annotations = { [canarySteps]: "1/1h", [canaryOnFailure]: "rollback" };
+      await trial.change({ metadata: { annotations }, spec: { template: { spec: broken } } });
+      await eventually(
+        async () => expect((await trial.deployment()).spec.template.spec.class?.name).toBe("small"),
+        ROLLOUT_MS,
+      );
+      await cloud.clearFaults();
+    });
+    await trial.untilRolledOut("small");
     await annotate({ [canarySteps]: null, [canaryOnFailure]: null });
   });
 
