@@ -5,7 +5,7 @@ import type { ControlCaches } from "./caches.ts";
 import type { SecretObject } from "../model/node-objects.ts";
 import { readInto } from "./readable.ts";
 import { aMachine, aMachineClass, testNamespace } from "../testing/builders.ts";
-import { isClassChange, isSecretChange, resolveClass } from "./class-view.ts";
+import { resolveClass } from "./class-view.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const aSecret = (name: string, data: Readonly<Record<string, string>>, resourceVersion = "1"): SecretObject => ({
@@ -203,38 +203,5 @@ describe("resolveClass", () => {
   ])("keeps its inputs after %s, or a failed call would be repeated at once", (_, ofClass, ofSecret) => {
     const secret = { ...booting, metadata: { ...booting.metadata, ...ofSecret } };
     expect(resolve([aMachineClass(small, ofClass)], [secret]).inputs).toBe(resolve([small], [booting]).inputs);
-  });
-});
-
-describe("what enqueues the machines of a class", () => {
-  const held = aMachineClass(small, { metadata: { finalizers: ["x"], resourceVersion: "11" } });
-  it.each([
-    ["a new class", undefined, small, true],
-    ["a deleted class", small, undefined, true],
-    ["another node template", small, aMachineClass(small, { providerSpec: { size: 2 } }), true],
-    [
-      "an annotation, which may hold rules of a drain",
-      small,
-      aMachineClass(small, { metadata: { annotations: { a: "b" } } }),
-      true,
-    ],
-    ["nothing that is the same", small, small, false],
-    ["no finalizer", small, held, false],
-  ])("is %s", (_, old, current, expected) => {
-    expect(isClassChange(old, current)).toBe(expected);
-  });
-
-  it.each([
-    ["a new secret", undefined, booting, true],
-    ["a deleted secret", booting, undefined, true],
-    ["other data", booting, aSecret("small", { userData: "x" }), true],
-    [
-      "no other version of the same data",
-      booting,
-      { ...booting, metadata: { ...booting.metadata, finalizers: ["x"], resourceVersion: "12" } },
-      false,
-    ],
-  ])("is %s", (_, old, current, expected) => {
-    expect(isSecretChange(old, current)).toBe(expected);
   });
 });

@@ -10,7 +10,6 @@ import {
   validateMachineClass,
 } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
-import { equalJson } from "@millwright/kube";
 import type { ControlCaches } from "./caches.ts";
 import type { SecretObject } from "../model/node-objects.ts";
 import { shapeProblemsOf } from "./readable.ts";
@@ -154,20 +153,6 @@ function resolveContent(
   const view = { state: "usable", machineClass, ...(unmetPrecondition && { unmetPrecondition }) } as const;
   return { view, inputs, secret, unread };
 }
-
-/** Whether a class changed in fields that machines read. Its finalizers do not matter to machines. */
-export const isClassChange = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
-  const content = (machineClass: MachineClass | undefined): unknown => {
-    if (machineClass === undefined) return undefined;
-    const { metadata, ...rest } = machineClass;
-    return { ...rest, uid: metadata.uid, annotations: metadata.annotations };
-  };
-  return !equalJson(content(old), content(current));
-};
-
-/** Whether a secret was created, deleted, or has other values. */
-export const isSecretChange = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
-  old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;
 
 /** The class of a machine as far as it could be read. */
 export type ClassView =

@@ -6,11 +6,12 @@ import {
   type NodeTemplate,
   wallTimeOf,
 } from "@millwright/core";
-import { type Controller, createController, createMergePatch, messageOf, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, createMergePatch, messageOf } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
-import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
+import { resolveNamedClass } from "../cluster/class-view.ts";
+import { watchClasses } from "../cluster/watch-classes.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
 import { createCapacityLookups } from "./capacity-lookups.ts";
@@ -133,19 +134,12 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     },
   });
 
-  watchTriggers({ store, controller, when: isClassChange, keys: ({ metadata }) => [keyOf(metadata.name)] });
+  watchClasses(caches, controller, (name) => [keyOf(name)]);
   store.subscribe((old, current) => {
     const uid = old?.metadata.uid;
     if (uid === undefined || uid === current?.metadata.uid) return;
     lookups.forget(uid);
     filled.delete(uid);
-  });
-  watchTriggers({
-    store: caches.secrets.store,
-    controller,
-    when: isSecretChange,
-    keys: ({ metadata }) =>
-      store.byIndex("secret", metadata.name).map((machineClass) => keyOf(machineClass.metadata.name)),
   });
   return { controller, close: () => lookups.close() };
 }

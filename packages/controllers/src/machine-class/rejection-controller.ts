@@ -6,7 +6,7 @@ import {
   validateMachineClass,
 } from "@millwright/core";
 import { type Controller, createController, keyOf, objectFields, watchTriggers } from "@millwright/kube";
-import { isClassChange } from "../cluster/class-view.ts";
+import { isClassChange } from "../cluster/watch-classes.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import type { MachineDriver } from "../model/driver-port.ts";

@@ -25,7 +25,7 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
+import { watchClasses } from "../cluster/watch-classes.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { createMachineJudge } from "../conditions/group/judged-machine.ts";
@@ -246,19 +246,7 @@ export function createMachineDeploymentController(
         .map(({ metadata }) => keyOfName(metadata.name));
     },
   });
-  watchTriggers({
-    store: caches.classes.store,
-    controller,
-    when: isClassChange,
-    keys: ({ metadata }) => keysOfTemplates(metadata.name),
-  });
-  watchTriggers({
-    store: caches.secrets.store,
-    controller,
-    when: isSecretChange,
-    keys: ({ metadata }) =>
-      caches.classes.store.byIndex("secret", metadata.name).flatMap((each) => keysOfTemplates(each.metadata.name)),
-  });
+  watchClasses(caches, controller, keysOfTemplates);
   // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show.
   watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
   if (context.target !== undefined) {

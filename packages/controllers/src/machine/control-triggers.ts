@@ -1,6 +1,6 @@
 import { type Controller, keyOf, watchTriggers } from "@millwright/kube";
-import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { watchClasses } from "../cluster/watch-classes.ts";
 import { mayNeedFallbackClass } from "./deletion/fallback-class.ts";
 
 /**
@@ -28,19 +28,5 @@ export function wireControlCluster(
     if (current !== undefined || old?.metadata.uid === undefined) return;
     for (const memory of memories) memory.forget?.(old.metadata.uid);
   });
-  watchTriggers({
-    store: caches.classes.store,
-    controller,
-    when: isClassChange,
-    keys: ({ metadata }) => keysOfClass(metadata.name),
-  });
-  watchTriggers({
-    store: caches.secrets.store,
-    controller,
-    when: isSecretChange,
-    keys: ({ metadata }) =>
-      caches.classes.store
-        .byIndex("secret", metadata.name)
-        .flatMap((machineClass) => keysOfClass(machineClass.metadata.name)),
-  });
+  watchClasses(caches, controller, keysOfClass);
 }

@@ -6,8 +6,9 @@ import {
   type MachineError,
   readOperation,
 } from "@millwright/core";
-import { type Controller, createController, keyOf, watchTriggers, objectFields } from "@millwright/kube";
-import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
+import { type Controller, createController, keyOf, objectFields } from "@millwright/kube";
+import { resolveNamedClass } from "../cluster/class-view.ts";
+import { watchClasses } from "../cluster/watch-classes.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { secretNamesOf } from "../model/class-references.ts";
 import type { ClassCall, VmListDriver } from "../model/driver-port.ts";
@@ -73,27 +74,6 @@ function onRemovedClass({ caches }: ControllerContext, listener: (uid: string) =
   caches.classes.store.subscribe((old, current) => {
     const uid = old?.metadata.uid;
     if (uid !== undefined && uid !== current?.metadata.uid) listener(uid);
-  });
-}
-
-/** Enqueues classes when they or their Secrets change: an unusable one may have become usable. */
-function enqueueChangedClasses(
-  { caches, namespace }: ControllerContext,
-  controller: Pick<Controller, "enqueue">,
-): void {
-  watchTriggers({
-    store: caches.classes.store,
-    controller,
-    when: isClassChange,
-    keys: ({ metadata }) => [`${namespace}/${metadata.name}`],
-    priority: () => "routine",
-  });
-  watchTriggers({
-    store: caches.secrets.store,
-    controller,
-    when: isSecretChange,
-    keys: ({ metadata }) => caches.classes.store.byIndex("secret", metadata.name).map(keyOf),
-    priority: () => "routine",
   });
 }
 
@@ -172,7 +152,13 @@ export function createVmLists(
     schedule.request(machineClass.metadata.uid ?? "", afterMs);
     controller.enqueue(keyOf(machineClass), "routine");
   };
-  enqueueChangedClasses(context, controller);
+  // An unusable class may have become usable.
+  watchClasses(
+    caches,
+    controller,
+    (name) => [`${namespace}/${name}`],
+    () => "routine",
+  );
   onRemovedClass(context, (uid) => {
     schedule.forget(uid);
     reported.delete(uid);
