@@ -108,6 +108,7 @@ describe("rollouts of templates that were rolled out before, while the controlle
       await rest({ small: REPLICAS - 1, fourth: 1 });
       await trial.changeClass("small");
       await trial.untilRolledOut("small");
+      expect(await trial.ofClass("small")).toHaveLength(REPLICAS);
     });
   });
 

@@ -80,7 +80,7 @@ describe("a rollout in canary steps", () => {
   it.each(["3/3s", "3/pause"])("waits until all machines of step %s are available", (step) => {
     const model = begun(sized(8), quick, annotated({ [canarySteps]: step }));
     const one = (it: RolloutModel): void => {
-      const [first] = it.machines().filter(({ spec }) => spec.class?.name === "big");
+      const first = it.machines().find(({ spec }) => spec.class?.name === "big");
       for (const machine of it.machines()) if (machine.spec.class?.name !== "big") it.setPhase(machine, "Running");
       if (first !== undefined) it.setPhase(first, "Running");
     };

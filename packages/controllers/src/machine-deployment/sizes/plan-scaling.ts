@@ -48,6 +48,18 @@ function shrinkSupersededFirst(bounds: RolloutBounds, active: readonly ScalableS
   return rest === 0 ? sizes : new Map([...sizes, ...shrinkInProportion(bounds, others, rest)]);
 }
 
+/** The set that alone has the size of the deployment; `none` where several share it. A superseded set does not grow, but the new one beside it. */
+function loneSet(
+  { replicas }: RolloutBounds,
+  newSet: ScalableSet | undefined,
+  sets: readonly ScalableSet[],
+  [only, another]: readonly ScalableSet[],
+): ScalableSet | undefined | "none" {
+  if (another !== undefined) return "none";
+  const isLeft = only?.isSuperseded === true && only.spec < replicas && newSet !== undefined;
+  return isLeft ? "none" : (only ?? newSet ?? sets.at(-1));
+}
+
 /**
  * Scales the sets to a changed `spec.replicas` without a step of the rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
  * newest set only, less is shared in proportion, after superseded sets.
@@ -61,13 +73,10 @@ export function planScaling(
   sets: readonly ScalableSet[],
 ): Sizes {
   const active = sets.filter(({ spec }) => spec > 0);
-  const [only, another] = active;
-  const isLeft = only?.isSuperseded === true && only.spec < bounds.replicas && newSet !== undefined;
-  if (another === undefined && !isLeft) {
-    const target = only ?? newSet ?? sets.at(-1);
-    return target === undefined || target.spec === bounds.replicas
-      ? new Map()
-      : new Map([[target.name, bounds.replicas]]);
+  const alone = loneSet(bounds, newSet, sets, active);
+  if (alone !== "none") {
+    const isRight = alone === undefined || alone.spec === bounds.replicas;
+    return new Map(isRight ? [] : [[alone.name, bounds.replicas]]);
   }
   if (newSet !== undefined && newSet.spec === bounds.replicas && newSet.available === bounds.replicas) {
     return new Map(active.filter(({ name }) => name !== newSet.name).map(({ name }) => [name, 0]));
