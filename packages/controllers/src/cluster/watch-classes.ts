@@ -1,5 +1,5 @@
 import type { MachineClass } from "@millwright/core";
-import { type Controller, equalJson, watchTriggers, type WatchTriggerOptions } from "@millwright/kube";
+import { type Controller, equalJson, watchTriggers, type Priority } from "@millwright/kube";
 import type { SecretObject } from "../model/node-objects.ts";
 import type { ControlCaches } from "./caches.ts";
 
@@ -27,9 +27,9 @@ export function watchClasses(
   { classes, secrets }: Pick<ControlCaches, "classes" | "secrets">,
   controller: Pick<Controller, "enqueue">,
   keysOf: (name: string) => readonly string[],
-  priority?: WatchTriggerOptions<MachineClass | SecretObject>["priority"],
+  priority?: Priority,
 ): void {
-  const common = { controller, ...(priority === undefined ? {} : { priority }) };
+  const common = { controller, priority: priority && (() => priority) };
   const keys = ({ metadata }: MachineClass): readonly string[] => keysOf(metadata.name);
   watchTriggers({ ...common, store: classes.store, when: isClassChange, keys });
   watchTriggers({

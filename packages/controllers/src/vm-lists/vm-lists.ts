@@ -153,12 +153,7 @@ export function createVmLists(
     controller.enqueue(keyOf(machineClass), "routine");
   };
   // An unusable class may have become usable.
-  watchClasses(
-    caches,
-    controller,
-    (name) => [`${namespace}/${name}`],
-    () => "routine",
-  );
+  watchClasses(caches, controller, (name) => [`${namespace}/${name}`], "routine");
   onRemovedClass(context, (uid) => {
     schedule.forget(uid);
     reported.delete(uid);
