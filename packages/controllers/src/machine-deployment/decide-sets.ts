@@ -60,7 +60,7 @@ export function decideCreation(
 
 /** Whether the rollout is over: all machines have its template, which has passed its steps. With no machines nothing is proven. */
 const isOver = ({ deployment, limits }: MachineDeploymentSnapshot, status: MachineDeploymentStatus): boolean =>
-  limits.steps !== "ahead" && (deployment.spec.replicas ?? 0) > 0 && isComplete(deployment, status);
+  limits.steps !== "ahead" && status.availableReplicas !== 0 && isComplete(deployment, status);
 
 /** The record of the rollout as it is to be now; `null` when none is under way. */
 function recordOf(snapshot: MachineDeploymentSnapshot, status: MachineDeploymentStatus): string | null {
