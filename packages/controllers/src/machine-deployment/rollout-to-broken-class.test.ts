@@ -23,7 +23,7 @@ const heldBy = (cluster: RunningControllers): string =>
   conditionOf(cluster, clusterApiConditionTypes.rollingOut)?.message ?? "";
 
 async function serving(...changes: readonly Change<MachineDeployment>[]): Promise<RunningControllers> {
-  const cluster = await withDeployment(unavailable, ...changes);
+  const cluster = await withDeployment(unavailable, { spec: { progressDeadlineSeconds: 300 } }, ...changes);
   await live(cluster);
   return cluster;
 }
@@ -42,6 +42,8 @@ describe.each<[string, Change<MachineDeployment>]>([
     expect(heldBy(cluster)).toContain(
       '* Rollout waits for MachineClass none: spec.class.name: MachineClass "none" does not exist in namespace',
     );
+    await cluster.settle(600_000);
+    expect(conditionOf(cluster, "Progressing")).toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
     cluster.api.seed(machineClassResource, aMachineClass(named("none")));
     await cluster.settle(2_000);
     await live(cluster);

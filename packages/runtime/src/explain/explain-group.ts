@@ -5,7 +5,7 @@ import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
 import { type Cause, type Explanation, worstOf } from "./explanation.ts";
-import { canaryRemedy, groupCauses, groupRemedy, isSpecInvalid } from "./group-causes.ts";
+import { rolloutRemedy, groupCauses, groupRemedy, isSpecInvalid } from "./group-causes.ts";
 
 const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean =>
   owner.metadata.uid !== undefined && controllerRefOf(object)?.uid === owner.metadata.uid;
@@ -35,10 +35,10 @@ function explainGroup(
   const isDone = isComplete && !isProgressing && below === "ok" && !isSpecInvalid(conditions);
   // A paused deployment that is complete waits for nothing.
   const isBlocked = blocks.length > 0;
-  const canary = isBlocked ? undefined : canaryRemedy(conditions, identity);
-  const needsUser = isBlocked || canary !== undefined;
+  const rollout = isBlocked ? undefined : rolloutRemedy(conditions, identity);
+  const needsUser = isBlocked || rollout !== undefined;
   const state = isDone ? "ok" : needsUser ? "stuck" : worstOf([below, "waiting"]);
-  const remedy = isDone ? undefined : isBlocked ? groupRemedy(conditions, identity) : canary;
+  const remedy = isDone ? undefined : isBlocked ? groupRemedy(conditions, identity) : rollout;
   return {
     kind: identity.kind,
     name: identity.name,

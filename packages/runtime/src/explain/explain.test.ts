@@ -332,7 +332,7 @@ describe("why", () => {
     expect((await of("MachinesProtected")).remedies[0]?.text).toContain(`remove their annotation ${key}`);
   });
 
-  it("needs a user at a canary step without an end, and none at one with an end", async () => {
+  it("needs a user for a class that cannot be used and at a canary step without an end, and none at one with an end", async () => {
     const held = (hold: string) => {
       const rolling = condition("RollingOut", "True", `Rolling out 1 not up-to-date replicas\n* ${hold}`);
       return objectsOf({ deployments: [aDeployment({ updatedReplicas: 1, conditions: [rolling] })] });
@@ -342,6 +342,13 @@ describe("why", () => {
     const { explanation, remedies } = await why(pool, held(pause), now);
     expect(explanation.state).toBe("stuck");
     expect(remedies[0]?.commands[0]).toBe(`kubectl annotate machinedeployment pool -n default --overwrite ${go}`);
+    const broken = await why(
+      pool,
+      held('Rollout waits for MachineClass gone: MachineClass "gone" does not exist'),
+      now,
+    );
+    expect(broken.explanation.state).toBe("stuck");
+    expect(broken.remedies[0]?.text).toContain("Create or correct MachineClass gone");
     const timed = held("Rollout waits at canary step 1 of 2 with 1 new machine until 2026-01-01T00:20:00Z");
     expect((await why(pool, timed, now)).explanation.state).toBe("waiting");
   });

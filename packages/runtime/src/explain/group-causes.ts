@@ -120,10 +120,26 @@ export function groupRemedy(conditions: readonly Condition[], identity: OwnerIde
   return text === undefined ? undefined : { text, commands };
 }
 
-/** What a user does after a canary step that ends only then; `undefined` where the rollout does not pause at one. */
-export function canaryRemedy(conditions: readonly Condition[], { name, namespace }: OwnerIdentity): Remedy | undefined {
+/** What a user does where a rollout waits for a class from which no machine can be made; `undefined` where it does not. */
+function classRemedy(message: string, namespace: string): Remedy | undefined {
+  const [, name] = /^\* Rollout waits for MachineClass (\S+): /m.exec(message) ?? [];
+  if (name === undefined) return undefined;
+  return {
+    text: `Create or correct MachineClass ${name} and its Secrets, or name another one in the template.`,
+    commands: [`kubectl get machineclasses -n ${namespace}`],
+  };
+}
+
+/** What a user does so that a rollout goes on: about its class, or after a canary step that ends only then; `undefined` where it does not wait for a user. */
+export function rolloutRemedy(
+  conditions: readonly Condition[],
+  { name, namespace }: OwnerIdentity,
+): Remedy | undefined {
   const rollingOut = conditions.find(({ type, status }) => type === types.rollingOut && status === "True");
-  const [, mark] = /^\* Rollout is paused at canary step .* with (\S+)$/m.exec(rollingOut?.message ?? "") ?? [];
+  const { message = "" } = rollingOut ?? {};
+  const ofClass = classRemedy(message, namespace);
+  if (ofClass !== undefined) return ofClass;
+  const [, mark] = /^\* Rollout is paused at canary step .* with (\S+)$/m.exec(message) ?? [];
   if (mark === undefined) return undefined;
   return {
     text: "Check the new machines. Then continue the rollout, or roll it back.",

@@ -49,7 +49,9 @@ function classLimits({ deployment, unusableClass }: ObservedDeployment, sets: Se
   if (unusableClass === undefined) return unlimited;
   const { problem, until } = unusableClass;
   const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${problem}`;
-  return { ...waitingFor(deployment, sets, hold), ...(until === undefined ? {} : { requeueAt: until }) };
+  // Not a wait on purpose: the progress deadline runs.
+  const waits = { ...waitingFor(deployment, sets, hold), availabilityHolds: [hold] };
+  return { ...waits, ...(until === undefined ? {} : { requeueAt: until }) };
 }
 
 const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
