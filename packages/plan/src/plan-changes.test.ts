@@ -1,4 +1,4 @@
-import { ConfigError, machineApiVersion } from "@millwright/core";
+import { annotationKeys, ConfigError, machineApiVersion } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {
@@ -107,6 +107,16 @@ describe("planChanges", () => {
     expect(rolled).toMatchObject({ changes: [{ outcome: "waits", waitsFor: [held] }], drains: [], notes: [gone] });
     const paused = await plan([apply(pool({ template: template("gone"), paused: true }))]);
     expect(paused).toMatchObject({ changes: [{ waitsFor: [held, "Rollout is paused"] }], notes: [gone] });
+  });
+
+  it("notes the rollout that is under way", async () => {
+    const record = { set: "pool-b", revision: 2, proven: "pool-a", since: "2026-01-01T00:00:00Z" };
+    const annotations = { [annotationKeys.rollout]: JSON.stringify(record) };
+    const { metadata, ...rest } = pool();
+    const { notes } = await plan([apply({ ...rest, metadata: { ...metadata, annotations } })]);
+    expect(notes).toEqual([
+      'MachineDeployment "pool" rolls out revision 2 since 2026-01-01T00:00:00Z; its proven template is that of MachineSet "pool-a"',
+    ]);
   });
 
   it("notes a changed class and skipped objects", async () => {

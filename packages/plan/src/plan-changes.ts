@@ -1,4 +1,10 @@
-import { drainRulesOf, holdConditions, observeDrain, shownHold } from "@millwright/controllers/reports";
+import {
+  drainRulesOf,
+  holdConditions,
+  observeDrain,
+  recordedRollout,
+  shownHold,
+} from "@millwright/controllers/reports";
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import {
@@ -29,6 +35,17 @@ function missingClass(state: ClusterState, change: ChangePreview): string | unde
   return wanted === undefined || wanted === "" || state.classes.some(({ metadata }) => metadata.name === wanted)
     ? undefined
     : `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist: none of its machines can be created`;
+}
+
+/** The rollout that is under way already, and what a rollback returns to. */
+function rolloutNotes({ deployments }: ClusterState, { kind, name }: ChangePreview): readonly string[] {
+  const deployment = deployments.find(({ metadata }) => metadata.name === name);
+  const rollout = kind === "MachineDeployment" && deployment !== undefined ? recordedRollout(deployment) : undefined;
+  if (rollout === undefined) return [];
+  const { revision, since, proven } = rollout;
+  return [
+    `${kind} "${name}" rolls out revision ${revision} since ${since}; its proven template is that of MachineSet "${proven}"`,
+  ];
 }
 
 /** While everything of a deployment is held, nothing of the plan happens until a user decides. */
@@ -166,7 +183,11 @@ async function planRoots(state: ClusterState, changed: ChangedState, options: Pr
       ...state.notes,
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
-      ...previews.flatMap((each) => [...pausesOf(after, each), ...unknownAnnotationNotes(after, each)]),
+      ...previews.flatMap((each) => [
+        ...rolloutNotes(after, each),
+        ...pausesOf(after, each),
+        ...unknownAnnotationNotes(after, each),
+      ]),
       // Two objects of one change have the same overlap with each other.
       ...new Set(previews.flatMap((each) => overlaps(after, each))),
     ].filter((note) => note !== undefined),

@@ -4,12 +4,12 @@ import { expect, it } from "vitest";
 import { controllerRefOf } from "@millwright/kube";
 import { isAvailable, isDeleting } from "../model/phase.ts";
 import { ofClass, sized } from "../testing/begun-rollout.ts";
-import { aMachineDeployment, annotated } from "../testing/builders.ts";
+import { aMachineDeployment, annotated, beingDeleted } from "../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
 import { settle } from "../testing/rollout-transcript.ts";
 import { unlimited } from "./state/rollout-gates.ts";
 
-const { canarySteps, canaryContinue, canaryFailed, canaryOnFailure, maintenanceWindows, revision, rollout } =
+const { canarySteps, canaryContinue, canaryFailed, canaryOnFailure, maintenanceWindows, onDelete, revision, rollout } =
   annotationKeys;
 const RUNS = Number(process.env["ROLLOUT_HISTORIES"] ?? 300);
 /** None of their waits ends in a history, but by an answer. A window of 2038 never opens in one. */
@@ -32,6 +32,8 @@ const event = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("onFailure" as const), word: fc.constantFrom("stop", "rollback") }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("unmark" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("onDelete" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), which: fc.nat({ max: 20 }) }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant("other controller" as const), rounds: fc.integer({ min: 1, max: 8 }) }),
@@ -153,7 +155,9 @@ it(
               return;
             }
             case "steps":
-              return model.change({ metadata: { annotations: { [canarySteps]: what.steps ?? null } } });
+              return model.change({
+                metadata: { annotations: { [canarySteps]: what.steps ?? null, [onDelete]: null } },
+              });
             case "rollback":
               return model.change({ spec: { rollbackTo: { revision: what.to } } });
             case "pause":
@@ -164,6 +168,13 @@ it(
               });
             case "onFailure":
               return model.change(annotated({ [canaryOnFailure]: what.word }));
+            // Not together with steps, as the validation requires.
+            case "onDelete":
+              return model.change({ metadata: { annotations: { [onDelete]: "true", [canarySteps]: null } } });
+            case "delete": {
+              const victim = model.machines().filter((each) => !isDeleting(each))[what.which];
+              return victim === undefined ? undefined : model.changeMachine(victim.metadata.name, beingDeleted());
+            }
             case "unmark":
               return model.unmark(canaryFailed);
             case "other controller": {
@@ -226,7 +237,7 @@ it(
               oracle.proven = new Set([...oracle.proven, oracle.template]);
           }
         }
-        const nothing = { [canarySteps]: null, [maintenanceWindows]: null, [canaryOnFailure]: null };
+        const nothing = { [canarySteps]: null, [maintenanceWindows]: null, [canaryOnFailure]: null, [onDelete]: null };
         model.change({ metadata: { annotations: nothing }, spec: { paused: false, rollbackTo: null } });
         settle(model);
         const { replicas = 0, template } = model.deployment().spec;
