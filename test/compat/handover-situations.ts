@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   type Machine,
   machineClassResource,
   machineDeploymentResource,
@@ -181,6 +182,13 @@ const enterRollout =
     });
   };
 
+const annotateSteps =
+  (steps: string | null) =>
+  async ({ fleet, name }: Stage): Promise<void> => {
+    const metadata = { annotations: { [annotationKeys.canarySteps]: steps } };
+    await fleet.api.patch(machineDeploymentResource, { namespace, name }, { metadata }, { kind: "merge" });
+  };
+
 /** The situations, by the names of their deployments. `many`: machines that are created while the manager changes. */
 export const situations = (many: number): Readonly<Record<string, Situation>> => ({
   steady: {},
@@ -201,6 +209,17 @@ export const situations = (many: number): Readonly<Record<string, Situation>> =>
     replicas: 3,
     enter: enterRollout("small"),
     isKept: (machine) => stays(machine) && machine.metadata.labels?.["roll"] === "1",
+  },
+  // MCM knows no steps: it goes on at once, and Millwright finds what it did.
+  canary: {
+    replicas: 3,
+    async enter(stage) {
+      await annotateSteps("1/pause")(stage);
+      await enterRollout("small")(stage);
+    },
+    isKept: (machine) => stays(machine) && machine.metadata.labels?.["roll"] === "1",
+    isReplaced: (machine) => machine.metadata.labels?.["roll"] !== "1",
+    leave: annotateSteps(null),
   },
   "scale-in": {
     replicas: 4,
