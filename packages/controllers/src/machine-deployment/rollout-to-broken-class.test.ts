@@ -7,7 +7,17 @@ import {
 import { ApiError, secretResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { ofClass } from "../testing/begun-rollout.ts";
-import { aMachineClass, annotated, type Change, named, refOf, testNamespace } from "../testing/builders.ts";
+import {
+  aMachineClass,
+  aMachineDeployment,
+  annotated,
+  type Change,
+  named,
+  refOf,
+  testNamespace,
+} from "../testing/builders.ts";
+import { createRolloutModel } from "../testing/rollout-model.ts";
+import { settle } from "../testing/rollout-transcript.ts";
 import type { RunningControllers } from "../testing/running-controllers.ts";
 import { changeDeployment, conditionOf, live, setsOf, withDeployment } from "../testing/running-deployment.ts";
 
@@ -108,4 +118,20 @@ it("goes on with the sets that are there when a class breaks in the middle: none
   await cluster.settle(600_000);
   expect(classes(cluster)).toEqual(before);
   expect(setsOf(cluster).reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0)).toBe(3);
+});
+
+it("names all problems of a class in one line, which is cut", () => {
+  const problem = Array.from({ length: 500 }, (_, index) => `providerSpec.field${index}: is required`).join("\n");
+  const model = createRolloutModel(aMachineDeployment(), { unusableClass: { problem } });
+  settle(model);
+  model.change(ofClass("big"));
+  settle(model);
+  expect(model.sets().map(({ spec }) => spec.replicas)).toEqual([3, 0]);
+  const [hold = "", ...others] = model.holds();
+  expect(others).toEqual([]);
+  expect(hold).toMatch(
+    /^Rollout waits for MachineClass big: providerSpec\.field0: is required; providerSpec\.field1: /,
+  );
+  expect(hold).not.toContain("\n");
+  expect(hold.length).toBeLessThan(5_000);
 });

@@ -13,7 +13,7 @@ import { apiTime, applyMergePatch, claimObjects, controllerRefOf } from "@millwr
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { withGates } from "../machine-deployment/gates/with-gates.ts";
 import type { RolloutGates } from "../machine-deployment/state/rollout-gates.ts";
-import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
+import type { MachineDeploymentAction, ObservedDeployment } from "../machine-deployment/state/snapshot.ts";
 import { isDeleting } from "../model/phase.ts";
 import { decideMachineSet } from "../machine-set/decide.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
@@ -30,6 +30,8 @@ export interface RolloutModel {
   /** The time of the next reconcile. */
   readonly now: () => Date;
   readonly deployment: () => MachineDeployment;
+  /** What the rollout waited for in the last reconcile of the deployment. */
+  readonly holds: () => readonly string[];
   /** Oldest first. */
   readonly sets: () => readonly MachineSet[];
   readonly machines: () => readonly Machine[];
@@ -60,6 +62,8 @@ export interface RolloutModelOptions {
   /** Whether machines have nodes. Default: they have none. */
   readonly hasNodes?: boolean;
   readonly disablesScaleDown?: boolean;
+  /** Of any template that is rolled out. Default: classes can be used. */
+  readonly unusableClass?: ObservedDeployment["unusableClass"];
 }
 
 /** Makes a model of a deployment without sets. */
@@ -69,6 +73,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
   let sets: readonly MachineSet[] = [];
   let machines: readonly Machine[] = [];
   let reconciles = 0;
+  let holds: readonly string[] = [];
   const now = (): Date => new Date(Date.UTC(2026, 0, 1) + reconciles * 1000);
 
   const patchSet = (name: string, patch: object): void => {
@@ -161,6 +166,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
     nodes,
     now,
     deployment: () => deployment,
+    holds: () => holds,
     sets: () => sets,
     machines: () => machines,
     decideDeployment(killedAfter = Number.POSITIVE_INFINITY, limits?: RolloutGates) {
@@ -177,10 +183,12 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
           problems: [],
           isSpecValid: true,
           ...(options.hasNodes === true ? { nodes: nodes.seenOf(machines) } : {}),
+          ...(options.unusableClass === undefined ? {} : { unusableClass: options.unusableClass }),
           ...(options.disablesScaleDown === undefined ? {} : { disablesScaleDown: options.disablesScaleDown }),
         },
         now(),
       );
+      holds = snapshot.limits.holds ?? [];
       const { actions, status, because } = decideMachineDeployment(
         limits === undefined ? snapshot : { ...snapshot, limits },
         now(),

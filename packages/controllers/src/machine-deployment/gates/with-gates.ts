@@ -1,5 +1,5 @@
 import type { MachineDeployment } from "@millwright/core";
-import { apiTime } from "@millwright/kube";
+import { apiTime, cutText } from "@millwright/kube";
 import { holdOn } from "../../model/hold.ts";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";
 import { hasOldMachines, isReturnFromFailure } from "./canary-failure.ts";
@@ -48,7 +48,9 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
 function classLimits({ deployment, unusableClass }: ObservedDeployment, sets: Sets): RolloutGates {
   if (unusableClass === undefined) return unlimited;
   const { problem, until } = unusableClass;
-  const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${problem}`;
+  // A class may have many problems, a line each: a hold is one line of a condition.
+  const why = cutText(problem.replaceAll("\n", "; "));
+  const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${why}`;
   // Not a wait on purpose: the progress deadline runs.
   const waits = { ...waitingFor(deployment, sets, hold), availabilityHolds: [hold] };
   return { ...waits, ...(until === undefined ? {} : { requeueAt: until }) };
