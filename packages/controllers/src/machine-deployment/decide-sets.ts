@@ -99,9 +99,9 @@ function withRecord(
   const changed = Object.entries(wanted).filter(([key, value]) => (own[key] ?? null) !== value);
   if (changed.length === 0) return actions;
   const patch = { metadata: { annotations: Object.fromEntries(changed) } };
-  return record === null
-    ? [...actions, { kind: "PatchDeployment", patch }]
-    : [{ kind: "PatchDeployment", patch }, ...actions];
+  const recorded: MachineDeploymentAction = { kind: "PatchDeployment", patch };
+  // A scaling begins nothing, and does not wait for a record that is refused.
+  return record === null || isScalingOnly(snapshot) ? [...actions, recorded] : [recorded, ...actions];
 }
 
 /** Whether old sets may be deleted: no rollout is under way, and no rollback waits for the end of a pause (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). */

@@ -235,6 +235,37 @@ describe("writes of sets and deployments", () => {
     expect(left).toBeLessThan(0);
   });
 
+  it("of the record of a rollout that are refused for an hour keep it from beginning, and not the scaling", async () => {
+    let isRefused = false;
+    const refuse = (...[type, , patch]: Patched): void => {
+      if (isRefused && type.kind === "MachineDeployment" && JSON.stringify(patch).includes(annotationKeys.rollout))
+        throw serverError();
+    };
+    const cluster = await start(
+      (api) => void api.seed(machineDeploymentResource, aMachineDeployment()),
+      reportingPatches(refuse, () => {}),
+    );
+    const to = (name: string, replicas: number): Promise<unknown> =>
+      cluster.api.patch(
+        machineDeploymentResource,
+        pool,
+        { spec: { replicas, template: { spec: { class: { name } } } } },
+        { kind: "merge" },
+      );
+    await live(cluster, 3);
+    await to("big", 3);
+    await live(cluster, 12);
+    isRefused = true;
+    await to("small", 5);
+    await live(cluster, 12);
+    await cluster.settle(3_600_000);
+    expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(Array(5).fill("big"));
+    isRefused = false;
+    await cluster.settle(600_000);
+    await live(cluster, 20);
+    expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(Array(5).fill("small"));
+  });
+
   it("of a status that was refused do not undo what others wrote meanwhile", async () => {
     const cluster = await startDeployment();
     const name = setOfClass(cluster, "small")?.metadata.name ?? "";
