@@ -11,16 +11,18 @@ export const goPrograms = ["machine-controller-manager", "machine-controller"] a
 export type GoProgram = (typeof goPrograms)[number];
 
 /**
- * Starts a program of MCM on the machines of a cluster, in namespace `default`; the first start builds it.
+ * Starts a program of MCM on the machines of a cluster; the first start builds it.
  *
  * @param flags more flags of the program
  * @param targetKubeconfig of the cluster that the VMs join; default: the same one
+ * @param namespace of the machines; default: `default`
  */
 export async function startGoProgram(
   program: GoProgram,
   kubeconfig: string,
   flags: readonly string[],
   targetKubeconfig: string = kubeconfig,
+  namespace = "default",
 ): Promise<Program> {
   const path = await builtBinary(program, {
     onBuild: (name, version) => console.log(`building ${name} ${version} with Go: takes some minutes, once`),
@@ -29,7 +31,7 @@ export async function startGoProgram(
   const clusters = [
     `--control-kubeconfig=${kubeconfig}`,
     `--target-kubeconfig=${targetKubeconfig}`,
-    "--namespace=default",
+    `--namespace=${namespace}`,
   ];
   return startProgram(program, path, [...clusters, "--address=127.0.0.1", `--port=${port}`, ...flags]);
 }
@@ -40,11 +42,11 @@ type Lease = ApiObject & { readonly spec?: { readonly holderIdentity?: string } 
 export type Holder = "Go" | "Millwright" | "none";
 
 /** The holders of the two Leases, in the order of {@link goPrograms}. A Go process on this host is known by the host's name, Millwright adds a random part. */
-export const leaseHolders = (api: Pick<ApiClient, "get">): Promise<readonly Holder[]> =>
+export const leaseHolders = (api: Pick<ApiClient, "get">, namespace = "default"): Promise<readonly Holder[]> =>
   Promise.all(
     goPrograms.map(async (name) => {
       try {
-        const { spec } = await api.get<Lease>(leaseResource, { namespace: "default", name });
+        const { spec } = await api.get<Lease>(leaseResource, { namespace, name });
         const holder = spec?.holderIdentity ?? "";
         return holder === "" ? "none" : holder === hostname() ? "Go" : "Millwright";
       } catch (error) {

@@ -1,6 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import { crds, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  crds,
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  phaseOf,
+} from "@millwright/core";
 import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
@@ -166,8 +173,9 @@ describe("millwright run without its prerequisites", () => {
     expect(fleet.callsOf("delete")).toBe(0);
   });
 
-  it("creates nothing in a terminating namespace, which loses its Role, and completes its deletions with a ClusterRole", async () => {
-    fleet = await startControlledFleet();
+  it("creates nothing in a terminating namespace, which loses its Role and its Leases, and completes its deletions as the documents have it", async () => {
+    // No VM is gone before the lease of the leader has ended, whose Role was deleted.
+    fleet = await startControlledFleet({ deleteDelayMs: 12_000 });
     const name = "ending";
     await fleet.api.create(namespaceResource, { metadata: { name } });
     await fleet.grantNamespace(name);
@@ -179,22 +187,28 @@ describe("millwright run without its prerequisites", () => {
       metadata: { name: "small", namespace: name },
       secretRef: { name: "cloud", namespace: name },
     });
-    fleet.run(`--namespace=${name}`);
+    const first = fleet.run(`--namespace=${name}`);
     const deployment = machineDeployment("fleet", "small", 3);
     await fleet.api.create(machineDeploymentResource, { ...deployment, metadata: { name: "fleet", namespace: name } });
-    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 40_000);
+    await eventually(async () => {
+      const { items } = await fleet.api.list<Machine>(machineResource, { namespace: name });
+      expect(items.map(phaseOf)).toEqual(["Running", "Running", "Running"]);
+    }, 40_000);
     await fleet.api.delete(namespaceResource, { name });
     // The namespace controller deletes the Role of the controllers, too, and a terminating namespace gets no new one.
     fleet.expectForbidden(/\/namespaces\/ending\//);
-    await eventually(async () => {
-      const { items } = await fleet.api.list(machineResource, { namespace: name });
-      expect(items.map(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([false, false, false]);
-    });
+    expect(await first.ended).toBe(1);
     await grantByClusterRole(fleet.api, name);
+    const second = fleet.run(`--namespace=${name}`);
+    await second.waitFor(/"remedy":"The last leader goes on\. If it has ended, .*--leader-elect=false.*"Cannot lead: /);
+    expect(second.output()).not.toContain('"Leading"');
+    await second.stop("SIGKILL");
+
+    fleet.run(`--namespace=${name}`, "--leader-elect=false");
     await eventually(async () => {
       const gone = await fleet.api.get(namespaceResource, { name }).then(() => false, isNotFound);
       expect(gone).toBe(true);
-    }, 60_000);
+    }, 90_000);
     expect(fleet.cloud.vms()).toEqual([]);
     expect(fleet.callsOf("create")).toBe(3);
   });

@@ -63,6 +63,7 @@ export {
   isGone,
   isVersionTooLarge,
   isInvalid,
+  isNamespaceTerminating,
   isNotFound,
   isPatchMismatch,
   isTooManyRequests,

@@ -161,6 +161,17 @@ describe("millwright doctor", () => {
     expect(found.output).toContain(`ok       Namespace: Namespace ${namespace} exists.`);
   });
 
+  it("reports that the namespace is being deleted, and how its machines are deleted without a leader", async () => {
+    const kept = { metadata: { finalizers: ["machine.sapcloud.io/machine-controller-manager"] } };
+    await api.patch(machineClassResource, { namespace, name: "small" }, kept, { kind: "merge" });
+    await api.delete(namespaceResource, { name: namespace });
+    const { output } = await run("doctor", "-n", namespace, "--control-kubeconfig", await kubeconfigOf("root"));
+    const text = output.replaceAll(/\s+/g, " ");
+    expect(text).toContain("warning Namespace: Namespace shop is being deleted, and with it the Leases");
+    expect(text).toContain("bind the permissions by a ClusterRoleBinding");
+    expect(text).toContain("run one with --leader-elect=false until the namespace is deleted.");
+  });
+
   it("names each resource with missing permissions, and the consequence", async () => {
     const [role] = requiredRoles("control", namespace);
     const rules = role?.rules.map((rule) =>

@@ -237,6 +237,16 @@ export function isForbidden(error: unknown): error is ApiError {
   return hasStatus(error, 403);
 }
 
+/** The cause of a creation in a namespace that is being deleted. Source: core/v1 `NamespaceTerminatingCause`. */
+const namespaceTerminatingCause = "NamespaceTerminating";
+
+/** The object cannot be created, by no client: its namespace is being deleted. */
+export function isNamespaceTerminating(error: unknown): error is ApiError {
+  return (
+    isForbidden(error) && error.details?.causes?.some(({ reason }) => reason === namespaceTerminatingCause) === true
+  );
+}
+
 /** There are no valid credentials. */
 export function isUnauthorized(error: unknown): error is ApiError {
   return hasStatus(error, 401);

@@ -1,6 +1,6 @@
 import type { Clock, Random } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../client/api-error.ts";
+import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound } from "../client/api-error.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
@@ -49,9 +49,21 @@ export interface Elector {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The namespace of the lease, where the API server reports that it does not exist. */
-const missingNamespaceOf = (error: unknown): string | undefined =>
-  isNotFound(error) && error.details?.kind === "namespaces" ? error.details.name : undefined;
+/** What is wrong with the namespace of a lease, which nothing else reports. */
+function namespaceProblem(error: unknown): { readonly message: string; readonly remedy: string } | undefined {
+  // Lists of a namespace that does not exist are empty.
+  if (isNotFound(error) && error.details?.kind === "namespaces")
+    return {
+      message: "The namespace of the lease does not exist",
+      remedy: `Create it: "kubectl create namespace ${error.details.name ?? ""}".`,
+    };
+  if (!isNamespaceTerminating(error)) return undefined;
+  return {
+    message: "Cannot lead: the namespace is being deleted, and no lease can be created in it",
+    remedy:
+      "The last leader goes on. If it has ended, stop all processes of this namespace, and run one with --leader-elect=false until the namespace is deleted.",
+  };
+}
 
 /**
  * Creates an elector. It needs its own API client, so that its requests never wait for others.
@@ -81,7 +93,8 @@ export function createElector(options: ElectorOptions): Elector {
   let incomplete = 0;
   /** How long the leases of others are valid at least, when they were read last. */
   let followMs: number | undefined;
-  let hasReportedNamespace = false;
+  /** Problems of the namespace that were logged. */
+  const reported = new Set<string>();
 
   function reportHolder(lease: string): void {
     const holders = claims.map((claim) => claim.holder());
@@ -112,15 +125,14 @@ export function createElector(options: ElectorOptions): Elector {
     for (const claim of claims.toReversed()) await claim.release();
   }
 
-  function logFailure(claim: LeaseClaim, error: unknown): void {
-    const namespace = missingNamespaceOf(error);
-    if (namespace !== undefined && !hasReportedNamespace) {
-      // Nothing else fails: lists of a namespace that does not exist are empty.
-      hasReportedNamespace = true;
-      const remedy = `Create it: "kubectl create namespace ${namespace}".`;
-      return log("warn", "The namespace of the lease does not exist", { namespace, lease: claim.name, remedy });
-    }
-    log("debug", "A step of the leader election failed", { lease: claim.name, error: messageOf(error) });
+  function logFailure({ name: lease }: LeaseClaim, error: unknown): void {
+    const problem = namespaceProblem(error);
+    if (problem === undefined || reported.has(problem.message))
+      return log("debug", "A step of the leader election failed", { lease, error: messageOf(error) });
+    const { message, remedy } = problem;
+    reported.add(message);
+    const [namespace] = options.leases.map((each) => each.namespace);
+    log("warn", message, { namespace, lease, remedy });
   }
 
   /** Renews one lease of the leader if it is due. Returns why it is lost, if it is. */

@@ -1,6 +1,6 @@
 import type { Clock } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
-import { ignoreNotFound, isConflict } from "../client/api-error.ts";
+import { ignoreNotFound, isConflict, isNamespaceTerminating } from "../client/api-error.ts";
 import { messageOf } from "../log.ts";
 import type { Log } from "../log.ts";
 import { leaseResource } from "../objects/built-in-resources.ts";
@@ -27,7 +27,7 @@ export interface LeaseClaimOptions {
   readonly log: Log;
 }
 
-/** One Lease as one process sees and writes it. Each method sends one request at most, but for a release that meets a conflict. */
+/** One Lease as one process sees and writes it. Each method sends one request at most, but for a release that meets a conflict, and for a renewal in a terminating namespace. */
 export interface LeaseClaim {
   readonly name: string;
   /** The last observed holder; "" for none. */
@@ -54,6 +54,7 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
   let term: Term | undefined;
   /** A term whose first write got no response: a read of the lease shows whether it succeeded. */
   let attempted: Term | undefined;
+  let hasReportedEnd = false;
 
   const untilMs = (of: Term): number => of.confirmedMs + settings.renewDeadlineMs;
 
@@ -99,6 +100,23 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
     if (isApiObject(answer)) see(answer);
   }
 
+  /**
+   * Goes on without a lease where there can be none. The namespace controller deletes the leases of a terminating namespace, and no process can create them again: no other one can lead before the namespace is
+   * deleted, and this one has to complete its deletions. Throws when the lease is there after all.
+   */
+  async function leadWithoutLease(refusal: unknown, signal: AbortSignal): Promise<void> {
+    if (object !== undefined || !isNamespaceTerminating(refusal)) throw refusal;
+    // The server checks the namespace before the name: another process may have created the lease just before.
+    see(await ignoreNotFound(api.get(leaseResource, lease, { signal, timeoutMs: timeoutMs() })));
+    if (object !== undefined) throw refusal;
+    if (hasReportedEnd) return;
+    hasReportedEnd = true;
+    log("warn", "The namespace is being deleted, and its lease is: this process leads until the namespace is deleted", {
+      lease: lease.name,
+      identity,
+    });
+  }
+
   /** Whether the lease is held, as last seen, by the term, and not by another process of the same name. */
   const isOf = ({ acquireTime }: Term): boolean =>
     observation?.record?.holder === identity && observation.record.acquireTime === acquireTime;
@@ -141,7 +159,9 @@ export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
         renewTime: formatMicroTime(clock.now()),
         transitions: observation?.record?.transitions ?? 0,
       };
-      await write(record, { signal, timeoutMs: timeoutMs() });
+      await write(record, { signal, timeoutMs: timeoutMs() }).catch((error: unknown) =>
+        leadWithoutLease(error, signal),
+      );
       begin({ acquireTime, confirmedMs: sentMs });
     },
     forget: () => (term = undefined),

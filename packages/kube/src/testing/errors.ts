@@ -10,6 +10,16 @@ export function notFoundError(name = "missing"): ApiError {
   return new ApiError({ status: 404, reason: "NotFound", message: `"${name}" not found`, details: { name } });
 }
 
+/** What an API server answers to a creation in a namespace that is being deleted. */
+export function namespaceTerminatingError(namespace = "default"): ApiError {
+  return new ApiError({
+    status: 403,
+    reason: "Forbidden",
+    message: `unable to create new content in namespace ${namespace} because it is being terminated`,
+    details: { causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated` }] },
+  });
+}
+
 /** What an API server answers for a path that it does not serve, or not yet. */
 export function notServedError(): ApiError {
   return new ApiError({ status: 404, reason: "NotFound", message: "the server answered 404: 404 page not found" });

@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@millwright/core";
 import { type ApiClient, isApiError, isNotFound, namespaceResource } from "@millwright/kube";
 
 /**
- * Checks that the namespace exists: lists of one that does not are empty, so that nothing else fails. Nothing where the user may not read it, as the controllers need not, or where another check
+ * Checks that the namespace exists, and is not being deleted: lists of one that does not exist are empty, so that nothing else fails. Nothing where the user may not read it, as the controllers need not, or where another check
  * reports why it cannot be read.
  *
  * @throws the reason of the signal when it aborts
@@ -14,7 +14,14 @@ export async function checkNamespace(
 ): Promise<CheckOutcome | undefined> {
   const name = "Namespace";
   try {
-    await api.get(namespaceResource, { name: namespace }, { signal });
+    const { metadata } = await api.get(namespaceResource, { name: namespace }, { signal });
+    if (metadata.deletionTimestamp != null)
+      return {
+        name,
+        status: "warning",
+        message: `Namespace ${namespace} is being deleted, and with it the Leases of its controllers and their Role. No process can take the lead, only the last leader goes on.`,
+        remedy: `If it has ended, bind the permissions by a ClusterRoleBinding, stop all processes of namespace ${namespace}, and run one with --leader-elect=false until the namespace is deleted.`,
+      };
     return { name, status: "ok", message: `Namespace ${namespace} exists.` };
   } catch (error) {
     signal.throwIfAborted();

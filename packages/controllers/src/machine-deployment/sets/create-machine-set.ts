@@ -9,17 +9,13 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { ApiError, isAlreadyExists, isApiError, setCondition, type Writer } from "@millwright/kube";
+import { ApiError, isAlreadyExists, isNamespaceTerminating, setCondition, type Writer } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import { readMissingSets } from "./read-missing-sets.ts";
 
 /** Creates the set of a deployment's current template. */
 export type CreateMachineSet = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
-
-/** Whether the creation failed because the namespace is terminating: then nothing is reported, since no event could be written. */
-const isNamespaceEnding = (error: unknown): boolean =>
-  isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 
 /**
  * Reads the deployment again, and creates a set only when it is still as it was decided by: the cache may not have a pause or another template yet, and what a rollout has begun is
@@ -80,7 +76,8 @@ export function createMachineSetCreator(
       await sets.create(set);
     } catch (error) {
       if (isAlreadyExists(error)) return useOrAvoid(deployment, set);
-      if (!isNamespaceEnding(error)) await recordRejection(deployment, set, error);
+      // No event could be written in a terminating namespace.
+      if (!isNamespaceTerminating(error)) await recordRejection(deployment, set, error);
       throw error;
     }
   };
