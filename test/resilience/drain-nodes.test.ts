@@ -1,8 +1,9 @@
-import { nodeResource } from "@millwright/kube";
+import { type KubeObject, nodeResource, podDisruptionBudgetResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { aBudget, aDaemonSet, aDeployment, aStatefulSet, listOf, storageClass } from "../harness/manifests.ts";
+import { startWorkloads } from "../harness/workloads.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -94,6 +95,53 @@ describe("a drain and the state of its node", () => {
     await fleet.untilRunning(2);
     await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
+  });
+
+  /** Deletes the machine, whose pods a budget keeps on their node. */
+  const beginHeldDrain = async (): Promise<void> => {
+    await begin(2);
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "PodDisruptionBudget default/web");
+  };
+
+  it("ends the drain of a VM that was deleted in the cloud as soon as its node is not ready", async () => {
+    await beginHeldDrain();
+    fleet.invariants.allowForce();
+    const vm = fleet.cloud.vms().find(({ nodeName }) => nodeName === node);
+    await fleet.cloud.deleteVm(vm?.id ?? "");
+    // A node that is not ready is waited for five minutes.
+    await fleet.untilMachineDeleted(machine);
+    expect(await fleet.eventsOf(machine)).toContainEqual(
+      expect.stringContaining(`VM ${vm?.providerId ?? ""} was not found, and its Node ${node} is not ready`),
+    );
+    expect(fleet.evicted()).toEqual([]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
+    await fleet.invariants.check();
+  });
+
+  it("goes on with a drain whose Node object was absent for a moment", async () => {
+    await beginHeldDrain();
+    const present = await fleet.api.get(nodeResource, { name: node });
+    // Kubernetes deletes the pods of an absent Node after about a minute, and these workloads after a second.
+    await fleet.workloads.close();
+    await fleet.api.patch(nodeResource, { name: node }, { metadata: { finalizers: null } }, { kind: "merge" });
+    await fleet.api.delete(nodeResource, { name: node });
+    await fleet.untilLastOperation(
+      machine,
+      `Waiting for Node ${node}, which does not exist, or for its pods to be deleted`,
+    );
+    const { labels } = present.metadata;
+    await fleet.api.create(nodeResource, { metadata: { name: node, labels }, spec: present["spec"] } as KubeObject);
+    await fleet.untilLastOperation(machine, "PodDisruptionBudget default/web");
+    expect(fleet.callsOf("delete")).toBe(0);
+    expect(await fleet.podsOn(node)).toHaveLength(2);
+    const workloads = startWorkloads(fleet.api, { clusterFaults: fleet.server.clusterFaults });
+    await fleet.api.delete(podDisruptionBudgetResource, { namespace: "default", name: "web" });
+    await fleet.untilMachineDeleted(machine);
+    expect(fleet.evicted()).toHaveLength(2);
+    await fleet.invariants.check();
+    await workloads.close();
   });
 
   it("replaces a machine whose VM the cloud will reclaim, and drains its node within the notice, whatever its budgets", async () => {

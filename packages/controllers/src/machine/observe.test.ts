@@ -327,6 +327,12 @@ describe("what is read", () => {
     expect(snapshot.drain).toMatchObject({ node: { metadata: { name: "node" } }, pods: snapshot.pods, rules: [] });
   });
 
+  it("is pods that are left of its own node, which is absent", async () => {
+    const { snapshot } = await observe(aMachine(withVm, beingDeleted()), []);
+    expect(snapshot.node).toBeUndefined();
+    expect(snapshot.pods.map(({ metadata }) => metadata.name)).toEqual(["pod-of-node"]);
+  });
+
   it("is nothing of nodes without a target cluster", async () => {
     const { snapshot } = await observe(aMachine(withVm, beingDeleted()), [aNode()], { hasTarget: false });
     expect(snapshot).toMatchObject({ hasTarget: false, drain: undefined, pods: [], attachments: [] });

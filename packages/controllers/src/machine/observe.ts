@@ -8,12 +8,12 @@ import { shapeProblemsOf } from "../cluster/readable.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { type Guard, judge, type MissingFacts } from "../model/hold.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
-import type { Node } from "../model/node-objects.ts";
 import type { OperationView } from "../model/operation.ts";
 import { isDeleting } from "../model/phase.ts";
 import { claimedVm, type VmHolder, type VmOwners } from "../model/vm-holder.ts";
 import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { MissingVms } from "../vm-lists/missing-vms.ts";
+import { absentNodeOf } from "./deletion/absent-node.ts";
 import { isDraining } from "./drain/draining.ts";
 import { type DrainMemory, observeNodeDrain } from "./drain/observe-node-drain.ts";
 import { joinsInRollout } from "./node-sync/kept-from-scaler.ts";
@@ -68,11 +68,10 @@ export const vmHolderOf = (
 
 /** What uses a node that is to be deleted. */
 function usesOf(
-  node: Node | undefined,
+  name: string | undefined,
   target: TargetCaches | undefined,
 ): Pick<MachineSnapshot, "pods" | "attachments"> {
-  if (node === undefined || target === undefined) return { pods: [], attachments: [] };
-  const { name } = node.metadata;
+  if (name === undefined || target === undefined) return { pods: [], attachments: [] };
   return { pods: target.pods.store.byIndex("node", name), attachments: target.attachments.store.byIndex("node", name) };
 }
 
@@ -88,6 +87,8 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
   const isVmOfOther = holder !== undefined;
   const { node, link, isDisputed } = observeNode(machine, { context, match, nodeReads, operation, isVmOfOther });
   const isVmMissing = missingVms?.has(machine) ?? false;
+  // Pods may be left of a node that is absent.
+  const nodeName = node?.metadata.name ?? (isVmOfOther ? undefined : absentNodeOf({ machine, node, link }));
   const drained = !isDisputed && isDraining(machine, node) ? node : undefined;
   const shapeProblems = shapeProblemsOf(machine);
   const { hold, missing } = judge(sources.guards, machine);
@@ -106,7 +107,7 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     isVmMissing,
     wantsToken: target !== undefined && wantsToken(machine, resolved.secret),
     ...observeNodeDrain(machine, drained, resolved.view, context, sources.drains),
-    ...usesOf(isDeleting(machine) ? node : undefined, target),
+    ...usesOf(isDeleting(machine) ? nodeName : undefined, target),
     reported: sources.reported.of(uid),
     nodeSync: {
       isKeptFromScaler: joinsInRollout(machine, node, context, sources.disablesScaleDown),

@@ -106,6 +106,14 @@ describe("the machine of a node is enqueued when", () => {
     expect(await enqueued()).toEqual([key]);
   });
 
+  it("the machine is being drained, its node is absent, and a pod of it is deleted", async () => {
+    const { api, count, enqueued } = await setUp(leaving);
+    api.remove(nodeResource, ref);
+    const before = await count();
+    api.remove(podResource, { namespace: "default", name: "web" });
+    expect([await count(), await enqueued()]).toEqual([before + 1, [key]]);
+  });
+
   it("the machine is being drained, and the volumes that its node reports change", async () => {
     const { api, enqueued } = await setUp(leaving);
     api.change(nodeResource, ref, { status: { volumesAttached: [{ name: "v", devicePath: "" }] } });

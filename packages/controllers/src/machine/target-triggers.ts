@@ -57,7 +57,15 @@ export function wireTargetCluster(
           return machine !== undefined && matches(machine, node);
         });
   // By the node, not only by the label: a machine without the label drains the node that its id or name matches.
-  const leaving = (nodeName = ""): string[] => those(target.nodes.store.get(nodeName), isLeaving);
+  const leaving = (nodeName = ""): string[] => {
+    const node = target.nodes.store.get(nodeName);
+    if (node !== undefined || nodeName === "") return those(node, isLeaving);
+    // The deletion waits for the pods of an absent node.
+    return machines.store
+      .byIndex("node", nodeName)
+      .filter((machine) => isLeaving(machine, undefined))
+      .map(key);
+  };
   const claimsOf = (pod: Pod): string[] => claimNames(pod).map((name) => `${pod.metadata.namespace ?? ""}/${name}`);
 
   watchTriggers({ store: target.nodes.store, controller, keys: keysOfNode, when: isRelevantChange });

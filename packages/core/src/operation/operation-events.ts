@@ -41,6 +41,8 @@ export type OperationEvent =
   | { readonly reason: "VolumesAttached"; readonly nodeName: string; readonly volumes: readonly string[] }
   /** The drain was skipped. */
   | { readonly reason: "NodeUnreachable"; readonly nodeName: string }
+  /** The Node does not exist. The drain was skipped, until the Node is back. */
+  | { readonly reason: "NodeVanished"; readonly nodeName: string }
   /** A note after another event: what is on the unreachable Node waits for the deletion of the VM. */
   | { readonly reason: "PodsHeldBack"; readonly nodeName: string }
   /** The timeout of a machine has passed, and it is not replaced. */
@@ -126,6 +128,8 @@ function textOf(event: OperationEvent): string {
       return deletionEvents.drainedWithVolumes(event.nodeName, event.volumes);
     case "NodeUnreachable":
       return deletionEvents.nodeUnreachable(event.nodeName);
+    case "NodeVanished":
+      return deletionEvents.nodeVanished(event.nodeName);
     case "PodsHeldBack":
       return deletionEvents.heldBack(event.nodeName);
     case "JoinOnHold":
@@ -158,7 +162,7 @@ export function renderOperation(events: OperationEvents, stage?: DeletionStage):
 /** What is stored of an event. */
 function factsOf(event: OperationEvent): OperationDetails {
   if (typeof event === "string") return {};
-  if (event.reason === "PodsHeldBack") return { unreachableNode: event.nodeName };
+  if (event.reason === "PodsHeldBack" || event.reason === "NodeVanished") return { unreachableNode: event.nodeName };
   const { reason } = event;
   if (isFailure(event)) {
     const { code, message, attempts, heldBack } = event;

@@ -126,6 +126,7 @@ const events: readonly OperationEvents[] = [
   { reason: "VolumesAttached", nodeName: "n", volumes: ["a"] },
   { reason: "VolumesAttached", nodeName: "n", volumes: ["a", "b", "c", "d", "e", "f"] },
   { reason: "NodeUnreachable", nodeName: "n" },
+  { reason: "NodeVanished", nodeName: "n" },
   [{ reason: "VmDeleted" }, "Machine deletion failed due to - x. Will retry in next sync"],
   { reason: "VmNotFound" },
   ["Cannot delete VM v: no class", { reason: "PodsHeldBack", nodeName: "n" }],

@@ -25,7 +25,7 @@ const attemptsNote = / \(attempt (\d+) failed at ([^ ;]+), the first at ([^ ;]+)
 
 /** The drain was skipped, or what is on the node waits for the deletion of the VM. */
 const unreachableNote =
-  /Node (\S+) is unreachable(?:, skipping node drain and deleting the VM first|: its pods and volumes are not released)/;
+  /Node (\S+) (?:is unreachable(?:, skipping node drain and deleting the VM first|: its pods and volumes are not released)|no longer exists, skipping node drain)/;
 
 const heldBackNote = /Waiting: Secret "[^"]*" of driver "[^"]*" /;
 

@@ -219,6 +219,8 @@ export const deletionEvents = {
     `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
   drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
   nodeVanished: (nodeName: string) => `Node ${nodeName} no longer exists, skipping node drain`,
+  nodeAbsent: (nodeName: string) =>
+    `Waiting for Node ${nodeName}, which does not exist, or for its pods to be deleted: its VM may run them`,
   nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   nodeUnreachable: (nodeName: string) =>
@@ -236,6 +238,8 @@ export const deletionEvents = {
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmNotFoundOfReadyNode: (vm: string, nodeName: string) =>
     `VM ${vm} was not found, but its Node ${nodeName} is Ready: the MachineClass or its credentials may name another place. If there is no VM, delete the Node`,
+  vmNotFoundOfUnreadyNode: (vm: string, nodeName: string) =>
+    `VM ${vm} was not found, and its Node ${nodeName} is not ready`,
   vmNotFoundByFallback: (vm: string, className: string, fallback: string) =>
     `VM ${vm} was not found with MachineClass ${fallback}, which is used as MachineClass ${className} does not exist and may name another place. Restore ${className}`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,

@@ -362,8 +362,11 @@ describe("an unreachable node", () => {
     ]);
   });
 
-  it("is drained like any other until it is silent for five minutes", () => {
-    expect(kindsOf(decide({ machine: at(marker.drain), node: silent(4), ...held }))).toEqual(["EvictPod"]);
+  it("is drained like any other until it is silent for five minutes, and its VM is looked for", () => {
+    expect(kindsOf(decide({ machine: at(marker.drain), node: silent(4), ...held }))).toEqual([
+      "StartOperation",
+      "EvictPod",
+    ]);
   });
 
   it("keeps its volume attachments where another controller was about to delete them", () => {

@@ -2,7 +2,6 @@ import {
   deletionEvents,
   eventsText,
   finalizers,
-  labelKeys,
   machineEventReasons,
   nodeConditionTypes,
   type OperationEvent,
@@ -15,7 +14,8 @@ import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { type DrainProgress, isForceDue } from "../../drain/decide-drain.ts";
 import { drainNode, drainTerms } from "../drain/drain-node.ts";
 import { isUnreachable, isForceDeletion } from "../drain/force-drain.ts";
-import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
+import { deletionStart } from "../../model/timeouts.ts";
+import { readNodeFirst, skippedDrain, waitForAbsentNode } from "./absent-node.ts";
 import { holdsResources } from "./leftover-resources.ts";
 import {
   interruptionDeadline,
@@ -23,8 +23,9 @@ import {
   interruptionPatch,
   storedInterruption,
 } from "../../model/interruption.ts";
-import type { Stage, StageResult } from "./stages.ts";
+import type { Stage } from "./stages.ts";
 import { cordonUnreachable } from "./unreachable-node.ts";
+import { lookForVm } from "./vanished-vm.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineAction } from "../state/decision.ts";
@@ -75,10 +76,10 @@ function storeInterruption(
 }
 
 /** Why there is no node to drain. */
-function whyNoDrain({ machine, link: { foreignNode } }: MachineSnapshot): string {
-  const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
+function whyNoDrain(snapshot: MachineSnapshot): OperationEvent {
+  const { foreignNode } = snapshot.link;
   if (foreignNode !== undefined) return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name);
-  return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
+  return skippedDrain(snapshot) ?? deletionEvents.drainSkipped();
 }
 
 /** The condition of the node, once it is not only made certain that nothing is left on it. */
@@ -86,22 +87,6 @@ function marksOf(snapshot: MachineSnapshot, node: Node, progress: DrainProgress,
   if (progress.state === "draining")
     return progress.isConfirming === true ? [] : markNodeTerminating(snapshot, node, now);
   return progress.isForced ? markNodeTerminating(snapshot, node, now) : markAndRelease(snapshot, node, now);
-}
-
-/** The read of a Node enqueues the machine; this is the fallback. */
-const CHECK_MS = 5_000;
-
-/**
- * Reads the Node before its pods lose their drain. The cache may be minutes behind: a node that is missing in it may have joined, and one that is not ready may have recovered. Nothing when it was read just
- * now, when a user forces the deletion, or when the drain timeout is over: the API server may be unreachable for ever.
- */
-function readNodeFirst(snapshot: MachineSnapshot, now: Date): StageResult | undefined {
-  const { machine, link } = snapshot;
-  const { unreadNode } = link;
-  const isForced = isForceDeletion(machine) || now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
-  if (unreadNode === undefined || isForced) return undefined;
-  const actions = [{ kind: "ReadNode", name: unreadNode }] as const;
-  return { next: "stay", actions, requeueAfterMs: CHECK_MS, isBrief: true };
 }
 
 /** The result of a drain that was not forced. Volumes that a node does not release are reported: its CSI driver may be broken, and their next pods wait for them. */
@@ -121,16 +106,21 @@ function drainResult(
  */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
-  if (view === undefined) return readNodeFirst(snapshot, now) ?? { next: "DeleteVm", happened: whyNoDrain(snapshot) };
+  if (view === undefined) {
+    const wait = readNodeFirst(snapshot, now) ?? waitForAbsentNode(snapshot, now);
+    return wait ?? { next: "DeleteVm", happened: whyNoDrain(snapshot) };
+  }
   const nodeDrain = { startedAt: deletionStart(snapshot), isDemanded: isForceDeletion(machine), cordon: true };
   const terms = drainTerms(snapshot, view.node, nodeDrain, now);
   const isForced = isForceDue(terms, now);
-  const read = isForced ? readNodeFirst(snapshot, now) : undefined;
+  const lookUp = lookForVm(snapshot, view.node, now);
+  const isSkipped = lookUp.vanished !== undefined || (isForced && isUnreachable(view.node));
+  const read = isForced || isSkipped ? readNodeFirst(snapshot, now) : undefined;
   if (read !== undefined) return read;
-  if (isForced && isUnreachable(view.node)) {
+  if (isSkipped) {
     return {
       next: "DeleteVm",
-      happened: { reason: "NodeUnreachable", nodeName: view.node.metadata.name },
+      happened: lookUp.vanished ?? { reason: "NodeUnreachable", nodeName: view.node.metadata.name },
       actions: [...markNodeTerminating(snapshot, view.node, now), ...cordonUnreachable(view.node)],
     };
   }
@@ -147,9 +137,9 @@ export const drain: Stage = (snapshot, now) => {
   const { message, causes, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
   return {
     next: "stay",
-    actions,
+    actions: [...lookUp.actions, ...actions],
     because,
-    requeueAfterMs: Math.min(requeueAfterMs, progress.requeueAfterMs),
+    requeueAfterMs: Math.min(requeueAfterMs, progress.requeueAfterMs, lookUp.requeueAfterMs),
     ...(message === undefined ? {} : { happened: { reason: "Draining", text: message, causes } }),
     ...(progress.isConfirming === true ? { isBrief: true } : {}),
   };

@@ -24,7 +24,7 @@ import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isForceDeletion, isUnreachable } from "../drain/force-drain.ts";
 import { deletionWithoutVm, doubtAboutMissingVm } from "./missing-vm.ts";
-import { drainRulesOf } from "../drain/drain-rules.ts";
+import { readNodeFirst, skippedDrain } from "./absent-node.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import { bounded } from "../creation/record-failure.ts";
@@ -187,21 +187,28 @@ function withoutClass(
 
 /** Reports what waits for the VM, where it cannot be deleted. */
 function withHeldBack(result: StageResult, snapshot: MachineSnapshot, now: Date): StageResult {
-  const note = heldBack(snapshot, now);
+  // A skipped drain stays on record: it is made up for when the node is back.
+  const isSkipped = readOperation(snapshot.machine.status).unreachableNode !== undefined;
+  const note = heldBack(snapshot, now) ?? (isSkipped ? skippedDrain(snapshot) : undefined);
   return note === undefined || result.next !== "stay" || result.happened === undefined || result.state !== "Failed"
     ? result
     : { ...result, happened: [result.happened, note].flat() };
 }
 
-/** Goes back to the drain that was skipped because the node was unreachable, when the node has recovered and the VM is not being deleted. */
+/**
+ * Goes back to the drain that was skipped because the node was unreachable or absent, when the node is there and the VM is not being deleted. An absent node is read once more before the driver is called: the VM
+ * may run its pods.
+ */
 function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: Date): StageResult {
-  const { machine, node, classView, operation } = snapshot;
+  const { machine, node, operation } = snapshot;
   const isUnderWay = operation?.state === "running" || operation?.state === "pending";
-  if (result.next !== "stay" || isUnderWay || node === undefined) return result;
-  if (readOperation(machine.status).unreachableNode !== node.metadata.name) return result;
-  const machineClass = classView.state === "usable" ? classView.machineClass.metadata : undefined;
-  const { rules } = drainRulesOf(machine.metadata, machineClass);
-  if (!hasUndrainedPods(snapshot, node, rules, now)) return result;
+  const { unreachableNode } = readOperation(machine.status);
+  if (result.next !== "stay" || isUnderWay || unreachableNode === undefined) return result;
+  if (node === undefined) {
+    const isCall = result.actions?.some(({ kind }) => kind === "StartOperation") === true;
+    return (isCall ? readNodeFirst(snapshot, now) : undefined) ?? result;
+  }
+  if (unreachableNode !== node.metadata.name || !hasUndrainedPods(snapshot, node, now)) return result;
   const recovered = deletionEvents.nodeRecovered(node.metadata.name);
   return {
     ...result,

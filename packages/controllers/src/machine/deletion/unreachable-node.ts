@@ -1,7 +1,8 @@
-import type { DrainRule, OperationEvent } from "@millwright/core";
+import type { OperationEvent } from "@millwright/core";
 import type { DrainAction } from "../../drain/drain-action.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import type { Node } from "../../model/node-objects.ts";
+import { drainRulesOf } from "../drain/drain-rules.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
 import { hasStayingPods } from "./leftover-resources.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
@@ -24,9 +25,9 @@ export function heldBack(snapshot: MachineSnapshot, now: Date): OperationEvent |
 }
 
 /** Whether pods that a drain waits for are on a node that terminates pods. Those that were deleted while it was unreachable have their grace period only from now on. */
-export const hasUndrainedPods = (
-  snapshot: MachineSnapshot,
-  node: Node,
-  rules: readonly DrainRule[],
-  now: Date,
-): boolean => !isUnreachable(node) && hasStayingPods(snapshot, node, rules, deletionStart(snapshot), now);
+export function hasUndrainedPods(snapshot: MachineSnapshot, node: Node, now: Date): boolean {
+  const { machine, classView } = snapshot;
+  const machineClass = classView.state === "usable" ? classView.machineClass.metadata : undefined;
+  const { rules } = drainRulesOf(machine.metadata, machineClass);
+  return !isUnreachable(node) && hasStayingPods(snapshot, node, rules, deletionStart(snapshot), now);
+}
