@@ -1,5 +1,5 @@
 import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
-import { eventResource, secretResource } from "@millwright/kube";
+import { eventResource, ignoreNotFound, type KubeObject, nodeResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -49,6 +49,39 @@ describe("the deletion of machines", () => {
       expect(installation.cloud.vms()).toEqual([]);
     },
   );
+
+  it("continues a deletion that MCM v0.61 left after that of the VM, without another drain", async () => {
+    const { api, cloud } = installation;
+    await api.create(machineClassResource, machineClass("small"));
+    await deploy(1);
+    current = installation.runAlone();
+    await eventually(async () => expect(await phases()).toEqual(["Running"]), 60_000);
+    await current.stop("SIGKILL");
+    await scale(0);
+    const [machine] = await installation.machines();
+    const { name = "", labels } = machine?.metadata ?? {};
+    await api.delete(machineResource, { namespace, name });
+    const lastUpdateTime = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+    const description = "VM deletion was successful. Remove node finalizers";
+    const lastOperation = { description, lastUpdateTime, state: "Processing", type: "Delete", details: null };
+    const status = { currentStatus: { phase: "Terminating", lastUpdateTime }, lastOperation };
+    await api.patch(machineResource, { namespace, name }, { status }, { kind: "merge", subresource: "status" });
+    for (const { id } of cloud.vms()) await cloud.deleteVm(id);
+    const calls = cloud.calls.length;
+    const cordoned = new Set<string>();
+    const node = { name: labels?.["node"] ?? "" };
+    current = installation.runAlone();
+    await eventually(async () => {
+      const found = await ignoreNotFound(
+        api.get<KubeObject & { spec?: { unschedulable?: boolean } }>(nodeResource, node),
+      );
+      if (found?.spec?.unschedulable === true) cordoned.add(node.name);
+      expect([await installation.machines(), found]).toEqual([[], undefined]);
+    });
+    expect(cordoned).toEqual(new Set());
+    const since = cloud.calls.slice(calls).filter(({ subjects }) => subjects.includes(name));
+    expect(since).toEqual([]);
+  });
 
   it("finds and deletes VMs although their class has a key that the driver rejects, and reports the class at once", async () => {
     const { api, cloud } = installation;

@@ -1,6 +1,6 @@
 import type { StoredOperationDetails } from "../api/kinds/operation.ts";
 import { decodeMachineError } from "../driver/machine-error-text.ts";
-import { type DeletionStage, deletionStages, markerOf, otherMarkers, stageOf } from "../wire/deletion-stages.ts";
+import { deletionStages, otherMarkers, splitAtStage } from "../wire/deletion-stages.ts";
 import { drainCausesIn } from "./drain-causes.ts";
 import {
   type OperationDetails,
@@ -79,16 +79,6 @@ function partsOf(
   return { ...named, ...volumes, ...(others === undefined ? {} : { otherVolumes: Number(others) }) };
 }
 
-/** The part of a description before the marker of a stage, without the attempts. A full stop before the marker may be that of a message, or not. */
-function textBefore(stage: DeletionStage | undefined, description: string): string {
-  const bare = description.replace(attemptsNote, "");
-  if (stage === undefined) return bare;
-  return bare
-    .slice(0, bare.lastIndexOf(markerOf(stage)))
-    .trimEnd()
-    .replace(/\.$/, "");
-}
-
 /** What may be in any text: attempts, a note about the node, a call that was not made. */
 function notesIn(description: string): OperationDetails {
   const [, count, lastTime = "", firstTime = "", nextTime = ""] = attemptsNote.exec(description) ?? [];
@@ -106,8 +96,8 @@ const failureIn = (text: string): Pick<OperationDetails, "code" | "message"> =>
 
 /** The details that a description of MCM, or of a version without details, has. */
 function deriveDetails(description: string): OperationDetails {
-  const stage = stageOf(description);
-  const text = textBefore(stage, description);
+  const bare = description.replace(attemptsNote, "");
+  const { stage, text = bare } = splitAtStage(bare) ?? {};
   const [reason, pattern] = patterns.find(([, each]) => each.test(text)) ?? [];
   return {
     ...failureIn(text),

@@ -10,6 +10,7 @@ describe("stageOf", () => {
     ["Force Drain successful. Delete Volume Attachments", "DeleteVolumeAttachments"],
     ["Drain successful. Initiate VM deletion", "DeleteVm"],
     ["VM deletion was successful. Initiate node object deletion", "DeleteNode"],
+    ["VM deletion was successful. Remove node finalizers", "DeleteNode"],
     ['Deletion of Node Object "n" is successful. Initiate machine object finalizer removal', "RemoveFinalizer"],
     ["Drain successful. Initiate VM deletion. ", "DeleteVm"],
   ])("continues a deletion that MCM left with %j", (description, stage) => {

@@ -49,13 +49,24 @@ export function markerOf(stage: DeletionStage): string {
   return markers[stage];
 }
 
+/** Markers that other versions of MCM write, with the stage here. MCM v0.61 removes the finalizers of the Node in a stage of its own, once the VM is deleted. */
+const foreignMarkers: readonly { readonly name: DeletionStage; readonly marker: string }[] = [
+  { name: "DeleteNode", marker: "Remove node finalizers" },
+];
+
 /**
- * The stage that a description asks for: the one whose marker is its *end*, blanks and a full stop aside. MCM searches the
+ * The stage that a description asks for, with the text before its marker: the one whose marker is its *end*, blanks and a full stop aside. MCM searches the
  * whole text, where an error message that quotes a marker makes it skip stages. Undefined
  * for a text without a marker at its end: the flow starts again with the first stage.
  */
-export function stageOf(description: string | undefined): DeletionStage | undefined {
-  if (description === undefined) return undefined;
+export function splitAtStage(
+  description: string,
+): { readonly stage: DeletionStage; readonly text: string } | undefined {
   const text = description.trimEnd().replace(/\.$/, "");
-  return deletionStages.find((stage) => text.endsWith(stage.marker))?.name;
+  const found = [...deletionStages, ...foreignMarkers].find(({ marker }) => text.endsWith(marker));
+  return found && { stage: found.name, text: text.slice(0, -found.marker.length).trimEnd().replace(/\.$/, "") };
 }
+
+/** The stage that a description asks for; see {@link splitAtStage}. */
+export const stageOf = (description: string | undefined): DeletionStage | undefined =>
+  description === undefined ? undefined : splitAtStage(description)?.stage;
