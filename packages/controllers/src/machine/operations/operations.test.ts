@@ -269,14 +269,15 @@ describe("a call whose operation is pending", () => {
     }
   });
 
-  it("is undone when the machine is deleted before the answer", async () => {
+  it.each([true, false])("is undone when the machine is deleted before the answer: %s", async (isBefore) => {
     const operations = createOperations(createVirtualClock());
     const call = aCall();
     const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
     operations.start("a", { ...call.start, undo });
-    operations.forget("a");
+    if (isBefore) operations.forget("a");
     call.end.resolve(answer);
     await settle();
+    if (!isBefore) operations.forget("a");
     expect(undo.mock.calls.map(([result]) => result)).toEqual([{}]);
   });
 });
@@ -308,15 +309,21 @@ describe("a late result", () => {
     expect(undo.mock.calls.map(([result]) => result)).toEqual([{ providerId: "vm-1" }]);
   });
 
-  it("has nothing to undo when it failed", async () => {
-    const operations = createOperations(createVirtualClock());
-    const call = aCall();
-    const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
-    operations.start("a", { ...call.start, undo });
-    operations.forget("a");
-    call.end.resolve({ ok: false, error });
-    await settle();
-    expect(undo).not.toHaveBeenCalled();
+  it.each([
+    ["it was rejected", new MachineError("InvalidArgument", "no", { tokenIsSpent: true }), []],
+    ["it was aborted, since a VM may have been created", new MachineError("Aborted", "the machine is deleted"), [{}]],
+  ])("that is a failure is undone only where a VM may exist: %s", async (_, failure, undone) => {
+    for (const isEarly of [false, true]) {
+      const operations = createOperations(createVirtualClock());
+      const call = aCall();
+      const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
+      operations.start("a", { ...call.start, undo });
+      if (isEarly) operations.forget("a");
+      call.end.resolve({ ok: false, error: failure });
+      await settle();
+      if (!isEarly) operations.forget("a");
+      expect(undo.mock.calls.map(([result]) => result)).toEqual(undone);
+    }
   });
 
   it("proves nothing about its class when it was stopped from outside", async () => {

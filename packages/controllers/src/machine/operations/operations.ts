@@ -16,7 +16,6 @@ import {
   type OperationKind,
   type OperationResult,
   type OperationView,
-  type PendingOperation,
 } from "../../model/operation.ts";
 import { jitterOf } from "../../model/retry.ts";
 import { fixed, type Live } from "../../model/live.ts";
@@ -34,7 +33,7 @@ export interface OperationStart {
   readonly credential?: Credential & { readonly machineClass: string };
   /** The launch group in which the call is throttled. Absent: it starts at once. */
   readonly launch?: LaunchRequest;
-  /** Called with a success, or an acceptance, after the machine was deleted: the VM would be orphaned. */
+  /** Called after the machine was deleted, unless the call was rejected: with a success, or with nothing where a VM may exist that no answer named. It would be orphaned. */
   readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
 
@@ -188,11 +187,24 @@ export function createOperations(
     };
   };
 
-  const succeededView = (kind: OperationKind, result: OperationResult | PendingOperation): OperationView => {
+  const viewOf = (uid: string, operation: OperationStart, outcome: CallOutcome): OperationView => {
+    if (!outcome.ok) return failedView(uid, operation, outcome.error);
+    const { kind } = operation;
+    const result = outcome.value;
     followClock();
     if (!isPending(result)) return { kind, state: "done", result, endedAt: clock.now().getTime() };
     const { message, checkAfterMs } = result.pending;
     return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
+  };
+
+  /**
+   * The machine is deleted, and the VM that was requested for it is not stored on it. A call that was aborted, or got no answer, may have created one nevertheless.
+   */
+  const undo = async (view: OperationView, operation: Pick<OperationStart, "undo">): Promise<void> => {
+    const wasMade =
+      view.state === "pending" || (view.state === "failed" && !isRejected(view) && view.isHeldBack !== true);
+    if (view.state === "done") await operation.undo?.(view.result, closing.signal);
+    else if (wasMade) await operation.undo?.({}, closing.signal);
   };
 
   const holdBack = async (uid: string, entry: Entry, operation: OperationStart, held: HeldBack): Promise<void> => {
@@ -214,23 +226,18 @@ export function createOperations(
     if (call !== undefined) circuits.leave(call, circuitOutcomeOf(outcome, entry.abort.signal));
     // The machine is deleted: no reconcile reads the outcome.
     const isWanted = entries.get(uid) === entry;
-    if (isWanted && outcome.ok) {
-      if (isPending(outcome.value)) failures.delete(uid);
-      entry.view = succeededView(operation.kind, outcome.value);
-    } else if (isWanted && !outcome.ok) entry.view = failedView(uid, operation, outcome.error);
+    if (isWanted && outcome.ok && isPending(outcome.value)) failures.delete(uid);
+    const view = viewOf(uid, operation, outcome);
+    if (isWanted) entry.view = view;
+    else failures.delete(uid);
     throttle.leave(uid, launchOutcomeOf(outcome, entry.abort.signal));
     if (isWanted) operation.enqueue();
-    else if (outcome.ok) await operation.undo?.(isPending(outcome.value) ? {} : outcome.value, closing.signal);
+    else await undo(view, operation);
   };
 
   const track = (work: Promise<void>): void => {
     const promise = work.finally(() => running.delete(promise));
     running.add(promise);
-  };
-
-  /** The machine is deleted, and its new VM could not be stored on it. */
-  const undo = async ({ view, operation }: Entry): Promise<void> => {
-    if (view.state === "done") await operation.undo?.(view.result, closing.signal);
   };
 
   const begin = (uid: string, entry: Entry, operation: OperationStart): void => {
@@ -308,7 +315,7 @@ export function createOperations(
       throttle.cancel(uid);
       const entry = entries.get(uid);
       entry?.abort.abort(new Error("the machine is deleted"));
-      if (entry !== undefined) track(undo(entry));
+      if (entry !== undefined) track(undo(entry.view, entry.operation));
       entries.delete(uid);
       failures.delete(uid);
     },

@@ -1,4 +1,4 @@
-import { MachineError } from "@millwright/core";
+import { type Machine, MachineError } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
 import { aMachine, aMachineClass } from "../../testing/builders.ts";
@@ -14,7 +14,7 @@ type EnsureVm = MachineDriver["ensureVm"];
 type DeleteVm = MachineDriver["deleteVm"];
 
 /** A creation whose machine is deleted, finalizer and all, before the driver answers with `answer`. */
-async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) {
+async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm, sameName?: Machine) {
   const log = vi.fn<Log>();
   const { clock, newContext } = createTestCluster({ log });
   const operations = createOperations(clock);
@@ -32,6 +32,8 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) 
   const view = { state: "usable", machineClass: aMachineClass() } as const;
   start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "create" });
   operations.forget("uid-machine");
+  context.caches.machines.store.applyDelete(aMachine().metadata);
+  if (sameName !== undefined) context.caches.machines.store.applyWrite(sameName);
   end.resolve(answer);
   await clock.advance(0);
   return { clock, operations, log };
@@ -57,6 +59,38 @@ it("deletes what an accepted creation would become, by the identity of the machi
   const deleteVm = vi.fn<DeleteVm>().mockResolvedValue({ ok: true, value: {} });
   await setUp(pending, deleteVm);
   expect(deleteVm.mock.calls.map(([{ machine }]) => machine.spec.providerID)).toEqual([""]);
+});
+
+it("looks for the VM of a creation that was aborted, as for one that may not be visible yet, and reports only what it deleted", async () => {
+  const aborted = { ok: false, error: new MachineError("Aborted", "the machine is deleted") } as const;
+  const none = { ok: false, error: new MachineError("NotFound", "there is none") } as const;
+  for (const [end, levels] of [
+    [none, []],
+    [{ ok: true, value: { isMissing: true } }, []],
+    [{ ok: true, value: {} }, ["warn"]],
+  ] as const) {
+    const deleteVm = vi.fn<DeleteVm>().mockResolvedValueOnce(pending).mockResolvedValue(end);
+    const { clock, log } = await setUp(aborted, deleteVm);
+    await clock.advance(60_000);
+    const deletions = deleteVm.mock.calls.map(([{ machine }]) => [
+      machine.spec.providerID,
+      machine.metadata.deletionTimestamp,
+    ]);
+    expect(deletions).toEqual([0, 1].map(() => ["", expect.any(String)]));
+    expect(log.mock.calls.map(([level]) => level)).toEqual(levels);
+  }
+});
+
+it.each([
+  ["no id is known", { ok: false, error: new MachineError("Aborted", "deleted") }, "vm-2", 0],
+  ["its VM is not known yet", { ok: true, value: { providerId: "vm-1" } }, "", 0],
+  ["it has adopted the VM", { ok: true, value: { providerId: "vm-1" } }, "vm-1", 0],
+  ["it has another VM", { ok: true, value: { providerId: "vm-1" } }, "vm-2", 1],
+] as const)("spares a VM that may be that of a new machine of the same name: %s", async (_, answer, own, deletions) => {
+  const deleteVm = vi.fn<DeleteVm>().mockResolvedValue({ ok: true, value: {} });
+  const sameName = aMachine({ metadata: { uid: "uid-new" }, spec: { providerID: own } });
+  await setUp(answer, deleteVm, sameName);
+  expect(deleteVm).toHaveBeenCalledTimes(deletions);
 });
 
 it("logs a VM that it could not delete, also because the controller stopped while that was pending", async () => {

@@ -1,15 +1,16 @@
 import { objectFields } from "@millwright/kube";
-import { type Machine, type MachineClass, MachineError, providerIdKey } from "@millwright/core";
+import { type Machine, type MachineClass, providerIdKey } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
 import type { MachineAction } from "../state/decision.ts";
-import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";
-import { isPending, type OperationKind } from "../../model/operation.ts";
+import type { CreateVmCall, MachineDriver, VmCall } from "../../model/driver-port.ts";
+import type { OperationKind } from "../../model/operation.ts";
 import type { Operations, OperationStart } from "./operations.ts";
 import type { Live } from "../../model/live.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import { creationTimeoutMs } from "../../model/timeouts.ts";
+import { createCreationUndo } from "./undo-creation.ts";
 
 type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 
@@ -55,15 +56,17 @@ async function findOtherOwner(
 
 /** Makes the function that starts the driver call of a decision, outside of the queue. */
 export function createStarter(
-  { caches, clock, log }: ControllerContext,
+  context: ControllerContext,
   { operations, driver, settings, tokens, enqueue }: StarterOptions,
 ): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
+  const { caches, log } = context;
   /** A patch of the same decision may have stored the id of the VM, or found that the machine is gone. */
   const latest = ({ metadata: { namespace, name, uid } }: Machine): Machine | undefined => {
     const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
     return stored?.metadata.uid === uid ? stored : undefined;
   };
 
+  const undoCreation = createCreationUndo(context, driver);
   const calls: Calls = {
     initializeVm: driver.initializeVm,
     findVm: driver.findVm,
@@ -78,33 +81,6 @@ export function createStarter(
       });
       return { ok: true, value: { isKept: true } };
     },
-  };
-
-  /** Deletes a VM, however long the deletion is pending. */
-  const deleteVm = async (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<unknown>> => {
-    for (;;) {
-      const outcome = await driver.deleteVm(call, signal);
-      if (!outcome.ok || !isPending(outcome.value)) return outcome;
-      try {
-        await clock.sleep(outcome.value.pending.checkAfterMs, signal);
-      } catch {
-        return {
-          ok: false,
-          error: new MachineError("Aborted", "the deletion is pending, and the controller is stopping"),
-        };
-      }
-    }
-  };
-
-  /** The machine was deleted, with its finalizer, while its VM was being created: the VM would be orphaned. */
-  const undoCreation = async (call: VmCall, providerId: string, signal: AbortSignal): Promise<void> => {
-    const { machine } = call;
-    const subject = { ...objectFields(machine), vm: providerId };
-    const spec = { ...machine.spec, providerID: providerId };
-    const outcome = await deleteVm({ ...call, machine: { ...machine, spec } }, signal);
-    if (outcome.ok) return log("warn", "Deleted a VM whose machine was deleted during its creation", subject);
-    const because = outcome.error.message;
-    log("error", "Failed to delete a VM whose machine was deleted during its creation", { ...subject, because });
   };
 
   return (decidedOn, { view, inputs, secret }, { operation: kind, token = "", launch }) => {
