@@ -38,6 +38,7 @@ export type {
 } from "./model/driver-port.ts";
 export { unmanagedNodeControllers } from "./unmanaged-nodes/controller.ts";
 export { collectOrphans } from "./orphans/collector.ts";
+export { createOrphanNodeController } from "./orphans/node-controller.ts";
 export { createVmCensus } from "./orphans/vm-census.ts";
 export { readQuarantine } from "./orphans/quarantine.ts";
 export type { OrphanMode, OrphanOptions } from "./orphans/collector.ts";

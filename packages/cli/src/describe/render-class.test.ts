@@ -21,6 +21,8 @@ it("shows VMs without machine and leftovers, since when, and when they are delet
     orphans: [
       { ...orphan, deleteAfter: "2026-01-01T00:15:00Z" },
       { ...orphan, providerId: "azure:///eu/m-2", machine: "m-2", parts: ["NIC m-2-nic"], deleteAfter: "" },
+      { ...orphan, machine: "m-3", deleteAfter: "", draining: "2026-01-01T00:15:00Z" },
+      { ...orphan, machine: "m-4", deleteAfter: "", draining: "2026-01-01T00:15:00Z", deleted: "2026-01-01T00:20:00Z" },
     ],
   });
   expect(text).toBe(
@@ -33,6 +35,8 @@ it("shows VMs without machine and leftovers, since when, and when they are delet
       "  ID                            FOR MACHINE  QUARANTINED           DELETED AFTER",
       "  azure:///eu/m-1               m-1          2026-01-01T00:00:00Z  2026-01-01T00:15:00Z",
       "  azure:///eu/m-2: NIC m-2-nic  m-2          2026-01-01T00:00:00Z  never",
+      "  azure:///eu/m-1               m-3          2026-01-01T00:00:00Z  its drain, since 2026-01-01T00:15:00Z",
+      "  azure:///eu/m-1               m-4          2026-01-01T00:00:00Z  deleted 2026-01-01T00:20:00Z, Node remains",
       "",
     ].join("\n"),
   );

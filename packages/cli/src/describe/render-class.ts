@@ -2,14 +2,21 @@ import type { MachineClassReport } from "@millwright/runtime";
 import { plain, section, table } from "../terminal/text.ts";
 import { phasesText } from "./group-lines.ts";
 
+/** From when on a VM without machine is deleted, or how far that is. */
+function deletionOf({ deleteAfter, draining, deleted }: MachineClassReport["orphans"][number]): string {
+  if (deleted !== undefined) return `deleted ${deleted}, Node remains`;
+  if (draining !== undefined) return `its drain, since ${draining}`;
+  return deleteAfter === "" ? "never" : deleteAfter;
+}
+
 /** A class as `kubectl describe` would show it, with its machines, their failures, and the VMs without machine that are recorded on it. */
 export function renderClass(report: MachineClassReport): string {
   const { name, namespace, provider, secrets, phases, isHeldBack, failures, orphans, notes } = report;
-  const rows = orphans.map(({ providerId, machine, parts, since, deleteAfter }) => [
-    plain(parts.length === 0 ? providerId : `${providerId}: ${parts.join(", ")}`),
-    plain(machine),
-    since,
-    deleteAfter === "" ? "never" : deleteAfter,
+  const rows = orphans.map((orphan) => [
+    plain(orphan.parts.length === 0 ? orphan.providerId : `${orphan.providerId}: ${orphan.parts.join(", ")}`),
+    plain(orphan.machine),
+    orphan.since,
+    deletionOf(orphan),
   ]);
   return [
     ...table([

@@ -10,12 +10,14 @@ import { type EventRecord, objectFields, createWriter } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
-import { decideOrphans, type OrphanTimes, type Sighting } from "./decide-orphans.ts";
-import { createOrphanDeleter, hasMachine, type ReportOnClass } from "./delete-orphans.ts";
+import { decideOrphans, type OrphanDecision, type OrphanTimes, type Sighting } from "./decide-orphans.ts";
+import { createOrphanDeleter, hasMachine, type RecordVm, type ReportOnClass } from "./delete-orphans.ts";
 import { findDoubt, type MachineListFacts } from "./find-doubt.ts";
 import { createListedVms } from "./listed-vms.ts";
 import { findOrphans } from "./find-orphans.ts";
+import { listedAs, nodesOfVm } from "./nodes-of-vm.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
+import { createOrphanDrains, type OrphanDrains } from "./orphan-drains.ts";
 import { formatQuarantine, type Quarantine, readQuarantine } from "./quarantine.ts";
 
 /** What happens to VMs without machine: they are deleted, or only reported. */
@@ -53,19 +55,59 @@ const classDeletedEvent = (ids: readonly string[]): EventRecord => ({
   message: `The MachineClass was deleted, and VMs without Machine remain: ${ids.join(", ")}. Delete them, unless another class lists them`,
 });
 
+/** VMs whose deletion has begun and that a list lacks, while their Nodes exist: another process may have been killed between the two. */
+const goneVms = (
+  machineClass: MachineClass,
+  listed: readonly ListedMachine[],
+  context: ControllerContext,
+): readonly ListedMachine[] => {
+  const ids = new Set(listed.map(({ providerId }) => providerId));
+  return [...readQuarantine(machineClass).vms]
+    .filter(([id, { draining }]) => draining !== undefined && !ids.has(id))
+    .map(([providerId, entry]) => listedAs({ providerId, entry }))
+    .filter((vm) => nodesOfVm(vm, machineClass.metadata.name, context).length > 0);
+};
+
+/** Whether a drain waits for another list that shows the VM without machine. */
+const isPaused = ({ sightings, quarantine }: OrphanDecision): boolean =>
+  [...sightings].some(([id, { count }]) => count < 2 && quarantine.vms.get(id)?.draining !== undefined);
+
+/** Writes quarantines: only the lists do, and those of a class come one after the other. */
+function createQuarantineWriter({ caches, namespace, control }: ControllerContext, options: OrphanOptions) {
+  const { store } = caches.classes;
+  const writer = createWriter({ api: control, type: machineClassResource, store });
+  const write = async ({ metadata }: MachineClass, quarantine: Quarantine): Promise<void> => {
+    const { name, uid = "", annotations } = metadata;
+    const text = formatQuarantine(quarantine, options.mode === "collect" ? options.quarantineMs : undefined);
+    if (text === (annotations?.[annotationKeys.orphanVms] ?? null)) return;
+    await writer.patch({ namespace, name }, { metadata: { uid, annotations: { [annotationKeys.orphanVms]: text } } });
+  };
+  const record: RecordVm = async ({ metadata }, providerId, change) => {
+    const machineClass = store.getByRef({ namespace, name: metadata.name });
+    if (machineClass === undefined) return;
+    const { machines, vms } = readQuarantine(machineClass);
+    const entry = vms.get(providerId);
+    // A user has removed it: the VM starts again.
+    if (entry === undefined) return;
+    await write(machineClass, { machines, vms: new Map([...vms, [providerId, { ...entry, ...change }]]) });
+  };
+  return { write, record };
+}
+
 /**
- * Finds VMs without machine in each list of VMs, records them on their class, and deletes them after a quarantine: one after the other, at a limited rate, and only after the machines were read
- * once more from the API server. See `decideOrphans`.
+ * Finds VMs without machine in each list of VMs, records them on their class, and deletes them after a quarantine, once their Nodes are drained: one after the other, at a limited rate, and only after
+ * the machines were read once more from the API server. See `decideOrphans`.
+ *
+ * @returns what the controller of their Nodes works with
  */
 export function collectOrphans(
   context: ControllerContext,
   driver: Pick<MachineDriver, "deleteVm">,
   lists: Pick<VmLists, "onList" | "request" | "times">,
   options: OrphanOptions,
-): void {
-  const { caches, namespace, control, clock, log, events } = context;
+): OrphanDrains {
+  const { caches, namespace, clock, log, events } = context;
   const { store } = caches.classes;
-  const writer = createWriter({ api: control, type: machineClassResource, store });
   const listed = createListedVms(3 * lists.times.periodMs, clock);
   /** By UID of the class. */
   const states = new Map<string, ClassState>();
@@ -74,14 +116,10 @@ export function collectOrphans(
     const level = event.type === "Warning" ? "warn" : "info";
     log(level, event.reason, { ...objectFields(machineClass), because: event.message });
   };
-  const deleter = createOrphanDeleter(context, driver, lists, report);
+  const drains = createOrphanDrains(context);
 
-  const writeQuarantine = async ({ metadata }: MachineClass, quarantine: Quarantine): Promise<void> => {
-    const { name, uid = "", annotations } = metadata;
-    const text = formatQuarantine(quarantine, options.mode === "collect" ? options.quarantineMs : undefined);
-    if (text === (annotations?.[annotationKeys.orphanVms] ?? null)) return;
-    await writer.patch({ namespace, name }, { metadata: { uid, annotations: { [annotationKeys.orphanVms]: text } } });
-  };
+  const { write: writeQuarantine, record } = createQuarantineWriter(context, options);
+  const deleter = createOrphanDeleter(context, { driver, lists, drains, report, record });
 
   lists.onList(async (list, signal) => {
     const { name, uid = "" } = list.machineClass.metadata;
@@ -92,7 +130,10 @@ export function collectOrphans(
     const facts = observeMachineList(context);
     const doubt = findDoubt(facts, before?.facts);
     const quarantine = readQuarantine(machineClass);
-    const vms = list.vms.filter(({ providerId }) => listed.isFirst(name, providerId));
+    const vms = [
+      ...list.vms.filter(({ providerId }) => listed.isFirst(name, providerId)),
+      ...goneVms(machineClass, list.vms, context),
+    ];
     const decision = decideOrphans(
       {
         orphans: findOrphans(vms, caches.machines.store.list(namespace), namespace, list.vms),
@@ -114,8 +155,14 @@ export function collectOrphans(
     if (doubt === undefined) await writeQuarantine(machineClass, decision.quarantine);
     for (const vm of decision.found) report(machineClass, foundEvent(vm, hasMachine(vm, caches), options));
     if (decision.found.length > 0) lists.request(machineClass, options.quarantineMs);
-    if (options.mode === "collect" && decision.due.length > 0)
-      await deleter.deleteDue(decision.due, list, facts, signal);
+    if (options.mode !== "collect") return;
+    // A drain that another process has begun, or that a doubt had stopped, goes on after two lists.
+    if (isPaused(decision)) lists.request(machineClass, 0);
+    await deleter.deleteDue({ due: decision.due, quarantine: decision.quarantine, list, facts }, signal);
+  });
+  drains.onEnded((name) => {
+    const machineClass = store.getByRef({ namespace, name });
+    if (machineClass !== undefined) lists.request(machineClass, 0);
   });
 
   store.subscribe((old, current) => {
@@ -123,7 +170,9 @@ export function collectOrphans(
     states.delete(old.metadata.uid);
     deleter.forget(old.metadata.uid);
     listed.forget(old.metadata.name);
+    drains.forget(old.metadata.name);
     const ids = [...readQuarantine(old).vms.keys()];
     if (ids.length > 0) report(old, classDeletedEvent(ids));
   });
+  return drains;
 }

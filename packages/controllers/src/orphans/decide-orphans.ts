@@ -11,7 +11,7 @@ export interface Sighting {
 
 /** What a list of VMs and the machines show of the VMs of one class. */
 export interface OrphanSnapshot {
-  /** The VMs without machine that are in the list. */
+  /** The VMs without machine that are in the list, or that were being deleted and whose Nodes remain. */
   readonly orphans: readonly ListedMachine[];
   /** Of earlier lists, by provider id. */
   readonly sightings: ReadonlyMap<string, Sighting>;
@@ -46,6 +46,17 @@ export interface OrphanDecision {
   readonly due: readonly ListedMachine[];
 }
 
+const uidOf = ({ machineUid }: ListedMachine): Pick<QuarantinedVm, "uid"> =>
+  machineUid === undefined || machineUid === "" ? {} : { uid: machineUid };
+
+/** A VM whose quarantine begins. */
+const entered = (vm: ListedMachine, now: number): QuarantinedVm => ({
+  machine: vm.machineName,
+  ...uidOf(vm),
+  since: now,
+  ...(vm.parts === undefined ? {} : { parts: vm.parts }),
+});
+
 /**
  * Decides about the VMs without machine of one class. A VM is put in quarantine when consecutive lists show it without machine for the minimum age, and is due after the quarantine. A doubt restarts
  * the lists; so does a restart, but a VM that is in quarantine needs only two lists then. So do far fewer machines than when the quarantine was recorded, for the quarantine itself.
@@ -66,19 +77,20 @@ export function decideOrphans(snapshot: OrphanSnapshot, { minAgeMs, quarantineMs
   };
   const isRestarted = isMuchShorter(machines, quarantine.machines);
   const vms = new Map<string, QuarantinedVm>();
-  for (const { providerId } of orphans) {
-    const known = quarantine.vms.get(providerId);
+  for (const vm of orphans) {
+    const known = quarantine.vms.get(vm.providerId);
+    if (known === undefined) continue;
     // A time in the future is that of another clock.
-    if (known !== undefined) vms.set(providerId, isRestarted || known.since > now ? { ...known, since: now } : known);
+    const starts = isRestarted || known.since > now;
+    vms.set(vm.providerId, starts ? entered(vm, now) : { ...known, ...uidOf(vm) });
   }
   const found = orphans
     .filter((vm) => !vms.has(vm.providerId) && isProven(vm))
     .slice(0, Math.max(0, maxQuarantined - vms.size));
-  for (const { providerId, machineName, parts } of found)
-    vms.set(providerId, { machine: machineName, since: now, ...(parts === undefined ? {} : { parts }) });
+  for (const vm of found) vms.set(vm.providerId, entered(vm, now));
   const due = orphans.filter((vm) => {
-    const since = vms.get(vm.providerId)?.since ?? now;
-    return isProven(vm) && now - since >= quarantineMs && now > since;
+    const { since = now, deleted } = vms.get(vm.providerId) ?? {};
+    return isProven(vm) && deleted === undefined && now - since >= quarantineMs && now > since;
   });
   const isBegun = quarantine.vms.size === 0 || isRestarted;
   return { sightings, quarantine: { machines: isBegun ? machines : quarantine.machines, vms }, found, due };

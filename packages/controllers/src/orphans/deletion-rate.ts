@@ -1,3 +1,5 @@
+import type { Clock, ListedMachine, MachineClass } from "@millwright/core";
+
 /** How many VMs of a class may be deleted as orphans. */
 export interface DeletionRate {
   /** At once. */
@@ -32,4 +34,38 @@ export function mayDelete({
     atMs = deletedMs;
   }
   return used - ((nowMs - atMs) * perHour) / HOUR + 1 <= burst;
+}
+
+/** The deletions of a class. */
+interface Deletions {
+  /** Monotonic clock, oldest first. */
+  readonly times: number[];
+  /** VMs that were counted: the deletion of one may take several calls. */
+  readonly vms: Set<string>;
+}
+
+/**
+ * Counts the deletions of each class. Lost with the process.
+ *
+ * @param enterBudget enters a deletion into the budget of all deletions, and returns whether that has room
+ */
+export function createDeletionRates(clock: Pick<Clock, "monotonicMs">, enterBudget: (className: string) => boolean) {
+  /** By UID of the class. */
+  const byClass = new Map<string, Deletions>();
+  return {
+    /** Enters the deletion of a VM, once, if the rates have room; returns whether they have. */
+    enter({ name, uid = "" }: MachineClass["metadata"], { providerId }: ListedMachine): boolean {
+      const deletions: Deletions = byClass.get(uid) ?? { times: [], vms: new Set() };
+      byClass.set(uid, deletions);
+      if (deletions.vms.has(providerId)) return true;
+      const nowMs = clock.monotonicMs();
+      if (!mayDelete({ deletions: deletions.times, rate: defaultDeletionRate, nowMs })) return false;
+      if (!enterBudget(name)) return false;
+      deletions.times.push(nowMs);
+      deletions.vms.add(providerId);
+      return true;
+    },
+    /** The class is deleted. */
+    forget: (uid: string): void => void byClass.delete(uid),
+  };
 }

@@ -5,12 +5,18 @@ import { apiTime } from "@millwright/kube";
 export interface QuarantinedVm {
   /** Name of the Machine that it was created for. */
   readonly machine: string;
+  /** UID of that Machine, where the driver stores it. */
+  readonly uid?: string;
   /** What is left of it, where it is no VM. */
   readonly parts?: readonly string[];
   /** Since when; wall clock, milliseconds. */
   readonly since: number;
   /** From when on it will be deleted, for people; absent: it is only reported. Wall clock, milliseconds. */
   readonly deleteAfter?: number;
+  /** Since when its Nodes are drained: then it is deleted once they are. Wall clock, milliseconds. */
+  readonly draining?: number;
+  /** When it was deleted; its Nodes are deleted next. Wall clock, milliseconds. */
+  readonly deleted?: number;
 }
 
 /** The VMs of a class that are in quarantine. */
@@ -39,24 +45,33 @@ const timeOf = (value: unknown): number | undefined => {
   return Number.isNaN(ms) ? undefined : ms;
 };
 
+/** A record as it was stored, without fields that cannot be read; `undefined`: the VM starts again. */
+function vmOf(record: Readonly<Record<string, unknown>>): QuarantinedVm | undefined {
+  const { machine, uid, parts } = record;
+  const since = timeOf(record["since"]);
+  if (typeof machine !== "string" || since === undefined) return undefined;
+  const texts = Array.isArray(parts) ? parts.filter((part) => typeof part === "string") : [];
+  const times = (["deleteAfter", "draining", "deleted"] as const).flatMap((key) => {
+    const at = timeOf(record[key]);
+    return at === undefined ? [] : [[key, at] as const];
+  });
+  return {
+    machine,
+    ...(typeof uid === "string" ? { uid } : {}),
+    ...(texts.length === 0 ? {} : { parts: texts }),
+    since,
+    ...Object.fromEntries(times),
+  };
+}
+
 /** The quarantine that is recorded on a class, without entries that cannot be read: those VMs start again. */
 export function readQuarantine({ metadata }: Pick<MachineClass, "metadata">): Quarantine {
   const record = parsed(metadata.annotations?.[annotationKeys.orphanVms] ?? "");
   if (!isRecord(record) || !isRecord(record["vms"])) return emptyQuarantine;
   const { machines } = record;
   const vms = Object.entries(record["vms"]).flatMap(([id, entry]) => {
-    const { machine, since, parts, deleteAfter }: Readonly<Record<string, unknown>> = isRecord(entry) ? entry : {};
-    const sinceMs = timeOf(since);
-    if (typeof machine !== "string" || sinceMs === undefined) return [];
-    const texts = Array.isArray(parts) ? parts.filter((part) => typeof part === "string") : [];
-    const deleteAfterMs = timeOf(deleteAfter);
-    const vm: QuarantinedVm = {
-      machine,
-      ...(texts.length === 0 ? {} : { parts: texts }),
-      since: sinceMs,
-      ...(deleteAfterMs === undefined ? {} : { deleteAfter: deleteAfterMs }),
-    };
-    return [[id, vm] as const];
+    const vm = isRecord(entry) ? vmOf(entry) : undefined;
+    return vm === undefined ? [] : [[id, vm] as const];
   });
   return { machines: typeof machines === "number" ? machines : 0, vms: new Map(vms) };
 }
@@ -71,9 +86,17 @@ export function formatQuarantine({ machines, vms }: Quarantine, quarantineMs: nu
   const timeText = (ms: number): string => apiTime(new Date(ms));
   const entries = [...vms]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, { machine, parts, since }]) => {
-      const end = quarantineMs === undefined ? {} : { deleteAfter: timeText(since + quarantineMs) };
-      return [id, { machine, ...(parts === undefined ? {} : { parts }), since: timeText(since), ...end }] as const;
+    .map(([id, { machine, uid, parts, since, draining, deleted }]) => {
+      const entry = {
+        machine,
+        uid,
+        parts,
+        since: timeText(since),
+        deleteAfter: quarantineMs === undefined ? undefined : timeText(since + quarantineMs),
+        draining: draining === undefined ? undefined : timeText(draining),
+        deleted: deleted === undefined ? undefined : timeText(deleted),
+      };
+      return [id, entry] as const;
     });
   return JSON.stringify({ machines, vms: Object.fromEntries(entries) });
 }

@@ -109,10 +109,15 @@ export const annotationKeys = {
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /**
-   * Ours, MachineClass: JSON of the VMs without Machine that are in quarantine, by provider id, each with the name of its Machine and since when; and of the number of machines at that time. An entry
-   * that is removed starts again. Written and read by the collector of VMs without Machine.
+   * Ours, MachineClass: JSON of the VMs without Machine that are in quarantine, by provider id, each with the name and UID of its Machine, since when, since when its Nodes are drained, and when it was deleted; and of the number
+   * of machines at that time. An entry that is removed starts again. Written and read by the collector of VMs without Machine.
    */
   orphanVms: "machine.millwright.dev/orphan-vms",
+  /**
+   * Ours, Node: JSON of the VM without Machine whose Node this is: why and from when on it is deleted, its MachineClass, and whether the Node was schedulable before. The Node is cordoned meanwhile. Written and read by
+   * the collector of VMs without Machine, which removes it when the VM has a Machine again.
+   */
+  orphanNode: "machine.millwright.dev/vm-without-machine",
   /**
    * Ours, CustomResourceDefinition of one of our kinds: `true`: its deletion deletes the objects and their VMs. Without it these deletions are paused. Written by
    * users, read by all controllers.

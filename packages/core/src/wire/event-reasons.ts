@@ -64,6 +64,10 @@ export const eventReasons = {
   vmsNotListed: "VMsNotListed",
   /** Ours, Warning, on MachineClasses: a VM has no Machine; the message names the VM, and when it will be deleted. */
   orphanVmFound: "OrphanVMFound",
+  /** Ours, Normal, on MachineClasses: the Node of a VM without Machine is drained before the VM is deleted; the message names both. */
+  orphanVmDraining: "OrphanVMDraining",
+  /** Ours, Normal, on MachineClasses: that drain has ended; the message names how. */
+  orphanVmDrained: "OrphanVMDrained",
   /** Ours, Normal, on MachineClasses: a VM without Machine was deleted. */
   orphanVmDeleted: "OrphanVMDeleted",
   /** Ours, Warning, on MachineClasses: a VM without Machine could not be deleted; the message names the reason. */

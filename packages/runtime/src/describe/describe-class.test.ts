@@ -10,6 +10,7 @@ it("reports the VMs without machine that are recorded on a class", async () => {
   const api = createFakeApi();
   const vms = {
     "vm-2": { machine: "b", parts: ["NIC b-nic"], since, deleteAfter: "2026-01-01T00:15:00Z" },
+    "vm-3": { machine: "c", since, draining: "2026-01-01T00:15:00Z", deleted: "2026-01-01T00:20:00Z" },
     "vm-1": { machine: "a", since },
   };
   const annotations = {
@@ -32,6 +33,15 @@ it("reports the VMs without machine that are recorded on a class", async () => {
     orphans: [
       { providerId: "vm-1", machine: "a", parts: [], since, deleteAfter: "" },
       { providerId: "vm-2", machine: "b", parts: ["NIC b-nic"], since, deleteAfter: "2026-01-01T00:15:00Z" },
+      {
+        providerId: "vm-3",
+        machine: "c",
+        parts: [],
+        since,
+        deleteAfter: "",
+        draining: "2026-01-01T00:15:00Z",
+        deleted: "2026-01-01T00:20:00Z",
+      },
     ],
     notes: [expect.stringContaining("machine.millwright.dev/orphan-vm, which is unknown")],
   });

@@ -25,6 +25,10 @@ export interface OrphanReport {
   readonly since: string;
   /** From when on it will be deleted if it has no machine by then, likewise; empty: it is only reported. */
   readonly deleteAfter: string;
+  /** Since when its Node is drained, likewise; absent before. */
+  readonly draining?: string;
+  /** When it was deleted, likewise: its Node is not yet. */
+  readonly deleted?: string;
 }
 
 /** A failure that machines of a class report. */
@@ -81,14 +85,18 @@ function failuresOf(machines: readonly Machine[]): readonly ClassFailure[] {
     .toSorted((a, b) => b.machines - a.machines || (a.code < b.code ? -1 : 1));
 }
 
+const timeOf = (ms: number | undefined): string => (ms === undefined ? "" : apiTime(new Date(ms)));
+
 const orphansOf = (machineClass: MachineClass): readonly OrphanReport[] =>
   [...readQuarantine(machineClass).vms]
-    .map(([providerId, { machine, parts = [], since, deleteAfter }]): OrphanReport => ({
+    .map(([providerId, { machine, parts = [], since, deleteAfter, draining, deleted }]): OrphanReport => ({
       providerId,
       machine,
       parts,
       since: apiTime(new Date(since)),
-      deleteAfter: deleteAfter === undefined ? "" : apiTime(new Date(deleteAfter)),
+      deleteAfter: timeOf(deleteAfter),
+      ...(draining === undefined ? {} : { draining: timeOf(draining) }),
+      ...(deleted === undefined ? {} : { deleted: timeOf(deleted) }),
     }))
     .toSorted((a, b) => (a.providerId < b.providerId ? -1 : 1));
 

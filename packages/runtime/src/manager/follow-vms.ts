@@ -4,6 +4,7 @@ import {
   createMissingVms,
   createVmCensus,
   createVmLists,
+  createOrphanNodeController,
   createVmOwners,
   type Live,
   type MachineDriver,
@@ -42,27 +43,42 @@ const withoutUnmarked = <Lister extends VmListDriver>(driver: Lister): Lister =>
 export function followVms(
   context: ControllerContext,
   driver: MachineDriver & VmListDriver,
-  settings: Live<Pick<MachineSettings, "creationTimeoutMs">>,
+  settings: Live<MachineSettings>,
   { vmLists, orphanVms: mode = "collect", ownsUnmarkedVms = true }: FollowVmsOptions,
   onListFailed: (className: string, reason: string) => void,
 ): Required<Pick<MachineControllerOptions, "missingVms" | "vmOwners">> & {
-  readonly controller: Controller;
+  readonly controllers: readonly Controller[];
   readonly census: VmCensus;
+  /** Resolves when no request of a drain is in flight. */
+  close(): Promise<void>;
 } {
   const lists = createVmLists(context, ownsUnmarkedVms ? driver : withoutUnmarked(driver), vmLists, onListFailed);
   const { controller, times } = lists;
   const missingVms = createMissingVms(context, driver, lists);
   const census = createVmCensus(context, lists, driver.listsVms);
   const vmOwners = createVmOwners(context, lists);
+  const { target } = context;
   // The last reader: it may take minutes.
-  if (mode !== "off")
-    collectOrphans(context, driver, lists, {
-      mode,
-      // May change while this runs.
-      get minAgeMs() {
-        return settings.current().creationTimeoutMs;
-      },
-      quarantineMs: times.periodMs,
-    });
-  return { controller, census, missingVms, vmOwners };
+  const drains =
+    mode === "off"
+      ? undefined
+      : collectOrphans(context, driver, lists, {
+          mode,
+          // May change while this runs.
+          get minAgeMs() {
+            return settings.current().creationTimeoutMs;
+          },
+          quarantineMs: times.periodMs,
+        });
+  const nodes =
+    drains === undefined || target === undefined
+      ? undefined
+      : createOrphanNodeController({ ...context, target }, { driver, settings, drains, collects: mode === "collect" });
+  return {
+    controllers: [controller, ...(nodes === undefined ? [] : [nodes.controller])],
+    census,
+    missingVms,
+    vmOwners,
+    close: async () => nodes?.close(),
+  };
 }

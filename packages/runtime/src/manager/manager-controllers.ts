@@ -140,7 +140,7 @@ export function createManagerControllers(
   return {
     all: [
       ...made.filter(([name]) => has(name)).map(([, create]) => create()),
-      ...[machine?.controller, vms?.controller].filter((each) => each !== undefined),
+      ...[machine?.controller, ...(vms?.controllers ?? [])].filter((each) => each !== undefined),
       ...(classes?.all ?? []),
       ...(has("node") ? unmanagedNodeControllers(context, settings.current()) : []),
     ],
@@ -155,7 +155,7 @@ export function createManagerControllers(
     limitsChanged: () => machine?.operations.limitsChanged(),
     handOver: async () => machine?.handOver(),
     async close() {
-      await Promise.all([machine?.close(), classes?.capacity.close()]);
+      await Promise.all([machine?.close(), vms?.close(), classes?.capacity.close()]);
     },
   };
 }
