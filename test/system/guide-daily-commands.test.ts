@@ -28,7 +28,7 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
   beforeAll(async () => {
     fleet = await startControlledFleet();
     folder = await mkdtemp(join(tmpdir(), "millwright-guides-"));
-    for (const file of ["machine.json", "pool.yaml"]) names[file] = join(folder, file);
+    for (const file of ["machine.json", "fleet.yaml", "pool.yaml"]) names[file] = join(folder, file);
     kubectl = await createKubectl(fleet.kubeconfig);
     await fleet.deploy(2);
     controllers = fleet.run();
@@ -112,7 +112,10 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     const expected = "machine.millwright.dev/expected-replicas";
     await kubectl(["annotate", "machineset", set, `${expected}=2`]);
     names["NAME"] = set;
+    await writeFile(names["fleet.yaml"] ?? "", await kubectl(["get", "machines", "-o", "yaml"]));
+    expect(await restore.run("What to do", 0)).toContain("5 of 5 objects exist already");
     await restore.run("What to do", 1);
+    expect(restore.rest).toEqual([]);
     expect(await kubectl(["get", "machineset", set, "-o", "yaml"])).not.toContain(expected);
 
     await kubectl(["delete", "machinedeployment", "pool", "--wait=false"]);
@@ -131,9 +134,8 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     await uninstall.run("Delete the VMs first");
     await eventually(async () => expect(await all("machines")).toBe(""), LONG);
 
-    await restore.run("What to do", 0);
+    await kubectl(["create", "-f", names["machine.json"] ?? ""]);
     expect(await all("machines")).toBe(`machine.machine.sapcloud.io/${machine?.metadata.name}\n`);
-    expect(restore.rest).toEqual([]);
 
     // The export has the finalizer, which no controller would remove.
     await uninstall.run("Remove finalizers and annotations", 1);

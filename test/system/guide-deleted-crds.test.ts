@@ -1,6 +1,9 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteCrd, exportObjects, vmsOf } from "../harness/crds.ts";
+import { deleteCrd, untilServed, vmsOf } from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
@@ -8,14 +11,16 @@ import { type Installation, machineClass, machineDeployment, startInstallation }
 import { startMillwright } from "../harness/millwright.ts";
 
 const LONG = 90_000;
-/** The commands of the guide in order, with a real kubectl; the test does the work of jq itself. */
+/** The commands of the guide in order, with a real kubectl. */
 describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   let installation: Installation;
   let kubectl: ForeignTool;
   let guide: ReadonlyMap<string, readonly string[]>;
+  let folder: string;
 
   beforeAll(async () => {
     guide = await commandsOf("deleted-crds");
+    folder = await mkdtemp(join(tmpdir(), "millwright-guides-"));
     installation = await startInstallation();
     kubectl = await createKubectl(installation.kubeconfig);
     await installation.api.create(machineClassResource, machineClass("small"));
@@ -24,6 +29,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   });
   afterAll(async () => {
     await installation.close();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const untilRunning = (): Promise<void> =>
@@ -56,29 +62,24 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     await described.ended;
     expect(described.output()).toContain("Deletion:        Deletion paused");
 
-    const file = JSON.stringify({
-      apiVersion: "v1",
-      kind: "List",
-      items: await exportObjects(installation.api, "Machine"),
-    });
-    const [, removeFinalizers = "", waitForEnd = "", ...later] = commands("Recover", "kubectl");
+    const file = join(folder, "fleet.yaml");
+    const millwright = async (command: string): Promise<string> => {
+      const args = words(command).map((word) => (word === "fleet.yaml" ? file : word));
+      const run = startMillwright(args, { KUBECONFIG: installation.kubeconfig });
+      expect(await run.ended, run.output()).toBe(0);
+      return run.output();
+    };
+    const [save = "", declare = "", restore = ""] = commands("Recover", "millwright");
+    await millwright(save);
+    const [, removeFinalizers = "", waitForEnd = "", waitUntilRunning = ""] = commands("Recover", "kubectl");
     await forEach(removeFinalizers);
     await kubectl(words(waitForEnd));
-    const [declare = ""] = commands("Recover", "millwright crds");
     expect(declare).toBe("millwright crds | kubectl apply -f -");
     const crds = startMillwright(["crds"]);
     await crds.ended;
     await kubectl(["apply", "-f", "-"], crds.output());
-    const create = later.find((command) => command.endsWith("machines.json")) ?? "";
-    const waitUntilRunning = later.find((command) => command.startsWith("kubectl wait")) ?? "";
-    await eventually(
-      () =>
-        kubectl(
-          words(create).map((word) => (word === "machines.json" ? "-" : word)),
-          file,
-        ),
-      LONG,
-    );
+    await untilServed(installation.api, "Machine");
+    expect((await millwright(restore)).match(/^Created Machine /gm)).toHaveLength(2);
     await kubectl(words(waitUntilRunning));
     await untilRunning();
     expect(vmsOf(await installation.machines())).toEqual(before);

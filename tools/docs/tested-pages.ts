@@ -41,7 +41,7 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/machine-phases.md": system(2, "guide-daily-commands"),
   "docs/operations/aws.md": system(3, "guide-operations"),
   "docs/operations/azure.md": system(3, "guide-operations"),
-  "docs/operations/backup-and-restore.md": system(5, "guide-operations"),
+  "docs/operations/backup-and-restore.md": system(6, "guide-operations"),
   "docs/operations/cluster-autoscaler.md": system(3, "guide-daily-commands"),
   "docs/operations/dashboard.md": system(1, "guide-daily-commands"),
   "docs/operations/gcp.md": system(3, "guide-operations"),

@@ -29,6 +29,9 @@ const names = commands.map(([name]) => name);
 // Each run listens for signals until its process ends; here all runs have one process.
 process.setMaxListeners(200);
 
+/** An export without machines, so that no cloud is asked. */
+const exported = join(tmpdir(), `millwright-export-${process.pid}.yaml`);
+
 let folder: string;
 let server: ApiServer;
 let kubeconfig: string;
@@ -37,6 +40,10 @@ beforeAll(async () => {
   server = createApiServer();
   const { url } = await server.listen();
   kubeconfig = join(folder, "kubeconfig");
+  await writeFile(
+    exported,
+    stringify({ apiVersion: machineApiVersion, kind: "MachineClass", metadata: { name: "a" }, providerSpec: {} }),
+  );
   const contexts = kubeconfigFor(url, {});
   await writeFile(kubeconfig, contexts);
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), {});
@@ -47,6 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await rm(folder, { recursive: true, force: true });
+  await rm(exported);
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -68,6 +76,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   "describe machine": ["a"],
   why: ["machine/a"],
   replay: ["/no-such-snapshot"],
+  restore: [exported, "--dry-run"],
   drain: ["node", "--dry-run"],
   approve: ["--all"],
   plan: ["--scale=a=1"],
@@ -175,7 +184,9 @@ describe("a command that reads a cluster", () => {
       "doctor",
       "drain",
       "drift",
+      "export",
       "plan",
+      "restore",
       "run",
       "snapshot",
       "top",

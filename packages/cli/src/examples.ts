@@ -20,6 +20,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   why: ["millwright why mcd/pool", "millwright why node/worker-1 -o json"],
   top: ["millwright top", "millwright top -n machines --filter pool", "millwright top --all-namespaces"],
   snapshot: ["millwright snapshot -n machines --file state.json"],
+  export: ["millwright export -n machines --file fleet.yaml", "millwright export --secrets -o json"],
+  restore: ["millwright restore fleet.yaml --dry-run", "millwright restore fleet.yaml -n machines"],
   replay: ["millwright replay state.json"],
   drain: ["millwright drain worker-1 --dry-run"],
   drift: ["millwright drift", "millwright drift --deployment pool -o json"],

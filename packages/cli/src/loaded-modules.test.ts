@@ -55,6 +55,7 @@ it.each([
 it.each([
   ["plan", "--scale", "a=1"],
   ["snapshot", "--file", "none.json"],
+  ["export"],
   ["drift"],
   ["doctor", "--clusters-only"],
   ["uninstall"],

@@ -32,7 +32,7 @@ import { addExamples } from "./examples.ts";
 import { helpLayout } from "./terminal/help-layout.ts";
 import { plain } from "./terminal/text.ts";
 import { addAutoscalerFlags, addDashboardFlags, addProfilingFlags, addTracingFlags } from "./profiling-flags.ts";
-import { addSnapshotCommands } from "./snapshot-commands.ts";
+import { addFileCommands } from "./file-commands.ts";
 import { addShadowFlags } from "./shadow-flags.ts";
 import { addWatchdogFlags } from "./watchdog-flags.ts";
 
@@ -85,7 +85,7 @@ export function createProgram(setStatus: (status: number) => void, words: readon
   });
 
   addDescribeCommands(program, setStatus);
-  addSnapshotCommands(program, setStatus);
+  addFileCommands(program, setStatus);
 
   addOutput(addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("drain <node>"))))))
     .description(

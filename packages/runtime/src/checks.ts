@@ -1,4 +1,6 @@
 // What commands need that check a cluster with its drivers, or release it: without the controllers' process and its metrics, which take longer to load.
+export { exportFleet } from "./backup/export-fleet.ts";
+export { restoreFleet } from "./backup/restore-fleet.ts";
 export { diagnose } from "./doctor/diagnose.ts";
 export type { DiagnosedSubject, Diagnosis } from "./doctor/diagnose.ts";
 export { reportDrift } from "./drift/report-drift.ts";

@@ -1,5 +1,9 @@
 export { approveDeletions } from "./approve/approve-deletions.ts";
 export type { ApprovalReport, ApprovalSelection } from "./approve/approve-deletions.ts";
+export { exportFleet } from "./backup/export-fleet.ts";
+export type { ExportOptions, FleetExport } from "./backup/export-fleet.ts";
+export { restoreFleet } from "./backup/restore-fleet.ts";
+export type { RestoredObject, RestoreOptions, RestoreReport } from "./backup/restore-fleet.ts";
 export { applyCrds } from "./crds/apply-crds.ts";
 export type { CrdReport } from "./crds/apply-crds.ts";
 export { deploymentReport, describeDeployment } from "./describe/describe-deployment.ts";

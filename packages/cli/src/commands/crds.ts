@@ -1,15 +1,15 @@
 import { crds, deletionProtectionPolicy } from "@millwright/core";
 
-/** Prints objects: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
-export async function printObjects(items: readonly object[], output: "yaml" | "json"): Promise<void> {
-  if (output === "json") {
-    process.stdout.write(`${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`);
-    return;
-  }
+/** Objects as text: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
+export async function textOfObjects(items: readonly object[], output: "yaml" | "json"): Promise<string> {
+  if (output === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`;
   const { stringify } = await import("yaml");
-  process.stdout.write(
-    items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false, lineWidth: 0 })}`).join(""),
-  );
+  return items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false, lineWidth: 0 })}`).join("");
+}
+
+/** Prints them. */
+export async function printObjects(items: readonly object[], output: "yaml" | "json"): Promise<void> {
+  process.stdout.write(await textOfObjects(items, output));
 }
 
 /** Prints the four CustomResourceDefinitions. */

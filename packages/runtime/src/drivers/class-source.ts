@@ -9,12 +9,17 @@ import {
 import { type ApiClient, type ApiObject, isNotFound, secretResource } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 
+/** A class or a Secret, as it is stored. */
+export type StoredObject = ApiObject & { readonly data?: Readonly<Record<string, string>> };
+
 /** Where classes are read. */
 export interface ClassSourceOptions {
   readonly control: Pick<ApiClient, "get">;
   readonly namespace: string;
   /** What has to be allowed, as a clause for messages: `a comparison needs to get machineclasses and their secrets`. */
   readonly needs: string;
+  /** An object that the API server does not have, of another source. Default: none. */
+  readonly otherwise?: (kind: string, name: string) => StoredObject | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -40,16 +45,12 @@ export function onceByName<T>(load: (name: string) => Promise<T>): (name: string
  * @throws ConfigError where the API server is unreachable, or does not allow it
  */
 export function createClassSource(options: ClassSourceOptions): (name: string) => Promise<LoadedClass> {
-  const { control, namespace, needs, signal } = options;
+  const { control, namespace, needs, otherwise, signal } = options;
   const get = async (type: typeof machineClassResource | typeof secretResource, name: string) => {
     try {
-      return await control.get<ApiObject & { readonly data?: Readonly<Record<string, string>> }>(
-        type,
-        { namespace, name },
-        { signal },
-      );
+      return await control.get<StoredObject>(type, { namespace, name }, { signal });
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      if (isNotFound(error)) return otherwise?.(type.kind, name);
       throw explainFailure(error, needs);
     }
   };

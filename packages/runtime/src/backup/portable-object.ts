@@ -1,0 +1,43 @@
+import { annotationKeys } from "@millwright/core";
+import type { KubeObject } from "@millwright/kube";
+
+/** Annotations that are true of one object at one time, and wrong of its copy: approvals, requests to delete, and records with times and UIDs. */
+const momentary: ReadonlySet<string> = new Set([
+  annotationKeys.approveDeletions,
+  annotationKeys.orphanVms,
+  annotationKeys.releasedFrom,
+  annotationKeys.triggerDeletion,
+  annotationKeys.markedForDeletionTime,
+  annotationKeys.unfreeze,
+  annotationKeys.drainState,
+  annotationKeys.interruptionDeadline,
+]);
+
+/** Finalizers of the garbage collector, for a deletion that is under way. */
+const ofDeletion: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);
+
+const kept = <T>(entries: readonly T[]): readonly T[] | undefined => (entries.length === 0 ? undefined : entries);
+
+/** An object in the form in which it can be created again: without status, owners, and what the API server sets. Finalizers stay, so that it is protected from its first moment on. */
+export function portableObject({ metadata, ...fields }: KubeObject): KubeObject {
+  const rest = Object.entries(fields).filter(([field]) => field !== "status");
+  const { name, namespace, labels, annotations = {}, finalizers = [] } = metadata;
+  const notes = kept(Object.entries(annotations).filter(([key]) => !momentary.has(key)));
+  const held = kept(finalizers.filter((finalizer) => !ofDeletion.has(finalizer)));
+  return {
+    ...Object.fromEntries(rest),
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(notes === undefined ? {} : { annotations: Object.fromEntries(notes) }),
+      ...(held === undefined ? {} : { finalizers: held }),
+    },
+  };
+}
+
+/** An object with annotations added. */
+export const withAnnotations = <T extends KubeObject>(object: T, annotations: Readonly<Record<string, string>>): T => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
+});

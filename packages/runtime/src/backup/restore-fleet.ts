@@ -1,0 +1,265 @@
+import {
+  annotationKeys,
+  type Clock,
+  ConfigError,
+  type Driver,
+  isConfigError,
+  isRecord,
+  type ListedMachine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  type ResourceType,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  ignoreNotFound,
+  isAlreadyExists,
+  isConflict,
+  type KubeObject,
+  listAll,
+  type Log,
+  newControllerRef,
+  secretResource,
+} from "@millwright/kube";
+import { explainFailure } from "../describe/explain-failure.ts";
+import { createClassSource, onceByName, type StoredObject } from "../drivers/class-source.ts";
+import { createDriverHost } from "../drivers/driver-host.ts";
+import { type BackupKind, backupKinds } from "./backup-kinds.ts";
+import { type Backup, type BackupManifest, readBackup } from "./read-backup.ts";
+import {
+  type ExistingFleet,
+  planRestore,
+  type RestorePlan,
+  type RestoreStep,
+  unmetPrecondition,
+  type VmsOfClasses,
+} from "./restore-plan.ts";
+
+/** What is restored. */
+export interface RestoreOptions {
+  readonly control: ApiClient;
+  readonly namespace: string;
+  readonly manifests: readonly BackupManifest[];
+  /** Writes nothing. */
+  readonly isDryRun: boolean;
+  /** Whether Machines are created whatever VMs the cloud lists, also where it cannot list them. */
+  readonly ignoresCloud: boolean;
+  /** Loads the driver of a class; called once for each spelling of a provider. */
+  readonly driverFor: (provider: string) => Promise<Driver>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** What was done with one object, or would be. */
+export type RestoredObject = Pick<RestoreStep, "kind" | "name" | "action" | "because"> & {
+  readonly providerId?: string;
+};
+
+/** What was restored, or would be. */
+export interface RestoreReport {
+  readonly namespace: string;
+  readonly isDryRun: boolean;
+  readonly objects: readonly RestoredObject[];
+  readonly notes: readonly string[];
+}
+
+const typeOf = (kind: BackupKind): ResourceType => backupKinds.find((type) => type.kind === kind) ?? secretResource;
+
+async function readExisting(
+  { control, namespace, signal }: RestoreOptions,
+  { secrets }: Backup,
+): Promise<ExistingFleet> {
+  const list = async (type: ResourceType): Promise<readonly KubeObject[]> =>
+    (await listAll(control, type, { namespace, omitManagedFields: true }, { signal })).items;
+  const [classes, sets, machines, deployments] = await Promise.all(
+    [machineClassResource, machineSetResource, machineResource, machineDeploymentResource].map(list),
+  );
+  const found = await Promise.all(
+    secrets.map(({ name }) => ignoreNotFound(control.get(secretResource, { namespace, name }, { signal }))),
+  );
+  return {
+    secrets: found.filter((secret) => secret !== undefined),
+    classes: classes ?? [],
+    sets: sets ?? [],
+    machines: machines ?? [],
+    deployments: deployments ?? [],
+  };
+}
+
+const instead = "fix that, or use --without-cloud-check to create the Machines whatever VMs there are";
+
+/** Lists the VMs of the classes of all Machines of the backup, with classes and Secrets of the backup where there are none yet. */
+async function listVms(options: RestoreOptions, backup: Backup): Promise<VmsOfClasses> {
+  const { control, namespace, driverFor, clock, log, signal, ignoresCloud } = options;
+  if (ignoresCloud) return new Map();
+  const otherwise = (kind: string, wanted: string): StoredObject | undefined =>
+    kind === secretResource.kind
+      ? backup.secrets.find(({ name }) => name === wanted)?.typed
+      : backup.classes.find(({ name }) => name === wanted)?.object;
+  const needs = "a restore needs to get machineclasses and their secrets";
+  const classNamed = createClassSource({ control, namespace, needs, otherwise, signal });
+  const hostFor = onceByName(async (provider) =>
+    createDriverHost({ drivers: [await driverFor(provider)], clock, log }),
+  );
+  const names = new Set(backup.machines.map(({ typed }) => typed.spec.class?.name ?? "").filter((name) => name !== ""));
+  const vms = new Map<string, readonly ListedMachine[]>();
+  for (const name of names) {
+    const loaded = await classNamed(name);
+    if ("problem" in loaded) throw new ConfigError(`${loaded.problem}; ${instead}`);
+    const { machineClass, secret } = loaded;
+    const host = await hostFor(machineClass.provider ?? "").catch((error: unknown) => {
+      throw isConfigError(error)
+        ? new ConfigError(`MachineClass "${name}": ${error.message}; ${instead}`, { cause: error })
+        : error;
+    });
+    const outcome = await host.listVms({ machineClass, secret }, signal);
+    if (!outcome.ok)
+      throw new ConfigError(
+        `Cannot list the VMs of MachineClass "${name}": ${outcome.error.code}: ${outcome.error.message}; ${instead}`,
+      );
+    vms.set(name, outcome.value);
+  }
+  return vms;
+}
+
+/** How often an object is read again until it is deleted, and how long each time, milliseconds. */
+const GONE = { attempts: 100, waitMs: 100 } as const;
+
+/** Writes the steps of a plan. */
+function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
+  /** Owners by kind and name, as they are now. */
+  const owners = new Map<string, KubeObject>();
+  const refsOf = ({ kind, owner }: RestoreStep): object => {
+    const type = kind === "Machine" ? machineSetResource : machineDeploymentResource;
+    const found = owner === undefined ? undefined : owners.get(`${type.kind}/${owner}`);
+    return found === undefined ? {} : { ownerReferences: [newControllerRef(type, found)] };
+  };
+  const read = ({ kind }: RestoreStep, name: string): Promise<KubeObject | undefined> =>
+    ignoreNotFound(control.get(typeOf(kind), { namespace, name }, { signal }));
+  const patch = (step: RestoreStep, { metadata: { name = "", uid } }: KubeObject, metadata: object, version?: string) =>
+    control.patch(
+      typeOf(step.kind),
+      { namespace, name },
+      { metadata },
+      { kind: "merge", signal, uid, resourceVersion: version },
+    );
+  const expectation = ({ expected }: RestoreStep): object =>
+    expected === undefined ? {} : { annotations: { [annotationKeys.expectedReplicas]: String(expected) } };
+  const create = async (step: RestoreStep): Promise<KubeObject> => {
+    const object = { ...step.object, metadata: { ...step.object.metadata, ...refsOf(step) } };
+    try {
+      return await control.create(typeOf(step.kind), object, { signal });
+    } catch (error) {
+      // Created by an attempt whose response was lost, or by a controller.
+      const found = isAlreadyExists(error) ? await read(step, step.name) : undefined;
+      if (found === undefined) throw error;
+      return step.expected === undefined ? found : patch(step, found, expectation(step));
+    }
+  };
+
+  /** Takes the finalizers of an object whose deletion has not begun, in the version that shows it, and waits until it is gone. Resolves with why not. */
+  const remove = async (
+    step: RestoreStep,
+    { metadata: { name = "", uid } }: KubeObject,
+  ): Promise<string | undefined> => {
+    for (let attempt = 0; attempt < GONE.attempts; attempt++) {
+      const found = await read(step, name);
+      if (found === undefined || found.metadata.uid !== uid) return undefined;
+      const because = unmetPrecondition(found);
+      if (because !== undefined) return because;
+      try {
+        await ignoreNotFound(patch(step, found, { finalizers: [] }, found.metadata.resourceVersion));
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+      if (attempt > 0) await clock.sleep(GONE.waitMs, signal);
+    }
+    throw new ConfigError(`${step.kind} ${name} is still being deleted; run the same command again`);
+  };
+
+  /** Carries out one step; resolves with the object as it is then, or with why it is left out. */
+  const carryOut = async (step: RestoreStep): Promise<KubeObject | string | undefined> => {
+    const { action, current, kind } = step;
+    if (action === "create") return create(step);
+    if (current === undefined) return undefined;
+    if (action === "replace")
+      // The machines of a set get their new owner before they lose the old one.
+      return (kind === "MachineSet" ? undefined : await remove(step, current)) ?? create(step);
+    if (action === "own")
+      return ignoreNotFound(patch(step, current, { ownerReferences: null, ...refsOf(step), ...expectation(step) }));
+    return step.expected === undefined ? current : patch(step, current, expectation(step));
+  };
+
+  return {
+    know: (object: KubeObject, kind: BackupKind): void => void owners.set(`${kind}/${object.metadata.name}`, object),
+    async run(step: RestoreStep): Promise<RestoreStep> {
+      const result = await carryOut(step);
+      if (typeof result === "string") return { ...step, action: "skip", because: result };
+      if (result !== undefined) owners.set(`${step.kind}/${step.name}`, result);
+      return step;
+    },
+    remove,
+  };
+}
+
+async function carryOut(
+  options: RestoreOptions,
+  { steps }: RestorePlan,
+  { deployments }: ExistingFleet,
+): Promise<readonly RestoreStep[]> {
+  const writer = createWriter(options);
+  for (const deployment of deployments) writer.know(deployment, "MachineDeployment");
+  const done: RestoreStep[] = [];
+  const run = async (wanted: readonly BackupKind[]): Promise<void> => {
+    for (const step of steps) if (wanted.includes(step.kind)) done.push(await writer.run(step));
+  };
+  await run(["Secret", "MachineClass", "MachineSet", "Machine"]);
+  for (const step of steps)
+    if (step.kind === "MachineSet" && step.action === "replace" && step.current !== undefined)
+      await writer.remove(step, step.current);
+  await run(["MachineDeployment"]);
+  return done;
+}
+
+const reported = ({ kind, name, action, because, object }: RestoreStep): RestoredObject => {
+  const { spec } = object;
+  const id = isRecord(spec) ? spec["providerID"] : undefined;
+  return {
+    kind,
+    name,
+    action,
+    ...(because === undefined ? {} : { because }),
+    ...(typeof id === "string" && id !== "" ? { providerId: id } : {}),
+  };
+};
+
+async function restore(options: RestoreOptions): Promise<RestoreReport> {
+  const { namespace, manifests, isDryRun } = options;
+  const backup = readBackup(manifests, namespace);
+  const vms = await listVms(options, backup);
+  const existing = await readExisting(options, backup);
+  const plan = planRestore(backup, existing, namespace, vms);
+  if (plan.doubts.length > 0) throw new ConfigError(`${plan.doubts.join("; ")}; ${instead}`);
+  const steps = isDryRun ? plan.steps : await carryOut(options, plan, existing);
+  return { namespace, isDryRun, objects: steps.map(reported), notes: plan.notes };
+}
+
+/**
+ * Creates the objects of a backup that are missing, so that Machines have their VMs and their owners again. Those that exist are left alone, but for owners that do not exist, and deletions that were requested and
+ * have not begun. It may be repeated, also after it was interrupted.
+ *
+ * @throws ConfigError when the file or the lists of VMs cannot be used, or the API server does not allow it
+ */
+export async function restoreFleet(options: RestoreOptions): Promise<RestoreReport> {
+  try {
+    return await restore(options);
+  } catch (error) {
+    throw explainFailure(
+      error,
+      "a restore needs to get, list, create and patch machineclasses, machinedeployments, machinesets, machines and secrets",
+    );
+  }
+}
