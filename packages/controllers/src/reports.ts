@@ -22,7 +22,7 @@ export type { TrackedVolume } from "./drain/volume-accounting.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
 export { previewTerms } from "./machine/drain/drain-node.ts";
-export { isForceDeletion } from "./machine/drain/force-drain.ts";
+export { isForceDeletion } from "./model/force-deletion.ts";
 export { podRepellingTaints, type ReportedTaint } from "./model/node-taints.ts";
 export { isDeleting, isPreserved, isReady, markedStage } from "./model/phase.ts";
 export { creationDeadline, deletionStart, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "./model/timeouts.ts";

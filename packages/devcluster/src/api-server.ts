@@ -52,6 +52,8 @@ export interface ApiServerOptions {
   readonly tokens?: Readonly<Record<string, TokenUser>>;
   /** `RBAC` evaluates the stored roles and bindings. Default `AlwaysAllow`. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
+  /** Whether objects whose owners do not exist are deleted. Default true; false is a cluster whose kube-controller-manager is down. */
+  readonly collectsGarbage?: boolean;
 }
 
 /** Where to listen. */
@@ -150,7 +152,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
   let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log, bookmarkEveryMs };
-  let stopControllers = startControllers(context, isRbac);
+  let stopControllers = startControllers(context, isRbac, options.collectsGarbage);
   let closing = new AbortController();
   let running: RunningServer | undefined;
   /** Serves a request; undefined while the server is down. */
@@ -198,7 +200,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     if (downMs > 0) await clock.sleep(downMs);
     if (closed !== undefined) return;
     context = { ...context, registry: createRegistry(builtInKinds) };
-    stopControllers = startControllers(context, isRbac);
+    stopControllers = startControllers(context, isRbac, options.collectsGarbage);
     closing = new AbortController();
     await open();
   }
@@ -258,13 +260,13 @@ function createCertificates(clock: Clock) {
 }
 
 /** Starts the controllers. Returns the function that stops them. */
-function startControllers(context: ServerContext, isRbac: boolean): () => void {
+function startControllers(context: ServerContext, isRbac: boolean, collectsGarbage = true): () => void {
   if (isRbac) createBootstrapRoles(context);
   const stops = [
     runCrdController(context),
     runNamespaceController(context),
     runClusterRoleAggregation(context),
-    runGarbageCollector(context),
+    ...(collectsGarbage ? [runGarbageCollector(context)] : []),
     runDisruptionController(context),
   ];
   return () => {

@@ -51,9 +51,24 @@ describe("the ledger of machines in service", () => {
     ["Failed", false],
     ["CrashLoopBackOff", false],
     ["Terminating", false],
+    ["", true],
   ] as const)("counts a machine in phase %s: %s", (phase, expected) => {
     expect(isInService(aMachine(vm, inPhase(phase)))).toBe(expected);
     expect(isInService(aMachine(inPhase(phase)))).toBe(false);
+  });
+
+  it("counts a machine with a VM that has no phase, unless its VM was just created", () => {
+    const { put, of } = setUp();
+    put("restored", { metadata: { finalizers: null } });
+    put("restored");
+    put("created", { spec: { providerID: null } });
+    put("created");
+    put("recorded", { status: { lastOperation: { type: "Create", description: "Creating machine" } } });
+    expect(of(set.metadata.uid)).toEqual({ inService: 1, terminating: 0, netLoss: 0 });
+    put("created", inPhase("Pending"));
+    expect(of(set.metadata.uid)).toEqual({ inService: 1, terminating: 0, netLoss: 0 });
+    put("created", inPhase("Running"));
+    expect(of(set.metadata.uid)).toEqual({ inService: 2, terminating: 0, netLoss: -1 });
   });
 
   it("counts a machine that comes into service as an arrival, once, and none that served before", () => {

@@ -7,7 +7,7 @@ import { hasId } from "../model/provisioning.ts";
 /** Losses and arrivals count for this long, milliseconds. */
 const WINDOW_MS = 3_600_000;
 
-/** Phases of a machine whose VM has served: without it something is lost. */
+/** Phases of a machine whose VM has served: without it something is lost. In all others its Node never joined, or it is to be replaced. */
 const served: ReadonlySet<string> = new Set([
   "Running",
   "Unknown",
@@ -17,8 +17,16 @@ const served: ReadonlySet<string> = new Set([
   "InPlaceUpdateFailed",
 ]);
 
-/** Whether a machine has a VM that was up: the deletion of any other loses nothing. */
-export const isInService = (machine: Machine): boolean => hasId(machine) && served.has(phaseOf(machine) ?? "");
+/**
+ * Whether a machine has a VM that may have been up: the deletion of any other loses nothing. One without a phase was created from a file, with the id of a VM that exists, unless its status shows that the VM is being created.
+ */
+export function isInService(machine: Machine): boolean {
+  if (!hasId(machine)) return false;
+  const phase = phaseOf(machine);
+  if (phase === "") return machine.status?.lastOperation?.type !== "Create";
+  // A phase of another version.
+  return phase === undefined || served.has(phase);
+}
 
 /** The machines of one MachineSet, or all without one. */
 export interface SetLedger {
@@ -53,6 +61,8 @@ interface Tracked {
   /** Came into service once: a flapping machine is one arrival. */
   hasServed: boolean;
   isEntered: boolean;
+  /** It was seen without a VM: until it has a phase, its VM is new. */
+  wasWithoutVm: boolean;
   entry?: Entry | undefined;
 }
 
@@ -129,7 +139,9 @@ export class FleetLedger {
     const owner = setOfMachine(machine);
     const tracked = this.#byUid.get(uid) ?? this.#track(uid, owner);
     if (tracked.set.setUid !== owner.setUid) this.#move(tracked, owner);
-    const isServing = isInService(machine) && !tracked.isEntered;
+    tracked.wasWithoutVm ||= !hasId(machine);
+    const isNew = tracked.wasWithoutVm && phaseOf(machine) === "";
+    const isServing = isInService(machine) && !isNew && !tracked.isEntered;
     if (isServing !== this.counted.has(uid)) this.#serve(tracked, isServing, isFirst);
     // A protected machine is kept in any case.
     const isTerminating = deletionTimestamp != null && !isProtected(machine);
@@ -140,12 +152,14 @@ export class FleetLedger {
         this.lastRequestMs = this.#clock.monotonicMs();
       }
     }
-    // Another process has begun this deletion.
-    if (markedStage({ machine }) !== undefined && !tracked.isEntered) {
-      tracked.isEntered = true;
-      this.#leaveService(tracked);
-      if (hasId(machine)) tracked.entry = this.#add(tracked.set, 1);
-    }
+    if (markedStage({ machine }) !== undefined && !tracked.isEntered) this.#enterForeign(tracked, hasId(machine));
+  }
+
+  /** Another process has begun this deletion. */
+  #enterForeign(tracked: Tracked, isLoss: boolean): void {
+    tracked.isEntered = true;
+    this.#leaveService(tracked);
+    if (isLoss) tracked.entry = this.#add(tracked.set, 1);
   }
 
   #serve(tracked: Tracked, isServing: boolean, isFirst: boolean): void {
@@ -180,7 +194,14 @@ export class FleetLedger {
   #track(uid: string, owner: LedgerSet): Tracked {
     const set = this.#setOf(owner);
     set.machines++;
-    const tracked: Tracked = { uid, set, isTerminating: false, hasServed: false, isEntered: false };
+    const tracked: Tracked = {
+      uid,
+      set,
+      isTerminating: false,
+      hasServed: false,
+      isEntered: false,
+      wasWithoutVm: false,
+    };
     this.#byUid.set(uid, tracked);
     return tracked;
   }

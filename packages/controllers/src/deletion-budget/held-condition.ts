@@ -41,6 +41,8 @@ export function approvalProblem(object: Pick<ApiObject, "metadata">, now: Date):
 export function heldText({ why, cause, count, scope, limit, total, loss }: HeldDeletions): string {
   if (why === "ownerless VMs")
     return `Creation of ${machinesText(count)} is held: ${total} VMs of ${scope.kind} ${scope.name} have no Machine and may be theirs`;
+  if (why === "lost owner")
+    return `Deletion of ${machinesText(count)} is held: their owner does not exist, so they may have been restored from a backup`;
   const what = `Deletion of ${machinesText(count)} is held (${causes[cause]})`;
   const of = `${scope.kind} ${scope.name}`;
   if (why === "rate") return `${what}: ${of} is limited to ${limit} deletions an hour`;
@@ -48,18 +50,22 @@ export function heldText({ why, cause, count, scope, limit, total, loss }: HeldD
   return `${what}: at most ${limit} of ${total} machines of ${of} may be lost within an hour${before}`;
 }
 
+/** What a hold does, and what keeps the VMs. */
+const effects: Readonly<Record<HeldDeletions["why"], string>> = {
+  share: "Nothing of it is deleted",
+  rate: "Nothing of it is deleted",
+  "ownerless VMs": "To keep the VMs, create their Machines with spec.providerID",
+  "lost owner": 'To keep the VMs, run "millwright restore FILE"',
+};
+
 /** The condition of an object whose deletions are held. */
 export function heldCondition(held: HeldDeletions, by: ApprovingObject, now: Date): ConditionState {
   const remedy = approvalRemedy({ kind: by.kind, name: by.object.metadata.name });
-  const effect =
-    held.why === "ownerless VMs"
-      ? "To keep the VMs, create their Machines with spec.providerID"
-      : "Nothing of it is deleted";
   return {
     type: deletionsHeldConditionType,
     status: "True",
     reason: held.why === "rate" ? deletionsHeldReasons.rateLimited : deletionsHeldReasons.approvalRequired,
-    message: `${heldText(held)}. ${effect}. ${remedy}${approvalProblem(by.object, now)}`,
+    message: `${heldText(held)}. ${effects[held.why]}. ${remedy}${approvalProblem(by.object, now)}`,
   };
 }
 

@@ -25,7 +25,7 @@ import { failed, running, succeeded, withVm } from "../testing/snapshots.ts";
 import { enterGuards, machineGuards } from "./machine-guards.ts";
 
 /** The order in which holds apply. */
-const order = ["crd", "protection", "budget", "unread-target", "conflict"] as const;
+const order = ["crd", "protection", "lost-owner", "budget", "unread-target", "conflict"] as const;
 type Name = (typeof order)[number];
 
 const stop = new AbortController();
@@ -71,7 +71,7 @@ async function guardsWith(
     aMachine(
       withVm,
       inPhase("Running"),
-      ownedBy(set),
+      ownedBy(holds.includes("lost-owner") ? aMachineSet({ metadata: { uid: "former" } }) : set),
       isProtected && !protectsDeployment ? protectedMachine : {},
       change,
     ),
@@ -100,6 +100,8 @@ async function guardsWith(
     operationOf: () => operation,
     holderOf: () => (holds.includes("conflict") ? { name: "other", providerId: "vm-1" } : undefined),
   });
+  const verdict = guards.find(({ name }) => name === "lost-owner")?.of(machine);
+  if (typeof verdict === "object" && "read" in verdict) await verdict.read();
   return { guards, machine, entered };
 }
 

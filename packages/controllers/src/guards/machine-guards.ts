@@ -7,6 +7,7 @@ import { protectionGuard } from "../deletion-protection/guard.ts";
 import type { Guard } from "../model/hold.ts";
 import type { OperationView } from "../model/operation.ts";
 import type { VmHolder, VmOwners } from "../model/vm-holder.ts";
+import { lostOwnerGuard } from "./lost-owner.ts";
 import { conflictGuard } from "./conflict.ts";
 import { unreadTargetGuard } from "./unread-target.ts";
 
@@ -29,6 +30,7 @@ export const machineGuards = (
 ): readonly Guard<Machine>[] => [
   ...(context.crdGuard === undefined ? [] : [crdGuardOfMachines(context.crdGuard, context.caches.machines.store)]),
   protectionGuard(context, operationOf),
+  lostOwnerGuard(context),
   ...(context.deletionBudget === undefined ? [] : [budgetGuard(context.deletionBudget)]),
   unreadTargetGuard(() => isTargetUnread(context)),
   conflictGuard(holderOf, (listener) =>

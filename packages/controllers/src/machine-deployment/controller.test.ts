@@ -163,7 +163,8 @@ describe("MachineDeployment controller", () => {
     await first.stop();
     const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
-      api.seed(machineSetResource, aMachineSet(named(taken), ownedBy(aMachineDeployment(named("other")))));
+      const other = api.seed(machineDeploymentResource, aMachineDeployment(named("other")));
+      api.seed(machineSetResource, aMachineSet(named(taken), ownedBy(other)));
     });
     expect(deploymentOf(cluster)?.status?.collisionCount).toBe(1);
     expect(cluster.events.filter((event) => event.startsWith("ScalingMachineSet") && event.includes(taken))).toEqual(

@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   controllerOf,
   eventReasons,
   finalizers,
@@ -14,6 +15,7 @@ import {
 import {
   adoptPatch,
   type Controller,
+  controllerRefOf,
   keyOf,
   newControllerRef,
   releasePatch,
@@ -32,6 +34,8 @@ import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { commonHolds, ownerGuards } from "../guards/owner-guards.ts";
+import { unverifiedPatch } from "../machine-set/expected-replicas.ts";
+import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
@@ -81,6 +85,7 @@ export function createMachineDeploymentController(
   const machines = createControlWriter<Machine>(context, machineResource, caches.machines.store);
   const sets = createControlWriter<MachineSet>(context, machineSetResource, caches.sets.store);
 
+  const owners = createLostOwners<MachineDeployment>(context, machineDeploymentResource, caches.deployments.store);
   const outlook = createClassOutlook(context);
   const orphaning = watchOrphaningOwners(caches.deployments.store);
   const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
@@ -88,6 +93,7 @@ export function createMachineDeploymentController(
       deployment,
       {
         sets: caches.sets.store.list(namespace),
+        isMissing: owners.isMissing,
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
         problemOf: outlook.problemOf,
@@ -98,7 +104,7 @@ export function createMachineDeploymentController(
       now,
     );
 
-  const makeSet = createMachineSetCreator(context, deployments, sets);
+  const makeSet = createMachineSetCreator(context, deployments, sets, owners);
   const patchNodes = createNodePatcher(context);
 
   const act = async (
@@ -118,10 +124,14 @@ export function createMachineDeploymentController(
         const set = caches.sets.store.getByRef({ namespace, name: action.name });
         if (set === undefined) return;
         await confirmOwner();
-        return sets.patch(
-          { namespace, name: action.name },
-          adoptPatch(set, newControllerRef(machineDeploymentResource, deployment)),
-        );
+        const former = controllerRefOf(set);
+        if (former !== undefined && !(await owners.confirm(former))) return;
+        const { metadata } = adoptPatch(set, newControllerRef(machineDeploymentResource, deployment));
+        // It was restored, perhaps before its machines.
+        const { annotations } = unverifiedPatch.metadata;
+        const isWaiting = set.metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined;
+        const change = former === undefined || isWaiting ? metadata : { ...metadata, annotations };
+        return sets.patch({ namespace, name: action.name }, { metadata: change });
       }
       case "OrphanMachineSet":
       case "ReleaseMachineSet": {
@@ -234,8 +244,9 @@ export function createMachineDeploymentController(
     controller,
     keys: (set) => {
       const owner = controllerOf(set);
-      if (owner !== undefined) return owner.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
-      // A set without an owner may belong to any deployment that selects it, and concerns the one that released it.
+      if (owner !== undefined && !owners.isMissing(owner))
+        return owner.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
+      // A set without an owner that exists may belong to any deployment that selects it, and concerns the one that released it.
       const former = releaseOf(set)?.ownerUid;
       return caches.deployments.store
         .list(namespace)

@@ -5,6 +5,7 @@ import {
   type MachineDeploymentStatus,
   type MachineSet,
 } from "@millwright/core";
+import { unverifiedPatch } from "../machine-set/expected-replicas.ts";
 import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory, newRevision, revisionOf } from "./state/revision.ts";
@@ -38,6 +39,19 @@ export const deletionOf = ({ metadata }: MachineSet): MachineDeploymentAction =>
   uid: metadata.uid ?? "",
 });
 
+/** Whether a deployment was restored from a file, without its sets: its revision, or its status, shows that it had some. */
+const isRestored = ({ deployment: { metadata, status }, claim }: MachineDeploymentSnapshot): boolean =>
+  claim.owned.length === 0 &&
+  (status?.observedGeneration === undefined
+    ? metadata.annotations?.[annotationKeys.revision] !== undefined
+    : (status.replicas ?? 0) > 0);
+
+/** The set, marked so that it looks for the VMs of former machines before it creates others. */
+const marked = (set: MachineSet): MachineSet => ({
+  ...set,
+  metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, ...unverifiedPatch.metadata.annotations } },
+});
+
 /** Creates the set of the current template, with the size that the strategy allows. */
 export function decideCreation(
   snapshot: MachineDeploymentSnapshot,
@@ -49,7 +63,8 @@ export function decideCreation(
   const set = newMachineSet(deployment, replicas, newRevision(sets.oldSets.map((view) => view.set)), bounds);
   const { name } = set.metadata;
   const status = statusOf(snapshot, name, now);
-  const actions: readonly MachineDeploymentAction[] = [{ kind: "CreateMachineSet", set }];
+  const made = isRestored(snapshot) ? marked(set) : set;
+  const actions: readonly MachineDeploymentAction[] = [{ kind: "CreateMachineSet", set: made }];
   return {
     // The revision of a first set follows when the set is there.
     actions: withRecord(actions, snapshot, status, snapshot.rollout !== undefined),

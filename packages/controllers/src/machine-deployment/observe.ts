@@ -7,7 +7,7 @@ import {
   validateMachineDeployment,
   withMachineDeploymentDefaults,
 } from "@millwright/core";
-import { claimObjects } from "@millwright/kube";
+import { claimObjects, type OwnerReference } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { holdsOfOwner } from "../guards/owner-guards.ts";
 import type { Hold } from "../model/hold.ts";
@@ -24,6 +24,8 @@ import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snap
 export interface DeploymentSources {
   /** All sets of the namespace, with any owner or none. */
   readonly sets: readonly MachineSet[];
+  /** Whether a deployment that a set names does not exist. Default: it does. */
+  readonly isMissing?: (controller: OwnerReference) => boolean;
   /** Machines that a set controls, by its UID. */
   readonly machinesOf: (uid: string) => MachineList;
   /** Nodes of machines; absent without a target cluster. */
@@ -73,7 +75,7 @@ export function observeMachineDeployment(
   const keepsAll = deployment.metadata.deletionTimestamp !== undefined || !isSpecValid;
   const isWanted = (set: MachineSet): boolean =>
     keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
-  const claim = claimObjects(deployment, sets, isWanted);
+  const claim = claimObjects(deployment, sets, isWanted, sources.isMissing);
   const machines = new Map(
     claim.owned.map(({ metadata: { uid = "" } }): [string, MachineList] => [uid, machinesOf(uid)]),
   );

@@ -9,6 +9,7 @@ import {
 } from "@millwright/core";
 import {
   adoptPatch,
+  controllerRefOf,
   type Expectations,
   isAlreadyExists,
   isUnanswered,
@@ -24,6 +25,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { newMachine } from "./new-machine.ts";
+import type { LostMachines } from "../ownership/lost-machines.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";
 import { mayExist } from "./unanswered-requests.ts";
@@ -40,6 +42,7 @@ export interface MachineSetActorOptions {
   readonly expectations: Expectations;
   /** Requeues a set, by its key. */
   readonly again: (key: string) => void;
+  readonly lost: Pick<LostMachines, "confirm">;
 }
 
 /** Executes one action of a set; throws the errors of the API server. */
@@ -58,6 +61,7 @@ async function changeOwner(
     readonly machines: Writer<Machine>;
     readonly context: Pick<ControllerContext, "namespace" | "clock" | "events">;
     readonly confirmOwner: () => Promise<void>;
+    readonly lost: Pick<LostMachines, "confirm">;
   },
 ): Promise<void> {
   const { set, machine, machines, context } = change;
@@ -66,6 +70,8 @@ async function changeOwner(
   const ref = { namespace: context.namespace, name };
   if (kind === "AdoptMachine") {
     await change.confirmOwner();
+    const former = controllerRefOf(machine);
+    if (former !== undefined && !(await change.lost.confirm(former))) return;
     return machines.patch(ref, adoptPatch(machine, newControllerRef(machineSetResource, set)));
   }
   const { metadata } = releasePatch(machine, uid);
@@ -77,7 +83,13 @@ async function changeOwner(
 }
 
 /** Creates the executor of the actions of sets. */
-export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
+export function createMachineSetActor({
+  context,
+  sets,
+  expectations,
+  again,
+  lost,
+}: MachineSetActorOptions): MachineSetActor {
   const { caches, namespace, random } = context;
   const store = caches.machines.store;
   const machines = createControlWriter<Machine>(context, machineResource, store);
@@ -141,7 +153,7 @@ export function createMachineSetActor({ context, sets, expectations, again }: Ma
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
         return machine === undefined
           ? undefined
-          : changeOwner(action.kind, { set, machine, machines, context, confirmOwner });
+          : changeOwner(action.kind, { set, machine, machines, context, confirmOwner, lost });
       }
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);

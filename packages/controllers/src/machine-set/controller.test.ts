@@ -117,21 +117,26 @@ describe("MachineSet controller", () => {
   it("leaves machines of other controllers alone", async () => {
     const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 0 } }));
-      api.seed(machineResource, aMachine(named("theirs"), ownedBy(aMachineSet(named("other")))));
+      const other = api.seed(machineSetResource, aMachineSet(named("other"), { spec: { replicas: 1 } }));
+      api.seed(machineResource, aMachine(named("theirs"), ownedBy(other)));
     });
     expect(cluster.api.writes().filter(({ resource }) => resource.startsWith("machines."))).toEqual([]);
   });
 
-  it("leaves machines of a set of its name that is gone to the garbage collector: they are not its own", async () => {
+  it.each([
+    ["of its name", {}],
+    ["of another name", { name: "former" }],
+  ])("adopts machines of a set %s that does not exist, and creates no others", async (_, metadata) => {
+    const former = aMachineSet({ metadata: { uid: "former", ...metadata } });
     const cluster = await startSets((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      for (const name of ["a", "b", "c", "d", "e"])
-        api.seed(machineResource, aMachine(named(name), ownedBy(aMachineSet({ metadata: { uid: "gone" } }))));
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 3 } }));
+      for (const name of ["a", "b", "c"]) api.seed(machineResource, aMachine(named(name), ownedBy(former)));
     });
-    const theirs = cluster.machines().filter((machine) => controllerRefOf(machine)?.uid === "gone");
-    expect(theirs.map(({ metadata }) => metadata.deletionTimestamp)).toEqual(Array(5).fill(undefined));
-    expect(cluster.machines()).toHaveLength(6);
-    expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
+    expect(cluster.machines().map((machine) => machine.metadata.ownerReferences?.map(({ uid }) => uid))).toEqual(
+      ["a", "b", "c"].map(() => ["uid-set"]),
+    );
+    // The set itself, and the former one.
+    expect(cluster.api.calls.filter(({ verb }) => verb === "get")).toHaveLength(2);
   });
 
   it("freezes a set with far too many machines, reports that once, and unfreezes it when they are deleted", async () => {

@@ -1,5 +1,7 @@
 import {
   type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
   type MachineSet,
   machineSetResource,
   type MachineSetStatus,
@@ -25,6 +27,9 @@ import { createMachineJudge } from "../conditions/group/judged-machine.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
+import { lostDeploymentGuard } from "../guards/lost-owner.ts";
+import { trackLostMachines } from "../ownership/lost-machines.ts";
+import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import { releaseOf } from "../safety/released-machines.ts";
@@ -34,7 +39,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
-import { expectedReplicasOf, lacksExpectedMachines, machineCrdOf } from "./expected-replicas.ts";
+import { expectedReplicasOf, isUnverified, lacksExpectedMachines, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending, SetMemory } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -45,6 +50,9 @@ import { fixed, type Live } from "../model/live.ts";
 
 /** How long a creation or deletion without a response may still succeed, milliseconds: an API server ends a request after one minute. Its outcome is read then. */
 const UNANSWERED_MS = 90_000;
+
+/** Without a census none is known. */
+const noVms: OwnerlessVms = { state: "known", count: 0 };
 
 /** Requests that the API server rejected in one reconcile. */
 interface Rejections {
@@ -94,7 +102,11 @@ export function createMachineSetController(
     onDeletionRejected: (uid) => deletionBudget?.revoke(uid),
   });
 
-  const act = createMachineSetActor({ context, sets, expectations, again: (key) => controller.enqueue(key) });
+  const lost = trackLostMachines(context);
+  const deployments = createLostOwners<MachineDeployment>(context, machineDeploymentResource, caches.deployments.store);
+  /** Lost machines of a set, by its key, that are recorded on it. A user may remove the record: it is not written again for the same machines. */
+  const recorded = new Map<string, number>();
+  const act = createMachineSetActor({ context, sets, expectations, again: (key) => controller.enqueue(key), lost });
 
   const pendingOf = (key: string): Pending | undefined => {
     const outstanding = expectations.outstanding(key);
@@ -133,6 +145,16 @@ export function createMachineSetController(
     }
   };
 
+  const isLostSet = (set: MachineSet): boolean => {
+    const owner = controllerRefOf(set);
+    return owner !== undefined && deployments.isConfirmed(owner);
+  };
+
+  const classOf = ({ spec }: MachineSet): string => spec.template.spec.class?.name ?? "";
+  /** Only of a set that was restored from a file: it may request a list of VMs. */
+  const lostVmsOf = (set: MachineSet): OwnerlessVms | undefined =>
+    isUnverified(set) ? (census?.lostOf(classOf(set), set.metadata.name) ?? noVms) : undefined;
+
   const judge = createMachineJudge();
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
@@ -143,26 +165,29 @@ export function createMachineSetController(
       pending: pendingOf(key),
       countBefore: counts.get(key),
       releasedBefore: releases.get(key),
+      lostBefore: recorded.get(key),
       isUnexplained: unexplained.observe(set, caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length),
       vanished: vanished.countOf(key),
     };
-    const observed = observeMachineSet(context, set);
-    const className = set.spec.template.spec.class?.name ?? "";
+    const observed = observeMachineSet(context, set, lost);
+    const className = classOf(set);
     const snapshot: MachineSetSnapshot = {
       ...observed,
       memory,
       machineCrd: machineCrdOf(context),
       orphaning: orphaning.stateOf(set),
+      isLost: isLostSet(set),
+      lostVms: lostVmsOf(set),
       margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),
       // Only where a set waits for machines: it may request a list of VMs.
       hasNoOwnerlessVms: lacksExpectedMachines(observed) && census?.hasNoOwnerless(className) === true,
     };
     releasesNow.set(key, snapshot.claim.released?.length ?? 0);
+    if (expectedReplicasOf(set) !== undefined) recorded.set(key, snapshot.claim.lost?.length ?? 0);
     const now = clock.now();
     const inputs = observeConditionInputs(context, set, snapshot.claim.owned, snapshot.nodes, judge);
-    const ownerless = (count: number): OwnerlessVms =>
-      census?.ownerless(className, count) ?? { state: "known", count: 0 };
+    const ownerless = (count: number): OwnerlessVms => census?.ownerless(className, count) ?? noVms;
     return withSetConditions(decideWithVms(snapshot, ownerless, now), snapshot, inputs, now);
   };
   /** In one turn of the event loop: otherwise two sets could use the same budget. */
@@ -171,7 +196,7 @@ export function createMachineSetController(
     enterDeletions(deletionBudget, keyOf(set), decision);
     return decision;
   };
-  const guards = ownerGuards(context, "MachineSet");
+  const guards = [...ownerGuards(context, "MachineSet"), lostDeploymentGuard(deployments)];
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
@@ -183,8 +208,9 @@ export function createMachineSetController(
 
   const keysOfMachine = (machine: Machine): string[] => {
     const owner = controllerRefOf(machine);
-    if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
-    // A machine without an owner may belong to any set that selects it, and counts for the one that released it.
+    if (owner !== undefined && !lost.isMissing(owner))
+      return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
+    // A machine without an owner that exists may belong to any set that selects it, and counts for the one that released it.
     const formerSet = releaseOf(machine)?.ownerUid;
     return caches.sets.store
       .list(namespace)
@@ -219,12 +245,14 @@ export function createMachineSetController(
         guards,
         read: () => caches.sets.store.get(key),
         decide: decideAndEnter,
-        decideHeld: (each, hold) => decideHeld(each, observeMachineSet(context, each).claim.owned, hold, clock.now()),
+        decideHeld: (each, hold) =>
+          decideHeld(each, observeMachineSet(context, each, lost).claim.owned, hold, clock.now()),
       });
       if (decided === undefined) {
         failures.delete(key);
         counts.delete(key);
         unexplained.forget(key);
+        recorded.delete(key);
         releases.delete(key);
         releasesNow.delete(key);
         expectations.forget(key);
@@ -270,6 +298,9 @@ export function createMachineSetController(
     },
   });
   watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
+  lost.onLost((machine) => {
+    for (const key of keysOfMachine(machine)) controller.enqueue(key);
+  });
   // Its size and surge bound its sets. Its status concerns none.
   watchTriggers({
     store: caches.deployments.store,

@@ -26,7 +26,9 @@ import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-li
 import {
   lacksExpectedMachines,
   expectedReplicasOf,
+  isUnverified,
   noExpectedReplicasPatch,
+  unverifiedPatch,
   restoreHold,
   vanishedPatch,
 } from "./expected-replicas.ts";
@@ -42,16 +44,20 @@ function deletionWithSet(machine: Machine): MachineSetAction {
   return { ...deletionOf(machine), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
+/** Whether a terminating set was restored from a backup, and the garbage collector deletes it because it names the UID of a former deployment. */
+const isDeletedAsLost = ({ isLost = false, budget }: MachineSetSnapshot): boolean =>
+  isLost && budget?.isApproved !== true;
+
 /**
  * A terminating set deletes its machines and waits for the last; its spec no longer matters. With `--cascade=orphan` it waits until they have no owner, and releases those that the
- * garbage collector did not see. Protected machines are kept, and the set with them.
+ * garbage collector did not see. A set whose deployment does not exist keeps its machines in the same way: the set that the deployment creates adopts them. Protected machines are kept, and the set with them.
  */
 function decideDeletion(snapshot: MachineSetSnapshot): readonly MachineSetAction[] {
   const { set, claim, memory: { pending } = {}, orphaning, heldBy } = snapshot;
   if (!hasFinalizer(set)) return [];
   if (claim.owned.length === 0 && (pending?.count ?? 0) === 0) return [{ kind: "RemoveFinalizer" }];
   if (orphaning === "waiting" || isOrphaning(set)) return [];
-  if (orphaning === "released")
+  if (orphaning === "released" || isDeletedAsLost(snapshot))
     return claim.owned.map(({ metadata }): MachineSetAction => ({ kind: "OrphanMachine", name: metadata.name }));
   if (holdOn(heldBy, "deletion") !== undefined) return [];
   return notYetDeleted(claim.owned)
@@ -69,7 +75,7 @@ export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =
 
 /** When time alone changes the decision: the timeout of a missing response, the end of a preservation, or of the time for which a released machine counts. */
 function requeueOf(
-  { claim, memory: { pending } = {} }: MachineSetSnapshot,
+  { claim, lostVms, memory: { pending } = {} }: MachineSetSnapshot,
   now: Date,
 ): { readonly requeueAfterMs?: number } {
   const expiries = machinesWhere(claim.owned, isFailed)
@@ -78,6 +84,7 @@ function requeueOf(
   const requeueAfterMs = Math.min(
     pending?.overdueInMs ?? Infinity,
     releasedMachines(claim.released ?? [], now).changesInMs ?? Infinity,
+    lostVms?.state === "listing" ? lostVms.forMs : Infinity,
     ...expiries,
   );
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
@@ -101,13 +108,43 @@ function withHeldEvent({ set }: MachineSetSnapshot, decision: MachineSetDecision
 
 /** Whether the set waits for no machine any more, so that the annotation can be removed. */
 const isArrived = (snapshot: MachineSetSnapshot): boolean =>
-  expectedReplicasOf(snapshot.set) !== undefined && !lacksExpectedMachines(snapshot);
+  (expectedReplicasOf(snapshot.set) !== undefined || isUnverified(snapshot.set)) && !lacksExpectedMachines(snapshot);
 
 const machinesVanished = (count: number): Reason => ({
   type: "Warning",
   reason: eventReasons.machinesVanished,
   message: `Machines missing since the API server went back to an earlier state: ${count}. Their VMs may still run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
 });
+
+const machinesLost = (count: number): Reason => ({
+  type: "Warning",
+  reason: eventReasons.machinesVanished,
+  message: `Machines that were not restored with the set, or that are held because their owner does not exist: ${count}. Their VMs run, so no others are created; restore the machines, or remove annotation ${annotationKeys.expectedReplicas} to create new ones.`,
+});
+
+/** Machines that have VMs, and that the set lacks: they were not restored yet, or are held. */
+function lostMachines({ claim, lostVms, memory: { lostBefore = 0 } = {} }: MachineSetSnapshot): number {
+  const { length: held } = claim.lost ?? [];
+  return (held > lostBefore ? held : 0) + (lostVms?.state === "known" ? lostVms.count : 0);
+}
+
+/** The machines that are held because their owner does not exist, as the condition has them. */
+const heldAsLost = ({ set, claim: { lost = [] } }: MachineSetSnapshot): HeldDeletions | undefined =>
+  lost.length === 0
+    ? undefined
+    : {
+        why: "lost owner",
+        cause: "parent",
+        count: lost.length,
+        scope: { kind: "MachineSet", name: set.metadata.name },
+        limit: 0,
+        total: lost.length,
+        loss: 0,
+      };
+
+/** What is held of a set, besides what other clients request: by the budget, or as lost. */
+const heldOf = (snapshot: MachineSetSnapshot, budget: MembersDecision["budget"]): HeldDeletions | undefined =>
+  budget?.held ?? heldAsLost(snapshot);
 
 /** What a reconcile adds to the status. */
 interface StatusChange {
@@ -188,11 +225,17 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
     isApproved: budget?.isApproved ?? false,
     ...(ofMembers?.held === undefined ? {} : { held: ofMembers.held }),
     actions: [...patch, ...members.actions],
-    status: statusAfter(snapshot, members.actions, { freeze, protection, held: ofMembers?.held }, now),
+    status: statusAfter(snapshot, members.actions, { freeze, protection, held: heldOf(snapshot, ofMembers) }, now),
     because: [...because, ...freeze.because, ...eventsOfHold(set.status?.machineSetCondition, protection)],
     ...sooner(requeueOf(snapshot, now), ofMembers),
   });
 }
+
+/** Whether the set was restored from a file, with the UID of a former deployment, and no one has acted on it yet. */
+const isJustRestored = ({ set: { metadata, status }, isLost }: MachineSetSnapshot): boolean =>
+  isLost === true &&
+  status?.observedGeneration === undefined &&
+  metadata.annotations?.[annotationKeys.expectedReplicas] === undefined;
 
 /**
  * Decides the next step of a MachineSet: claim its machines, maintain their number, propagate in-place fields, and on its own
@@ -205,10 +248,14 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusAfter(snapshot, [], {}, now), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
-  const lost = vanishedPatch(set, claim.owned, vanished);
-  if (lost !== undefined) {
-    const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch: lost }];
-    return { actions, status: statusAfter(snapshot, [], {}, now), because: [...because, machinesVanished(vanished)] };
+  if (isJustRestored(snapshot)) return { actions: [{ kind: "PatchSet", patch: unverifiedPatch }], because };
+  const lost = lostMachines(snapshot);
+  const patch = vanishedPatch(set, claim.owned, vanished + lost);
+  if (patch !== undefined) {
+    const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch }];
+    const reason = lost > 0 ? machinesLost(lost) : machinesVanished(vanished);
+    const held = heldAsLost(snapshot);
+    return { actions, status: statusAfter(snapshot, [], { held }, now), because: [...because, reason] };
   }
   return decideSize(snapshot, because, now);
 }

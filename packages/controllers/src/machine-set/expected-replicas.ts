@@ -13,6 +13,16 @@ export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): 
   return positive.test(text) ? Number(text) : undefined;
 }
 
+/** Marks a set that was restored from a file: how many machines it had is not known. */
+const UNKNOWN = "unknown";
+
+/** Merge patch of the mark. */
+export const unverifiedPatch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: UNKNOWN } } } as const;
+
+/** Whether a set was restored from a file, and may have machines that are missing: the VMs of its class are listed before it creates others. */
+export const isUnverified = ({ metadata }: Pick<MachineSet, "metadata">): boolean =>
+  metadata.annotations?.[annotationKeys.expectedReplicas] === UNKNOWN;
+
 /** The CRD of machines, as a set depends on it. */
 export function machineCrdOf({ crdGuard }: Pick<ControllerContext, "crdGuard">): MachineCrd {
   const crd = crdGuard?.stateOf("Machine");
@@ -29,9 +39,15 @@ export function lacksExpectedMachines({
   set,
   claim,
   machineCrd,
+  budget,
   hasNoOwnerlessVms = false,
-}: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "hasNoOwnerlessVms">): boolean {
-  if (machineCrd?.isDeletionAllowed === true) return false;
+  lostVms,
+}: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "budget" | "hasNoOwnerlessVms" | "lostVms">): boolean {
+  if (machineCrd?.isDeletionAllowed === true || budget?.isApproved === true) return false;
+  if (isUnverified(set)) {
+    const isVerified = lostVms?.state === "known" && lostVms.count === 0;
+    return countWhere(claim.owned, isPresent) < (set.spec.replicas ?? 0) && !isVerified;
+  }
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
   return countWhere(claim.owned, isPresent) < expected && !hasNoOwnerlessVms;
 }

@@ -69,7 +69,8 @@ describe("a MachineSet that gets a wrong answer, or none", () => {
     await first.stop();
     const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.seed(machineResource, aMachine(named(taken), ownedBy(aMachineSet(named("other")))));
+      const other = api.seed(machineSetResource, aMachineSet(named("other"), { spec: { replicas: 1 } }));
+      api.seed(machineResource, aMachine(named(taken), ownedBy(other)));
     });
     expect(cluster.machines()).toHaveLength(2);
     expect(failureOf(cluster)).toBeUndefined();

@@ -9,13 +9,15 @@ import {
   validateMachineSet,
   withMachineDeploymentDefaults,
 } from "@millwright/core";
-import { claimObjects, controllerRefOf } from "@millwright/kube";
+import { claimObjects, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { commonHolds, holdsOfOwner } from "../guards/owner-guards.ts";
 import type { Hold } from "../model/hold.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { type MachineList, machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machine-list.ts";
+import { isUndecided } from "../model/undecided-deletion.ts";
+import type { LostMachines } from "../ownership/lost-machines.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
 import type { ClaimedMachines, MachineSetSnapshot } from "./snapshot.ts";
 
@@ -25,8 +27,10 @@ type Observed = Pick<ControllerContext, "caches" | "namespace" | "target">;
 export interface SetSources {
   /** Machines that the set controls, whatever its selector. */
   readonly controlled: MachineList;
-  /** Machines that include all machines without a controller. */
+  /** Machines that include all machines without a controller, or with one that does not exist. */
   readonly others: readonly Machine[];
+  /** Whether a controller does not exist. Default: it does. */
+  readonly isMissing?: (controller: OwnerReference) => boolean;
   /** The deployment of that name. */
   readonly deployment: (name: string) => MachineDeployment | undefined;
   readonly nodesOf: (machines: readonly Machine[]) => NodesOfMachines;
@@ -57,14 +61,20 @@ const none: MachinePredicate = () => false;
 /** Sorts the machines by the rules of {@link claimObjects}; machines whose owner is known already cost nothing. */
 function claimMachines(
   set: MachineSet,
-  { controlled, others }: SetSources,
+  { controlled, others, isMissing = () => false }: SetSources,
   isWanted: MachinePredicate,
 ): ClaimedMachines {
   const owned = machinesWhere(controlled, isWanted);
   const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
-  const free = others.filter((machine) => controllerRefOf(machine) === undefined);
-  const { adopt, release } = claimObjects(set, [...doubtful, ...free], isWanted);
-  return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free) };
+  const free = others.filter((machine) => {
+    const controller = controllerRefOf(machine);
+    return controller === undefined || isMissing(controller);
+  });
+  const { adopt, release } = claimObjects(set, [...doubtful, ...free], isWanted, isMissing);
+  const lost = free.filter(
+    (machine) => isUndecided(machine) && controllerRefOf(machine) !== undefined && isWanted(machine),
+  );
+  return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free), lost };
 }
 
 /** The snapshot of a set and its machines from these sources. */
@@ -91,10 +101,15 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
 }
 
 /** The snapshot of a set and its machines from the caches. */
-export const observeMachineSet = (context: Observed, set: MachineSet): MachineSetSnapshot =>
+export const observeMachineSet = (
+  context: Observed,
+  set: MachineSet,
+  lost: Pick<LostMachines, "list" | "isMissing">,
+): MachineSetSnapshot =>
   machineSetSnapshot(set, {
     controlled: context.caches.machines.store.byIndex("owner", set.metadata.uid ?? ""),
-    others: context.caches.machines.store.byIndex("unowned", ""),
+    others: [...context.caches.machines.store.byIndex("unowned", ""), ...lost.list()],
+    isMissing: lost.isMissing,
     deployment: (name) => context.caches.deployments.store.getByRef({ namespace: context.namespace, name }),
     nodesOf: (machines) => nodesOfMachines(machines, context),
     commonHolds: commonHolds(context),

@@ -15,6 +15,8 @@ export interface ClaimedMachines extends Claims<Machine> {
   readonly owned: MachineList;
   /** Those that the set released, and that still exist without a controller. Default: none. */
   readonly released?: readonly Machine[];
+  /** Those of a set that does not exist, which the set would adopt if they were not terminating: they are held, with their VMs. Default: none. */
+  readonly lost?: readonly Machine[];
 }
 
 /** The state that a reconcile of a MachineSet is based on. */
@@ -29,6 +31,8 @@ export interface MachineSetSnapshot {
   readonly controlled?: number;
   /** Whether the set is deleted without its machines. Default: not. */
   readonly orphaning?: ReturnType<OrphaningOwners["stateOf"]>;
+  /** Whether the deployment that the set names does not exist, by the API server: the set was restored from a backup, and the garbage collector deletes it. Default: not. */
+  readonly isLost?: boolean;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Problems of the spec; empty when it is valid. */
@@ -43,6 +47,8 @@ export interface MachineSetSnapshot {
   readonly ownerless?: ReadonlyMap<number, OwnerlessVms>;
   /** Whether it is known that no VM of the class is without Machine: then missing machines do not exist. Default: not. */
   readonly hasNoOwnerlessVms?: boolean;
+  /** VMs of machines of the set that do not exist; only of one that was restored from a file. Default: not known. */
+  readonly lostVms?: OwnerlessVms | undefined;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }
@@ -53,6 +59,8 @@ export interface SetMemory {
   readonly countBefore?: number | undefined;
   /** Released machines that the last reconcile saw. Default: none. */
   readonly releasedBefore?: number | undefined;
+  /** Lost machines that were recorded on the set. Default: none. */
+  readonly lostBefore?: number | undefined;
   /** Whether machines are missing that the status of the set counted when this process first saw it. Default: not. */
   readonly isUnexplained?: boolean;
   /** Machines that are missing since the API server went back to an earlier state; see `VanishedMachines`. Default 0. */

@@ -3,12 +3,13 @@ import {
   type ListedMachine,
   type Machine,
   type MachineClass,
+  machineNameIn,
   machineResource,
   providerIdKey,
 } from "@millwright/core";
 import { describeType } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { VmCensus } from "../model/vm-census.ts";
+import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import { markedStage } from "../model/phase.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { findLackingMachine } from "./find-lacking-machine.ts";
@@ -40,6 +41,10 @@ function isDeletedWithVm(machine: Machine): boolean {
   const stage = markedStage({ machine });
   return stage === "DeleteVm" || stage === "DeleteNode" || stage === "RemoveFinalizer";
 }
+
+/** Whether a set may have given a machine this name. */
+const isNameIn = (setName: string, machineName: string): boolean =>
+  machineNameIn(setName, machineName.slice(machineName.lastIndexOf("-") + 1)) === machineName;
 
 /** What the census reads. */
 export type CensusContext = Pick<ControllerContext, "caches" | "namespace" | "control"> & {
@@ -146,31 +151,36 @@ export function createVmCensus(
     return true;
   };
 
-  const ownerlessIn = ({ vms }: LastList): number =>
-    findOrphans([...vms.values()], caches.machines.store.list(namespace), namespace).length;
+  const ownerlessIn = ({ vms }: LastList): readonly ListedMachine[] =>
+    findOrphans([...vms.values()], caches.machines.store.list(namespace), namespace);
+
+  /** Counts VMs without Machine that matter, by the last list, or by a new one if so many may exist that it matters. */
+  const count = (className: string, from: number, matters: (vm: ListedMachine) => boolean): OwnerlessVms => {
+    const machineClass = listedClass(className);
+    if (machineClass === undefined) return { state: "known", count: 0 };
+    if (isIncomplete(machineClass)) return { state: "listing", forMs: AGAIN_MS };
+    const list = last.get(className);
+    const found = list === undefined ? undefined : ownerlessIn(list).filter(matters).length;
+    // An ordinary creation needs no list.
+    if (found !== undefined && found < from) return { state: "known", count: found };
+    const wait = waitFor(waiting, className, clock.monotonicMs());
+    const isFresh = list !== undefined && list.startedMs >= wait.sinceMs;
+    const leftMs = wait.sinceMs + MAX_WAIT_MS - clock.monotonicMs();
+    if (isFresh || wait.hasFailed || leftMs <= 0) return { state: "known", count: found ?? 0 };
+    lists.request(machineClass, 0);
+    return { state: "listing", forMs: leftMs };
+  };
 
   return {
-    ownerless(className, count) {
-      const machineClass = listedClass(className);
-      if (machineClass === undefined) return { state: "known", count: 0 };
-      if (isIncomplete(machineClass)) return { state: "listing", forMs: AGAIN_MS };
-      const list = last.get(className);
-      const found = list === undefined ? undefined : ownerlessIn(list);
-      // An ordinary creation needs no list.
-      if (found !== undefined && found < count) return { state: "known", count: found };
-      const wait = waitFor(waiting, className, clock.monotonicMs());
-      const isFresh = list !== undefined && list.startedMs >= wait.sinceMs;
-      const leftMs = wait.sinceMs + MAX_WAIT_MS - clock.monotonicMs();
-      if (isFresh || wait.hasFailed || leftMs <= 0) return { state: "known", count: found ?? 0 };
-      lists.request(machineClass, 0);
-      return { state: "listing", forMs: leftMs };
-    },
+    ownerless: (className, from) => count(className, from, () => true),
+    lostOf: (className, setName) => count(className, 0, ({ machineName }) => isNameIn(setName, machineName)),
     hasNoOwnerless(className) {
       const machineClass = listedClass(className);
       if (machineClass === undefined || isIncomplete(machineClass)) return false;
       const list = last.get(className);
       const { sinceMs } = waitFor(missing, className, clock.monotonicMs());
-      if (list !== undefined && list.startedMs >= sinceMs + SETTLED_MS) return list.hasKnown && ownerlessIn(list) === 0;
+      if (list !== undefined && list.startedMs >= sinceMs + SETTLED_MS)
+        return list.hasKnown && ownerlessIn(list).length === 0;
       lists.request(machineClass, SETTLED_MS);
       return false;
     },

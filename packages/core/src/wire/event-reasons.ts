@@ -44,7 +44,7 @@ export const eventReasons = {
   clockSkew: "ClockSkew",
   /** Ours, Normal, on the Namespace: the clocks agree again. */
   clockSkewEnded: "ClockSkewEnded",
-  /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, and are not replaced; the message has their number. */
+  /** Ours, Warning, on MachineSets: machines are missing since the API server went back to an earlier state, or were not restored with their set, and are not replaced; the message has their number. */
   machinesVanished: "MachinesVanished",
   /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held, or creations of machines whose VMs may exist already; the message names how many and how to approve. */
   deletionsHeld: "DeletionsHeld",

@@ -30,7 +30,7 @@ export function newControllerRef(type: ResourceType, owner: ApiObject): OwnerRef
 export interface Claims<T extends ApiObject> {
   /** Managed by the owner and wanted by it: its own. */
   readonly owned: readonly T[];
-  /** Selected, and without a controller: to be adopted with {@link adoptPatch}. */
+  /** Selected, and without a controller that exists: to be adopted with {@link adoptPatch}. */
   readonly adopt: readonly T[];
   /** Managed by the owner, but no longer wanted: to be released with {@link releasePatch}. */
   readonly release: readonly T[];
@@ -39,16 +39,19 @@ export interface Claims<T extends ApiObject> {
 /**
  * Sorts objects into own ones, ones to adopt and ones to release, by the rules of Kubernetes' controllers: an owner that is
  * being deleted adopts and releases nothing; objects that are being deleted are not adopted or released; what another
- * controller manages is left alone, wanted or not.
+ * controller manages is left alone, wanted or not. A controller that does not exist manages nothing: unlike Kubernetes, where the garbage collector deletes such objects, they are adopted, for
+ * they were restored from a backup.
  *
  * @param owner as it is now: ask the API server, not a cache, before adopting, or a deleted owner adopts orphans
  * @param wanted whether the owner's selector matches the object
+ * @param isLost whether the controller of an object does not exist. Default: it does
  * @see k8s.io/kubernetes/pkg/controller `BaseControllerRefManager.ClaimObject`
  */
 export function claimObjects<T extends ApiObject>(
   owner: ApiObject,
   candidates: Iterable<T>,
   wanted: (object: T) => boolean,
+  isLost: (controller: OwnerReference) => boolean = () => false,
 ): Claims<T> {
   const owned: T[] = [];
   const adopt: T[] = [];
@@ -58,11 +61,11 @@ export function claimObjects<T extends ApiObject>(
   for (const object of candidates) {
     const stays = object.metadata.deletionTimestamp === undefined;
     const controller = controllerRefOf(object);
-    if (controller === undefined) {
-      if (ownerStays && stays && wanted(object)) adopt.push(object);
-    } else if (uid !== undefined && controller.uid === uid) {
+    if (uid !== undefined && controller?.uid === uid) {
       if (wanted(object)) owned.push(object);
       else if (ownerStays && stays) release.push(object);
+    } else if (controller === undefined || isLost(controller)) {
+      if (ownerStays && stays && wanted(object)) adopt.push(object);
     }
   }
   return { owned, adopt, release };
@@ -78,11 +81,13 @@ export interface OwnerPatch {
 }
 
 /**
- * The merge patch by which an object gets a manager. Holds for exactly the state it was computed from (uid and resource
+ * The merge patch by which an object gets a manager, in place of one that does not exist. Holds for exactly the state it was computed from (uid and resource
  * version are preconditions), since a merge patch replaces the whole list.
  */
 export function adoptPatch(object: ApiObject, controllerRef: OwnerReference): OwnerPatch {
-  const others = (object.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== controllerRef.uid);
+  const others = (object.metadata.ownerReferences ?? []).filter(
+    ({ uid, controller }) => uid !== controllerRef.uid && controller !== true,
+  );
   return ownerPatch(object, [...others, controllerRef]);
 }
 

@@ -4,7 +4,8 @@ import { ApiError, newControllerRef, createWriter } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createControlCaches } from "../../cluster/caches.ts";
-import { aMachine, aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
+import { createLostOwners } from "../../ownership/lost-owners.ts";
+import { aMachine, aMachineDeployment, beingDeleted, ownedBy, testNamespace } from "../../testing/builders.ts";
 import { newMachineSet } from "./machine-set-shape.ts";
 import { createMachineSetCreator } from "./create-machine-set.ts";
 
@@ -19,7 +20,11 @@ function setUp() {
   const events = { record: () => {}, flush: async () => {}, close: () => {}, counts: () => ({ sent: 0, dropped: 0 }) };
   const deployments = createWriter({ api, type: machineDeploymentResource, store: caches.deployments.store });
   const sets = createWriter({ api, type: machineSetResource, store: caches.sets.store });
-  const make = createMachineSetCreator({ control: api, caches, clock, events }, deployments, sets);
+  const owners = createLostOwners({ control: api, namespace: testNamespace }, machineDeploymentResource, {
+    getByRef: () => deployment,
+    applyWrite: () => {},
+  });
+  const make = createMachineSetCreator({ control: api, caches, clock, events }, deployments, sets, owners);
   return { api, caches, deployment, make, set: newMachineSet(deployment, 3, 1, bounds) };
 }
 
@@ -86,6 +91,19 @@ describe("machine set maker", () => {
     expect(api.peek(machineDeploymentResource, { namespace: testNamespace, name: "pool" })?.["status"]).toEqual({
       collisionCount: 1,
     });
+  });
+
+  it.each([
+    ["is adopted", {}],
+    ["is terminating", beingDeleted().metadata],
+  ])("waits for a restored set of its name that %s, and keeps the hash of its machines", async (_, metadata) => {
+    const { api, caches, deployment, make, set } = setUp();
+    const former = ownedBy(aMachineDeployment({ metadata: { uid: "former" } })).metadata;
+    const restored = { ...set, metadata: { ...set.metadata, ...former, ...metadata, finalizers: ["x"] } };
+    const stored = api.seed(machineSetResource, restored);
+    await expect(make(deployment, set)).rejects.toThrow("is that of a restored machine set");
+    expect(caches.sets.store.list()).toEqual([stored]);
+    expect(api.writes().filter(({ verb }) => verb === "patch")).toEqual([]);
   });
 
   it.each<[string, string, number]>([

@@ -12,6 +12,7 @@ import {
 import { ApiError, isAlreadyExists, isNamespaceTerminating, setCondition, type Writer } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
+import type { LostOwners } from "../../ownership/lost-owners.ts";
 import { readMissingSets } from "./read-missing-sets.ts";
 
 /** Creates the set of a deployment's current template. */
@@ -26,6 +27,7 @@ export function createMachineSetCreator(
   { control, caches, clock, events }: Pick<ControllerContext, "control" | "caches" | "clock" | "events">,
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
+  owners: Pick<LostOwners, "isMissing">,
 ): CreateMachineSet {
   /** With this error the next reconcile decides by the present state. */
   const conflict = (name: string, because: string): ApiError => {
@@ -45,14 +47,17 @@ export function createMachineSetCreator(
     if (missing !== undefined) throw conflict(name, `machine set ${missing.metadata.name} was not in the cache`);
   };
 
-  /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
+  /** The name is taken: by our own set that is not in the cache yet; by one that was restored with the machines of this template, which is adopted, or waited for where it is terminating; or by another object: then the next reconcile uses another name. */
   const useOrAvoid = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
     const { namespace, name } = set.metadata;
     const live = await control.get<MachineSet>(machineSetResource, { namespace, name });
-    const isOurs = controllerOf(live)?.uid === deployment.metadata.uid && live.metadata.deletionTimestamp == null;
-    if (isOurs && isSameTemplate(set.spec.template, live.spec.template, labelKeys.machineTemplateHash)) {
+    const owner = controllerOf(live);
+    const isSame = isSameTemplate(set.spec.template, live.spec.template, labelKeys.machineTemplateHash);
+    const isOurs = owner?.uid === deployment.metadata.uid && live.metadata.deletionTimestamp == null;
+    if (isOurs && isSame) return caches.sets.store.applyWrite(live);
+    if (isSame && owner !== undefined && owners.isMissing(owner)) {
       caches.sets.store.applyWrite(live);
-      return;
+      throw conflict(deployment.metadata.name, `the name ${name} is that of a restored machine set`);
     }
     const { status } = deployment;
     await deployments.writeStatus(deployment, { ...status, collisionCount: (status?.collisionCount ?? 0) + 1 });

@@ -1,7 +1,7 @@
 import { deletionEvents, labelKeys, type OperationEvent } from "@millwright/core";
 import type { MachineAction } from "../state/decision.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
-import { isForceDeletion } from "../drain/force-drain.ts";
+import { isForceDeletion } from "../../model/force-deletion.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { hasUndrainedPods } from "./unreachable-node.ts";
 

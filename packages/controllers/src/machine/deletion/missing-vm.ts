@@ -2,7 +2,7 @@ import { deletionEvents, nodeConditionTypes } from "@millwright/core";
 import { conditionOf } from "../../model/node-condition.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isForceDeletion } from "../drain/force-drain.ts";
+import { isForceDeletion } from "../../model/force-deletion.ts";
 
 type Ended = Extract<OperationView, { readonly state: "done" | "failed" }>;
 

@@ -1,13 +1,10 @@
-import { labelKeys, type Machine, type NodeCondition, nodeConditionTypes, trueLabel, isGoTrue } from "@millwright/core";
+import { labelKeys, type Machine, type NodeCondition, nodeConditionTypes, trueLabel } from "@millwright/core";
 import { conditionOf } from "../../model/node-condition.ts";
 import type { DrainTerms } from "../../drain/drain-view.ts";
 import type { Node } from "../../model/node-objects.ts";
 
 /** Whether the label `force-drain` requests to force the drain of a machine that is not being deleted. */
 export const isForceDrain = ({ metadata }: Machine): boolean => metadata.labels?.[labelKeys.forceDrain] === trueLabel;
-
-/** Whether the label `force-deletion` requests the deletion in spite of failures. */
-export const isForceDeletion = ({ metadata }: Machine): boolean => isGoTrue(metadata.labels?.[labelKeys.forceDeletion]);
 
 /** Drains of a node that has been unusable for this long are forced, milliseconds. */
 const UNUSABLE_MS = 5 * 60_000;

@@ -1,0 +1,150 @@
+import {
+  annotationKeys,
+  finalizers,
+  labelKeys,
+  type Machine,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import { controllerRefOf } from "@millwright/kube";
+import { afterAll, describe, expect, it } from "vitest";
+import { judge } from "../model/hold.ts";
+import { createLostOwners } from "../ownership/lost-owners.ts";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  type Change,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { createTestCluster } from "../testing/cluster.ts";
+import { withVm } from "../testing/snapshots.ts";
+import { lostDeploymentGuard, lostOwnerGuard } from "./lost-owner.ts";
+
+const stop = new AbortController();
+afterAll(() => stop.abort());
+
+const former = aMachineSet({ metadata: { uid: "former" } });
+const restored = [withVm, ownedBy(former), beingDeleted()];
+const approval = annotated({ [annotationKeys.approveDeletions]: "2099-01-01T00:00:00Z" });
+
+/** The guard of a cluster with these owners, and a Machine. */
+async function setUp(change: Change<Machine> = {}, sets: readonly Change<MachineSet>[] = [], approves = false) {
+  const { api, newContext, run } = createTestCluster();
+  const deployment = api.seed(machineDeploymentResource, aMachineDeployment(approves ? approval : {}));
+  for (const each of sets) api.seed(machineSetResource, aMachineSet(ownedBy(deployment), each));
+  const machine = api.seed(machineResource, aMachine(...restored, change));
+  const context = newContext();
+  await run(context, stop.signal);
+  const guard = lostOwnerGuard(context);
+  return {
+    api,
+    machine,
+    judge: async () => {
+      const { missing } = judge([guard], machine);
+      for (const facts of missing) await facts.read();
+      return { reads: missing.length, ...judge([guard], machine) };
+    },
+  };
+}
+
+describe("the guard of Machines whose set does not exist", () => {
+  it.each<[string, Change<Machine>]>([
+    ["that is Running", inPhase("Running")],
+    ["that was just created from a file", {}],
+    ["that is Failed", inPhase("Failed")],
+  ])("holds the deletion of one %s, and asks", async (_, change) => {
+    const { judge: verdict, api } = await setUp(change);
+    expect(await verdict()).toMatchObject({
+      reads: 1,
+      hold: {
+        by: "lost-owner",
+        holds: "deletion",
+        keepsPhase: true,
+        approver: { kind: "Machine", name: "machine" },
+        event: { reason: "DeletionsHeld" },
+        message: expect.stringMatching(
+          /^Deletion held: .*MachineSet set, does not exist.*Was Machine machine restored/,
+        ),
+      },
+    });
+    expect(await verdict()).toMatchObject({ reads: 0 });
+    expect(api.calls.filter(({ verb }) => verb === "get")).toHaveLength(1);
+  });
+
+  it.each<[string, Change<Machine>]>([
+    ["is not terminating", { metadata: { deletionTimestamp: null } }],
+    ["has no owner", { metadata: { ownerReferences: null } }],
+    ["has another kind of owner", ownedBy(aMachineDeployment(named("gone")))],
+    ["has no VM", { spec: { providerID: null } }],
+    ["has no finalizer", { metadata: { finalizers: ["other"] } }],
+    ["is forced", labelled({ [labelKeys.forceDeletion]: "true" })],
+    ["approves", approval],
+    [
+      "has begun",
+      {
+        status: {
+          currentStatus: { phase: "Terminating" },
+          lastOperation: { type: "Delete", description: "Drain successful. Initiate VM deletion" },
+        },
+      },
+    ],
+  ])("holds none that %s", async (_, change) => {
+    const { judge: verdict } = await setUp(change);
+    expect((await verdict()).hold).toBeUndefined();
+  });
+
+  it("holds none whose set exists, and is not in the cache yet", async () => {
+    const { judge: verdict, api } = await setUp();
+    api.seed(machineSetResource, former);
+    expect(await verdict()).toEqual({ reads: 1, missing: [] });
+  });
+
+  it.each<[string, Change<MachineSet>, string]>([
+    ["of the same name", {}, "pool"],
+    ["that selects it", named("new"), "pool"],
+    ["without a deployment", { metadata: { ownerReferences: null } }, "set"],
+  ])("names who approves: the owner of a set %s", async (_, set, approver) => {
+    const { judge: verdict } = await setUp({}, [set]);
+    expect((await verdict()).hold?.approver?.name).toBe(approver);
+  });
+
+  it("lets one pass whose next deployment approves", async () => {
+    const { judge: verdict } = await setUp({}, [{}], true);
+    expect((await verdict()).hold).toBeUndefined();
+  });
+});
+
+it("reads the deployment of a set once, where the cache lacks it", async () => {
+  const { api, newContext, run } = createTestCluster();
+  const context = newContext();
+  await run(context, stop.signal);
+  const owners = createLostOwners(context, machineDeploymentResource, context.caches.deployments.store);
+  const guard = lostDeploymentGuard(owners);
+  const set = aMachineSet(ownedBy(aMachineDeployment()), { metadata: { finalizers: [finalizers.machine] } });
+  const read = async () => {
+    const verdict = guard.of(set);
+    if (verdict === "proceed" || !("read" in verdict)) throw new Error("nothing is missing");
+    return verdict.read();
+  };
+  expect(await read()).toBe(true);
+  expect(guard.of(set)).toBe("proceed");
+  const owner = controllerRefOf(set);
+  if (owner === undefined) throw new Error("the set has no owner");
+  expect([await owners.confirm(owner), owners.isConfirmed(owner)]).toEqual([true, true]);
+  expect(api.calls.filter(({ verb }) => verb === "get")).toHaveLength(1);
+  api.seed(machineDeploymentResource, aMachineDeployment());
+  context.caches.deployments.store.applyWrite(aMachineDeployment({ metadata: { resourceVersion: "99" } }));
+  expect([owners.isMissing(owner), owners.isConfirmed(owner), await owners.confirm(owner)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
