@@ -200,6 +200,7 @@ export {
   deletionsHeldConditionType,
   specValidConditionType,
   conflictConditionType,
+  severalNodesConditionType,
   isNodeConditionType,
   storedMachineConditionTypes,
 } from "./wire/condition-types.ts";
@@ -269,6 +270,7 @@ export {
   remediationOnHold,
   spotInterrupted,
   remediationHolds,
+  severalNodes,
   staleNode,
   unknownNodeName,
   unusableNodeName,

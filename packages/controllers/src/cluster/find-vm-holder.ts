@@ -19,10 +19,10 @@ const asNode = ({ metadata, spec }: Machine): Node => ({
   spec: { providerID: spec.providerID ?? "" },
 });
 
-/** The Machine that the node of a VM names in its label. */
+/** The Machine that a node of a VM names in its label. */
 function machineOfNode(key: string, { target }: HolderCaches): string | undefined {
-  const [node] = target?.caches.nodes.store.byIndex("providerId", key) ?? [];
-  return node?.metadata.labels?.[labelKeys.machineName];
+  const nodes = target?.caches.nodes.store.byIndex("providerId", key) ?? [];
+  return nodes.map(({ metadata }) => metadata.labels?.[labelKeys.machineName]).find((name) => name !== undefined);
 }
 
 /**

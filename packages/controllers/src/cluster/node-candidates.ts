@@ -29,15 +29,16 @@ export function createMatchNode(
 export function findNode(machine: Machine, { nodes }: Pick<TargetCaches, "nodes">, match: MatchNode): FoundNode {
   const { store } = nodes;
   const named = store.get(machine.metadata.labels?.[labelKeys.node] ?? "");
-  // Nearly always; owners look for the Nodes of thousands of machines at once.
-  if (named !== undefined && match(machine, named) === "same")
-    return { node: named, match: "same", foreignNode: undefined };
   const key = providerIdKey(machine.spec.providerID);
+  const byId = key === undefined ? [] : store.byIndex("providerId", key);
+  // Nearly always; owners look for the Nodes of thousands of machines at once.
+  if (named !== undefined && byId.every((node) => node === named) && match(machine, named) === "same")
+    return { node: named, match: "same", foreignNode: undefined, otherNodes: [] };
   return pickNode(
     machine,
     {
       named,
-      byId: key === undefined ? [] : store.byIndex("providerId", key),
+      byId,
       labelled: store.byIndex("machine", machine.metadata.name),
     },
     match,

@@ -1,7 +1,7 @@
 import { taintKeys } from "@millwright/core";
 import { type DrainTaint, toleratesTaint, unschedulableTaint } from "../model/cordon-toleration.ts";
 import type { Node, Pod } from "../model/node-objects.ts";
-import type { DrainTerms } from "./drain-view.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
 
 /** Since when which taint keeps new pods off a drained node. */
 export interface Cordon {
@@ -23,6 +23,15 @@ export function cordonOf(
   if (taint === undefined && !(cordon && spec?.unschedulable === true)) return undefined;
   const added = Date.parse(taint?.timeAdded ?? "");
   return { taint: key, since: Number.isNaN(added) ? startedAt : Math.max(added, startedAt) };
+}
+
+/** The cordon of the node that a pod is on. */
+export function cordonOfPod(
+  { node, otherNodes = [] }: Pick<DrainView, "node" | "otherNodes">,
+  { spec }: Pod,
+  terms: Pick<DrainTerms, "cordon" | "startedAt">,
+): Cordon | undefined {
+  return cordonOf(otherNodes.find(({ metadata }) => metadata.name === spec?.nodeName) ?? node, terms);
 }
 
 /** When a pod was created, wall clock in milliseconds. */

@@ -1,4 +1,4 @@
-import type { Pod } from "../model/node-objects.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
 import { type Blocker, describeBlockers, describeUnknownPods } from "./blockers.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { DrainClock, Move } from "./drain-record.ts";
@@ -40,14 +40,17 @@ interface MoveUnderWay {
   readonly progress: Exclude<MoveProgress, { readonly state: "done" }>;
 }
 
+/** The nodes that a drain empties. */
+export const nodesOf = ({ node, otherNodes = [] }: DrainView): readonly Node[] => [node, ...otherNodes];
+
 /** Only spec.unschedulable: Kubernetes adds the taint of that name itself. A node that a user cordoned is not changed. */
 const cordonPatch = (
-  { node }: DrainView,
+  view: DrainView,
   { cordon }: DrainTerms,
 ): readonly Extract<DrainAction, { readonly kind: "PatchNode" }>[] =>
-  !cordon || node.spec?.unschedulable === true
-    ? []
-    : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
+  nodesOf(view)
+    .filter(({ spec }) => cordon && spec?.unschedulable !== true)
+    .map(({ metadata }) => ({ kind: "PatchNode", name: metadata.name, patch: { spec: { unschedulable: true } } }));
 
 /** Whether the drain ends now, whatever is left. */
 export const isForceDue = ({ mode, deadline }: Pick<DrainTerms, "mode" | "deadline">, now: Date): boolean =>
@@ -64,10 +67,11 @@ function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[
 }
 
 /** Nothing is left to evict, as far as is known: waits until it is certain that no pod was bound before the cordon and is missing in the cache. */
-function confirmEmpty({ node, knownPods }: DrainView, { startedAt }: DrainTerms): DrainProgress {
-  return knownPods === "disconnected"
-    ? { ...checking, message: describeUnknownPods(new Date(startedAt)), actions: [] }
-    : { ...checking, isConfirming: true, actions: [{ kind: "ReadPods", nodeName: node.metadata.name }] };
+function confirmEmpty(view: DrainView, { startedAt }: DrainTerms): DrainProgress {
+  if (view.knownPods === "disconnected")
+    return { ...checking, message: describeUnknownPods(new Date(startedAt)), actions: [] };
+  const reads = nodesOf(view).map(({ metadata }): DrainAction => ({ kind: "ReadPods", nodeName: metadata.name }));
+  return { ...checking, isConfirming: true, actions: reads };
 }
 
 /** Whether the pod uses its volumes. */

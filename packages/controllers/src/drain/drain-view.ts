@@ -9,7 +9,9 @@ import type { VolumeLimits, VolumeView } from "./volume-moves.ts";
 /** Inputs of a drain: plain data from caches, so that controller, tests and dry run decide alike. */
 export interface DrainView {
   readonly node: Node;
-  /** Pods on the node. */
+  /** Further nodes of the same VM, which are drained with it. Default: none. */
+  readonly otherNodes?: readonly Node[];
+  /** Pods on the node, or the nodes. */
   readonly pods: readonly Pod[];
   readonly knownPods: KnownPods;
   readonly rules: readonly DrainRule[];

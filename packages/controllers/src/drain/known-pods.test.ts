@@ -34,26 +34,26 @@ describe("the pods of a draining node", () => {
 
   it("are compared with the cordon, not with later changes of the node", () => {
     const { cache, knowledge } = setUp("9");
-    knowledge.note("x/a", nodeAt("10"));
-    knowledge.note("x/a", nodeAt("12"));
+    knowledge.note("x/a", [nodeAt("10")]);
+    knowledge.note("x/a", [nodeAt("12")]);
     cache.version = "11";
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
   });
 
   it("are complete once they were listed after the cordon, whatever the versions", () => {
     const { knowledge } = setUp("abc");
-    knowledge.confirm("x/a");
+    knowledge.confirm("x/a", "node");
     expect(knowledge.of("x/a", nodeAt("10"))).toBe("unconfirmed");
-    knowledge.note("x/a", nodeAt("10"));
-    knowledge.confirm("x/a");
+    knowledge.note("x/a", [nodeAt("10")]);
+    knowledge.confirm("x/a", "node");
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
     expect(knowledge.of("x/b", nodeAt("12"))).toBe("unconfirmed");
   });
 
   it("of a node that replaced one of the same name are not those that were listed for that", () => {
     const { knowledge } = setUp("9");
-    knowledge.note("x/a", nodeAt("7"));
-    knowledge.confirm("x/a");
+    knowledge.note("x/a", [nodeAt("7")]);
+    knowledge.confirm("x/a", "node");
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
     expect(knowledge.of("x/a", nodeAt("12", true, "uid-other"))).toBe("unconfirmed");
   });
@@ -64,16 +64,28 @@ describe("the pods of a draining node", () => {
     ["is not drained any more", undefined],
   ])("are listed again when the node %s", (_, next) => {
     const { knowledge } = setUp("9");
-    knowledge.note("x/a", nodeAt("10"));
-    knowledge.confirm("x/a");
-    knowledge.note("x/a", next);
+    knowledge.note("x/a", [nodeAt("10")]);
+    knowledge.confirm("x/a", "node");
+    knowledge.note("x/a", next === undefined ? [] : [next]);
     expect(knowledge.of("x/a", next ?? nodeAt("12"))).toBe("unconfirmed");
+  });
+
+  it("of several nodes are complete where they were listed", () => {
+    const { knowledge } = setUp("9");
+    const second = aNode({
+      metadata: { name: "second", uid: "uid-second", resourceVersion: "10" },
+      spec: { unschedulable: true },
+    });
+    knowledge.note("x/a", [nodeAt("10"), second]);
+    knowledge.confirm("x/a", "second");
+    knowledge.note("x/a", [nodeAt("10"), second]);
+    expect([knowledge.of("x/a", nodeAt("10")), knowledge.of("x/a", second)]).toEqual(["unconfirmed", "complete"]);
   });
 
   it("stay complete while the cache is disconnected, once they were listed after the cordon", () => {
     const { cache, knowledge } = setUp("9");
-    knowledge.note("x/a", nodeAt("10"));
-    knowledge.confirm("x/a");
+    knowledge.note("x/a", [nodeAt("10")]);
+    knowledge.confirm("x/a", "node");
     cache.lostForMs = 60_000;
     expect(knowledge.of("x/a", nodeAt("12"))).toBe("complete");
     cache.isCurrent = false;

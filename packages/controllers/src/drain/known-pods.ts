@@ -19,6 +19,7 @@ export type PodKnowledge = ReturnType<typeof createPodKnowledge>;
 /** A cordoned node that is being drained. */
 interface Cordon {
   readonly nodeUid: string | undefined;
+  readonly nodeName: string;
   /** Of the node, when it was first seen cordoned. Its later versions would delay the comparison. */
   readonly resourceVersion: string | undefined;
   isConfirmed: boolean;
@@ -29,11 +30,10 @@ const SHORT_LOSS_MS = 10_000;
 
 /** Makes a {@link PodKnowledge} of no drain. */
 export function createPodKnowledge(pods: PodCache) {
-  const cordons = new Map<string, Cordon>();
+  const cordons = new Map<string, readonly Cordon[]>();
   return {
     of(machine: string, { metadata, spec }: Node): KnownPods {
-      const known = cordons.get(machine);
-      const cordon = known?.nodeUid === metadata.uid ? known : undefined;
+      const cordon = cordons.get(machine)?.find(({ nodeUid }) => nodeUid === metadata.uid);
       // No pod is bound after the cordon, so a list stays complete while watches end again and again.
       const isCordoned = spec?.unschedulable === true;
       if (isCordoned && cordon?.isConfirmed === true && pods.isCurrent()) return "complete";
@@ -43,18 +43,21 @@ export function createPodKnowledge(pods: PodCache) {
       const since = (cordon ?? metadata).resourceVersion;
       return (compareResourceVersions(pods.resourceVersion(), since) ?? -1) >= 0 ? "complete" : "unconfirmed";
     },
-    /** Records the node of a machine's drain; `undefined`: it is not draining. */
-    note(machine: string, node: Node | undefined): void {
-      if (node?.spec?.unschedulable !== true) cordons.delete(machine);
-      else if (cordons.get(machine)?.nodeUid !== node.metadata.uid || !cordons.has(machine)) {
-        const { uid, resourceVersion } = node.metadata;
-        cordons.set(machine, { nodeUid: uid, resourceVersion, isConfirmed: false });
-      }
+    /** Records the nodes of a machine's drain; none: it is not draining. */
+    note(machine: string, nodes: readonly Node[]): void {
+      const before = cordons.get(machine) ?? [];
+      const cordoned = nodes
+        .filter(({ spec }) => spec?.unschedulable === true)
+        .map(({ metadata: { uid, name, resourceVersion } }) => {
+          const known = before.find(({ nodeUid }) => nodeUid === uid);
+          return known ?? { nodeUid: uid, nodeName: name, resourceVersion, isConfirmed: false };
+        });
+      if (cordoned.length === 0) cordons.delete(machine);
+      else cordons.set(machine, cordoned);
     },
-    /** A list of the node's pods that was requested after the cordon is in the cache. */
-    confirm(machine: string): void {
-      const cordon = cordons.get(machine);
-      if (cordon !== undefined) cordon.isConfirmed = true;
+    /** A list of a node's pods that was requested after its cordon is in the cache. */
+    confirm(machine: string, nodeName: string): void {
+      for (const cordon of cordons.get(machine) ?? []) if (cordon.nodeName === nodeName) cordon.isConfirmed = true;
     },
   };
 }

@@ -38,6 +38,12 @@ const isUnplaced = ({ spec, status }: Pod): boolean =>
     ({ type, status: value, reason }) => type === "PodScheduled" && value === "False" && reason === "Unschedulable",
   ) === true;
 
+/** How far the pods of all nodes may be trusted. */
+function leastKnown(nodes: readonly Node[], knownPods: DrainSources["knownPods"]): KnownPods {
+  const known = nodes.map((node) => knownPods?.(node) ?? "complete");
+  return known.find((each) => each === "disconnected") ?? known.find((each) => each === "unconfirmed") ?? "complete";
+}
+
 /**
  * Reads the inputs of the drain of a node.
  *
@@ -48,9 +54,11 @@ export function observeDrain(
   machine: Machine | undefined,
   rules: readonly DrainRule[],
   sources: DrainSources,
+  otherNodes: readonly Node[] = [],
 ): DrainView {
-  const nodeName = node.metadata.name;
-  const pods = sources.podsOn(nodeName);
+  const nodes = [node, ...otherNodes];
+  const names = new Set(nodes.map(({ metadata }) => metadata.name));
+  const pods = nodes.flatMap(({ metadata }) => sources.podsOn(metadata.name));
   const record = machine === undefined ? { moves: [] } : readDrainRecord(machine.metadata);
   const namespaces = new Set(pods.map(({ metadata }) => metadata.namespace ?? ""));
   const volumes = new Map(pods.map((pod) => [pod.metadata.uid ?? "", volumesOf(pod, sources)]));
@@ -59,23 +67,24 @@ export function observeDrain(
     return view === undefined ? [] : [[uid, view]];
   });
 
-  const { isAttachedHere, isAttachedElsewhere } = createAttachments(node, sources.attachmentsOf);
+  const { isAttachedHere, isAttachedElsewhere } = createAttachments(nodes, sources.attachmentsOf);
   const known: readonly TrackedVolume[] = [...volumes.values(), ...record.moves.map((move) => move.volumes)].flat();
-  const names = [...new Set([...volumes.values()].flat().map(({ name }) => name))].toSorted();
-  const answers = names.map((name) => ({
+  const volumeNames = [...new Set([...volumes.values()].flat().map(({ name }) => name))].toSorted();
+  const answers = volumeNames.map((name) => ({
     name,
     until: sources.volumeIdUntil === undefined ? 0 : sources.volumeIdUntil(name),
   }));
   const takers = [...new Set(known.map(({ claim }) => claim))].map((claim) => ({
     claim,
-    pods: sources.podsWithClaim(claim).filter((pod) => pod.spec?.nodeName !== nodeName && !isOver(pod)),
+    pods: sources.podsWithClaim(claim).filter((pod) => !names.has(pod.spec?.nodeName ?? "") && !isOver(pod)),
   }));
   const wanted = takers.filter(({ pods: those }) => !those.every(isUnplaced));
   const unplaced = takers.filter(({ pods: those }) => those.length > 0 && those.every(isUnplaced));
   return {
     node,
+    ...(otherNodes.length === 0 ? {} : { otherNodes }),
     pods,
-    knownPods: sources.knownPods?.(node) ?? "complete",
+    knownPods: leastKnown(nodes, sources.knownPods),
     rules,
     budgets: [...namespaces].flatMap((namespace) => sources.budgetsIn(namespace)),
     volumes,

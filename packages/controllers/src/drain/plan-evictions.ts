@@ -1,7 +1,7 @@
 import type { Pod } from "../model/node-objects.ts";
 import { controllerRefOf, type EvictionRejection } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
-import { cordonOf, createdAt, isCreatedAfter } from "./cordon.ts";
+import { cordonOfPod, createdAt, isCreatedAfter } from "./cordon.ts";
 import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
@@ -40,8 +40,8 @@ const rejectionBlocker = (pod: string, { message, isBudget }: EvictionRejection)
 type Verdict = { readonly action: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
 
 /** Until when a pod that was created on the cordoned node is left alone, wall clock in milliseconds; 0 for all others. */
-const pauseOf = (pod: Pod, { node }: DrainView, terms: DrainTerms): number =>
-  isCreatedAfter(pod, cordonOf(node, terms)) ? createdAt(pod) + RETURN_PAUSE_MS : 0;
+const pauseOf = (pod: Pod, view: DrainView, terms: DrainTerms): number =>
+  isCreatedAfter(pod, cordonOfPod(view, pod, terms)) ? createdAt(pod) + RETURN_PAUSE_MS : 0;
 
 function verdictOn(
   { pod, uid, key }: StayingPod,

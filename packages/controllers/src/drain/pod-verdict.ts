@@ -1,7 +1,7 @@
 import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
-import { type Cordon, isReturned, cordonOf } from "./cordon.ts";
+import { type Cordon, cordonOfPod, isReturned } from "./cordon.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 
 /** Why a drain skips a pod. */
@@ -84,17 +84,17 @@ export interface StayingPod {
 
 /** The pods that must still leave a node, by name. */
 export function stayingPods(
-  { node, pods, rules, evictions }: Pick<DrainView, "node" | "pods" | "rules" | "evictions">,
+  view: Pick<DrainView, "node" | "otherNodes" | "pods" | "rules" | "evictions">,
   terms: Pick<DrainTerms, "cordon" | "startedAt">,
   now: Date,
 ): readonly StayingPod[] {
-  const cordon = cordonOf(node, terms);
+  const { pods, rules, evictions } = view;
   return pods
     .flatMap((pod) => {
       const { uid = "", namespace = "", name } = pod.metadata;
       // A pod that was evicted before the cordon was known gets its grace period.
       const isEvicted = (evictions.get(uid)?.state ?? "rejected") !== "rejected";
-      const verdict = judgePod(pod, rules, isEvicted ? undefined : cordon, now);
+      const verdict = judgePod(pod, rules, isEvicted ? undefined : cordonOfPod(view, pod, terms), now);
       return verdict.behaviour === "skip" ? [] : [{ pod, uid, key: `${namespace}/${name}`, verdict }];
     })
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));

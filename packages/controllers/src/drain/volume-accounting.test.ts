@@ -77,7 +77,7 @@ describe("createAttachments", () => {
   const look = (attached: readonly string[], ...attachments: readonly VolumeAttachment[]) => {
     const node = aNode({ status: { volumesAttached: attached.map((name) => ({ name })) } });
     const of = (name: string) => attachments.filter(({ spec }) => spec?.source?.persistentVolumeName === name);
-    const { isAttachedHere, isAttachedElsewhere } = createAttachments(node, of);
+    const { isAttachedHere, isAttachedElsewhere } = createAttachments([node], of);
     return { here: isAttachedHere(volume), elsewhere: isAttachedElsewhere(volume) };
   };
 
@@ -92,7 +92,7 @@ describe("createAttachments", () => {
   it("keeps an id with slashes, carets and pattern characters whole", () => {
     const handle = "projects/p/zones/z/disks/pv^(1";
     const node = aNode({ status: { volumesAttached: [{ name: `kubernetes.io/csi/pd.csi^${handle}` }] } });
-    expect(createAttachments(node, () => []).isAttachedHere({ ...volume, volumeId: handle })).toBe(true);
+    expect(createAttachments([node], () => []).isAttachedHere({ ...volume, volumeId: handle })).toBe(true);
   });
 
   it("sees an attachment that is being created or deleted", () => {
@@ -109,6 +109,6 @@ describe("createAttachments", () => {
   it("uses the attachment when the id is unknown", () => {
     const node = aNode({ status: { volumesAttached: [{ name: "" }] } });
     const unknown = { name: "pv-db", claim: "default/data-db" };
-    expect(createAttachments(node, () => []).isAttachedHere(unknown)).toBe(false);
+    expect(createAttachments([node], () => []).isAttachedHere(unknown)).toBe(false);
   });
 });

@@ -49,23 +49,24 @@ export interface Attachments {
 }
 
 /**
- * Reads where volumes are attached, level-based: from VolumeAttachments and the node's status. Ids are compared for equality: as a substring `vol-1` would match
+ * Reads whether volumes are attached to these nodes, level-based: from VolumeAttachments and the status of the nodes. Ids are compared for equality: as a substring `vol-1` would match
  * `vol-12`.
  *
  * @param attachmentsOf VolumeAttachments of a PersistentVolume, on any node
  */
 export function createAttachments(
-  node: Node,
+  nodes: readonly Node[],
   attachmentsOf: (volumeName: string) => readonly VolumeAttachment[],
 ): Attachments {
-  const reported = new Set((node.status?.volumesAttached ?? []).map(({ name }) => idOfAttached(name)));
+  const names = new Set<string | undefined>(nodes.map(({ metadata }) => metadata.name));
+  const reported = new Set(
+    nodes.flatMap(({ status }) => status?.volumesAttached ?? []).map(({ name }) => idOfAttached(name)),
+  );
   return {
     isAttachedHere: ({ name, volumeId }) =>
-      attachmentsOf(name).some(({ spec }) => spec?.nodeName === node.metadata.name) ||
+      attachmentsOf(name).some(({ spec }) => names.has(spec?.nodeName)) ||
       (volumeId !== undefined && reported.has(volumeId)),
     isAttachedElsewhere: ({ name }) =>
-      attachmentsOf(name).some(
-        ({ spec, status }) => spec?.nodeName !== node.metadata.name && status?.attached === true,
-      ),
+      attachmentsOf(name).some(({ spec, status }) => !names.has(spec?.nodeName) && status?.attached === true),
   };
 }

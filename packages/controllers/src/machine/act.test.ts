@@ -52,7 +52,7 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
       ? undefined
       : createEvictionQueue({ api: target.api, clock, random: context.random, perSecond: 1_000 });
   const volumeIds = createVolumeIds(clock);
-  const podKnowledge = { confirm: vi.fn<(machine: string) => void>() };
+  const podKnowledge = { confirm: vi.fn<(machine: string, nodeName: string) => void>() };
   const nodeReads = { record: vi.fn<(uid: string, nodeName: string) => void>() };
   const log = vi.fn<(level: string, message: string) => void>();
   const executor = createMachineExecutor(
@@ -254,7 +254,7 @@ describe("a read of the pods of a node", () => {
     expect(cached()).toEqual(["web"]);
     await act({ kind: "ReadPods", nodeName: "node" });
     expect(cached()).toEqual(["web", "on-node"]);
-    expect(podKnowledge.confirm.mock.calls).toEqual([[`${testNamespace}/machine`]]);
+    expect(podKnowledge.confirm.mock.calls).toEqual([[`${testNamespace}/machine`, "node"]]);
     expect(enqueue).toHaveBeenCalledOnce();
   });
 

@@ -197,7 +197,7 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
           return machines.patch(ref, drainRecordPatch(action.record));
         case "ReadPods":
           await readPodsOf(action.nodeName, onTarget());
-          podKnowledge?.confirm(`${context.namespace}/${machine.metadata.name}`);
+          podKnowledge?.confirm(`${context.namespace}/${machine.metadata.name}`, action.nodeName);
           return enqueue(machine);
         case "LookUpVolumeIds":
           return lookUpVolumeIds(machine, resolved, action.volumes);

@@ -11,6 +11,7 @@ import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { hasConflict, withoutConflict } from "./holds/conflict.ts";
 import { decideHeld } from "./holds/decide-held.ts";
 import { decideHealth } from "./health/decide-health.ts";
+import { releaseOtherNodes } from "./health/several-nodes.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./state/run-steps.ts";
@@ -51,7 +52,13 @@ function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {
   // The VM of a Failed machine that is not replaced, such as one without a set, can still become usable.
   const isUninitialized = snapshot.hasTarget && isInitializationDue(snapshot.machine, snapshot.operation);
   if (isUninitialized) return runSteps(snapshot, now, [decideHealth, decideFailedInitialization, decidePreservation]);
-  const decision = runSteps(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
+  const decision = runSteps(snapshot, now, [
+    decideHealth,
+    releaseOtherNodes,
+    decideNodeSync,
+    decideInPlace,
+    decidePreservation,
+  ]);
   return withTokenRemoval(snapshot, withJoinedNode(snapshot, decision));
 }
 

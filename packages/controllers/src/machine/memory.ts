@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
+import { nodesOf } from "../drain/decide-drain.ts";
 import { createEvictionQueue } from "@millwright/kube";
 import { createPodKnowledge } from "../drain/known-pods.ts";
 import { createObservedDrains } from "../drain/observed-drains.ts";
@@ -54,7 +55,7 @@ export function createMachineMemory(
     /** Records what is known of the drain of a machine, by its key; `undefined`: there is no machine. */
     noteDrain(key: string, snapshot: MachineSnapshot | undefined): void {
       interests.note(key, snapshot?.drain);
-      podKnowledge?.note(key, snapshot?.drain?.node);
+      podKnowledge?.note(key, snapshot?.drain === undefined ? [] : nodesOf(snapshot.drain));
       observedDrains.note(key, isDrainCarriedOut(snapshot));
     },
     /** Acknowledges the outcome of a driver call that was stored. */

@@ -16,6 +16,8 @@ export interface ObservedNode {
   readonly link: NodeLink;
   /** Whether another machine has precedence for the node: it is neither drained nor deleted. */
   readonly isDisputed: boolean;
+  /** Further nodes of the VM, that are the machine's to change, too. */
+  readonly otherNodes: readonly Node[];
 }
 
 /** Where the node is looked for. */
@@ -50,35 +52,43 @@ function sameNameNodeOf(
   return { node, match: match(withVm, node), clockAheadMs: clockAheadOf(context) };
 }
 
-/** The Node of a terminating machine, or the one that it names, when it was not read just now. */
+/** The first of the Nodes of a terminating machine, or the one that it names, that was not read just now. */
 function unreadNodeOf(
   { metadata }: Machine,
-  node: Node | undefined,
+  { node, otherNodes }: Pick<ObservedNode, "node" | "otherNodes">,
   reads: Pick<NodeReads, "isRecent">,
 ): string | undefined {
-  const name = node?.metadata.name ?? metadata.labels?.[labelKeys.node] ?? "";
-  return name === "" || reads.isRecent(metadata.uid ?? "", name) ? undefined : name;
+  const first = node?.metadata.name ?? metadata.labels?.[labelKeys.node] ?? "";
+  const names = [first, ...otherNodes.map((other) => other.metadata.name)];
+  return names.find((name) => name !== "" && !reads.isRecent(metadata.uid ?? "", name));
 }
 
-const noNode: FoundNode = { node: undefined, match: "unknown", foreignNode: undefined };
+const noNode: FoundNode = { node: undefined, match: "unknown", foreignNode: undefined, otherNodes: [] };
 
 /** What is found by names and ids, and which other machines claim it. */
-type Claimed = Pick<ObservedNode, "node" | "isDisputed"> &
+type Claimed = Pick<ObservedNode, "node" | "isDisputed" | "otherNodes"> &
   Pick<NodeLink, "match" | "competingMachines" | "foreignNode">;
 
-const withoutNode = { node: undefined, match: "unknown", competingMachines: [], isDisputed: false } as const;
+const withoutNode = {
+  node: undefined,
+  match: "unknown",
+  competingMachines: [],
+  isDisputed: false,
+  otherNodes: [],
+} as const;
 
 function claimNode(machine: Machine, { context, match, isVmOfOther }: NodeSources): Claimed {
   const { caches, namespace, target } = context;
   const found = target === undefined ? noNode : findNode(machine, target.caches, match);
   if (found.node === undefined || isVmOfOther) return { ...withoutNode, foreignNode: found.foreignNode };
-  const claims = {
+  const claimsTo = (node: Node) => ({
     nodeMatch: found.match,
     match,
-    claimants: machinesMatching(found.node, caches),
+    claimants: machinesMatching(node, caches),
     machineNamed: (name: string) => caches.machines.store.getByRef({ namespace, name }),
     clockAheadMs: clockAheadOf(context),
-  };
+  });
+  const claims = claimsTo(found.node);
   const other = otherMachineOf(found.node, machine, claims);
   const competing = competingMachines(found.node, machine, claims.claimants, match);
   const isDisputed = other !== undefined || (found.match !== "same" && competing.length > 0);
@@ -86,19 +96,25 @@ function claimNode(machine: Machine, { context, match, isVmOfOther }: NodeSource
   if (isDeleting(machine) && (isDisputed || belongsToOther(found.node, machine, claims)))
     return { ...withoutNode, foreignNode: found.node };
   const rivals = other === undefined || competing.includes(other) ? competing : [...competing, other].toSorted();
-  return { ...found, competingMachines: rivals, isDisputed };
+  const otherNodes = found.otherNodes.filter((node) => {
+    const { claimants } = claimsTo(node);
+    return competingMachines(node, machine, claimants, match).length === 0;
+  });
+  return { ...found, otherNodes, competingMachines: rivals, isDisputed };
 }
 
 /** Finds the node of a machine in the caches. */
 export function observeNode(machine: Machine, sources: NodeSources): ObservedNode {
-  const { node, isDisputed, ...claimed } = claimNode(machine, sources);
+  const { node, isDisputed, otherNodes, ...claimed } = claimNode(machine, sources);
+  const { nodeReads } = sources;
   return {
     node,
     isDisputed,
+    otherNodes,
     link: {
       ...claimed,
       clockAheadMs: clockAheadOf(sources.context),
-      unreadNode: isDeleting(machine) ? unreadNodeOf(machine, node, sources.nodeReads) : undefined,
+      unreadNode: isDeleting(machine) ? unreadNodeOf(machine, { node, otherNodes }, nodeReads) : undefined,
       sameNameNode: sameNameNodeOf(machine, sources),
     },
   };

@@ -333,6 +333,59 @@ describe("what is read", () => {
     expect(snapshot.pods.map(({ metadata }) => metadata.name)).toEqual(["pod-of-node"]);
   });
 
+  describe("of a VM with two nodes", () => {
+    const providerID = "mock:///vm-1";
+    const machine = aMachine(withVm, { spec: { providerID } });
+    const leaving = aMachine(withVm, { spec: { providerID } }, beingDeleted());
+    const nodeOf = (name: string, ready: string, createdAt: string) => ({
+      ...aNode({
+        metadata: { name, uid: `uid-${name}`, labels: {}, creationTimestamp: createdAt },
+        status: { conditions: [{ type: "Ready", status: ready }] },
+      }),
+      spec: { providerID },
+    });
+    const old = (ready: string) => nodeOf("node", ready, "2026-01-01T00:00:00Z");
+    const young = nodeOf("other", "True", "2026-01-02T00:00:00Z");
+    const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[] = []) =>
+      objects.map(({ metadata }) => metadata.name);
+
+    it("is the one that counts, and the other one", async () => {
+      const { snapshot } = await observe(machine, [old("Unknown"), young]);
+      expect([snapshot.node?.metadata.name, snapshot.otherNodes?.map(({ node }) => node.metadata.name)]).toEqual([
+        "other",
+        ["node"],
+      ]);
+      expect(snapshot.otherNodes?.[0]?.pods).toEqual([]);
+      expect(snapshot.link.unreadNode).toBeUndefined();
+    });
+
+    it("is what uses each of them, and the pods of both for the drain of two that are ready", async () => {
+      const { snapshot } = await observe(leaving, [old("True"), young]);
+      expect([namesOf(snapshot.pods), namesOf(snapshot.otherNodes?.[0]?.pods)]).toEqual([
+        ["pod-of-other"],
+        ["pod-of-node"],
+      ]);
+      expect(namesOf(snapshot.otherNodes?.[0]?.attachments)).toEqual(["va-of-node"]);
+      expect([namesOf(snapshot.drain?.pods), namesOf(snapshot.drain?.otherNodes)]).toEqual([
+        ["pod-of-other", "pod-of-node"],
+        ["node"],
+      ]);
+      expect([snapshot.drain?.knownPods, snapshot.link.unreadNode]).toEqual(["unconfirmed", "other"]);
+    });
+
+    it("is not the pods of one that is not ready for the drain", async () => {
+      const { snapshot } = await observe(leaving, [old("Unknown"), young]);
+      expect([namesOf(snapshot.drain?.pods), snapshot.drain?.otherNodes]).toEqual([["pod-of-other"], undefined]);
+    });
+
+    it("is not a node that belongs to another Machine", async () => {
+      const rival = aMachine(withVm, { metadata: { name: "a", uid: "uid-a" }, spec: { providerID: "mock:///vm-2" } });
+      const matchVm: MatchVm = () => "same";
+      const { snapshot } = await observe(machine, [old("Unknown"), young], { others: [rival], matchVm });
+      expect(snapshot.otherNodes).toEqual([]);
+    });
+  });
+
   it("is nothing of nodes without a target cluster", async () => {
     const { snapshot } = await observe(aMachine(withVm, beingDeleted()), [aNode()], { hasTarget: false });
     expect(snapshot).toMatchObject({ hasTarget: false, drain: undefined, pods: [], attachments: [] });

@@ -9,6 +9,7 @@ import type { MachineDriver } from "../model/driver-port.ts";
 import { type Guard, judge, type MissingFacts } from "../model/hold.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import type { OperationView } from "../model/operation.ts";
+import { isReadyNode } from "../model/node-condition.ts";
 import { isDeleting } from "../model/phase.ts";
 import { claimedVm, type VmHolder, type VmOwners } from "../model/vm-holder.ts";
 import type { RemediationWatch } from "../remediation/remediation-watch.ts";
@@ -85,11 +86,18 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
   const holder = vmHolderOf(machine, operation, sources);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
   const isVmOfOther = holder !== undefined;
-  const { node, link, isDisputed } = observeNode(machine, { context, match, nodeReads, operation, isVmOfOther });
+  const { node, otherNodes, link, isDisputed } = observeNode(machine, {
+    context,
+    match,
+    nodeReads,
+    operation,
+    isVmOfOther,
+  });
   const isVmMissing = missingVms?.has(machine) ?? false;
   // Pods may be left of a node that is absent.
   const nodeName = node?.metadata.name ?? (isVmOfOther ? undefined : absentNodeOf({ machine, node, link }));
-  const drained = !isDisputed && isDraining(machine, node) ? node : undefined;
+  // No kubelet ends the pods of another node that is not ready.
+  const drained = !isDisputed && isDraining(machine, node) ? [node, ...otherNodes.filter(isReadyNode)] : [];
   const shapeProblems = shapeProblemsOf(machine);
   const { hold, missing } = judge(sources.guards, machine);
   const snapshot: MachineSnapshot = {
@@ -101,6 +109,10 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
+    otherNodes: otherNodes.map((other) => ({
+      node: other,
+      ...usesOf(isDeleting(machine) ? other.metadata.name : undefined, target),
+    })),
     link,
     ...sources.remediations.read(machine, node, isVmMissing),
     holder,

@@ -1,4 +1,4 @@
-import type { NodeCondition } from "@millwright/core";
+import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 import { apiTime, findCondition } from "@millwright/kube";
 
@@ -25,6 +25,9 @@ export interface NodeConditionState {
 /** The condition of that type on a node, if any. */
 export const conditionOf = (node: Node | undefined, type: string): NodeCondition | undefined =>
   findCondition(node?.status?.conditions, type);
+
+/** Whether the kubelet of a node reports it as ready. */
+export const isReadyNode = (node: Node): boolean => conditionOf(node, nodeConditionTypes.ready)?.status === "True";
 
 /**
  * Sets a condition of a node; no action when it is up to date. The transition time is kept while status and reason are: deadlines

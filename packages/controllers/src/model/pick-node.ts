@@ -7,6 +7,7 @@ import {
   type VmIdentity,
 } from "@millwright/core";
 import { isWithoutRequest } from "./creation-intent.ts";
+import { isReadyNode } from "./node-condition.ts";
 import { hasId } from "./provisioning.ts";
 import type { Node } from "./node-objects.ts";
 
@@ -64,6 +65,25 @@ export interface FoundNode {
   readonly match: Exclude<NodeMatch, "different">;
   /** The Node that the Machine names, when it is not the Machine's. */
   readonly foreignNode: Node | undefined;
+  /** Further Nodes that are proven to be the VM's; usually none. */
+  readonly otherNodes: readonly Node[];
+}
+
+/** Whether the cloud names the VMs of two Nodes alike, and the second one names no other Machine. */
+function isOfSameVm(first: Node, { metadata, spec }: Node, machine: Machine): boolean {
+  const owner = metadata.labels?.[labelKeys.machineName] ?? "";
+  const isSame = spec?.providerID?.toLowerCase() === first.spec?.providerID?.toLowerCase();
+  return isSame && (owner === "" || owner === machine.metadata.name);
+}
+
+/**
+ * Of several Nodes of one VM, which its kubelet registers when its host name changes, the ready and younger one counts. While none is ready, the first one does, which the Machine names: so a kubelet that is not ready for
+ * a moment moves nothing.
+ */
+function nodeThatCounts(first: Node, nodes: readonly Node[]): Node {
+  const createdAt = ({ metadata }: Node): string => metadata.creationTimestamp ?? "";
+  const [ready, ...others] = nodes.filter(isReadyNode);
+  return others.reduce((best, node) => (createdAt(node) > createdAt(best) ? node : best), ready ?? first);
 }
 
 /** Picks the Node of a Machine: one whose ids prove it, else the one that the Machine names, else one that names the Machine. A Node of another VM is never picked. */
@@ -71,10 +91,15 @@ export function pickNode(machine: Machine, { named, byId, labelled }: NodeCandid
   const byName = named === undefined ? labelled : [named, ...labelled];
   const matched = [...byName, ...byId].map((node) => ({ node, match: linkOf(machine, node, match) }));
   const foreignNode = named !== undefined && matched[0]?.match === "different" ? named : undefined;
-  const proved = matched.find((each) => each.match === "same");
-  if (proved !== undefined) return { node: proved.node, match: "same", foreignNode };
+  const proved = [...new Set(matched.filter((each) => each.match === "same").map(({ node }) => node))];
+  const [first] = proved;
+  if (first !== undefined) {
+    const ofVm = proved.filter((each) => each === first || isOfSameVm(first, each, machine));
+    const node = nodeThatCounts(first, ofVm);
+    return { node, match: "same", foreignNode, otherNodes: ofVm.filter((each) => each !== node) };
+  }
   const unproved = matched.slice(0, byName.length).find((each) => each.match === "unknown");
-  return { node: unproved?.node, match: "unknown", foreignNode };
+  return { node: unproved?.node, match: "unknown", foreignNode, otherNodes: [] };
 }
 
 /** A node, and whether it is that of the VM in question. */

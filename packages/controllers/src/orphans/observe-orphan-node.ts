@@ -107,7 +107,7 @@ function leavingSnapshot(
     history: noHistory,
     remediation: noRemediationHold,
     wantsToken: false,
-    ...observeNodeDrain(machine, node, resolved.view, context, memory.drains),
+    ...observeNodeDrain(machine, [node], resolved.view, context, memory.drains),
     pods: pods.store.byIndex("node", name),
     attachments: attachments.store.byIndex("node", name),
     reported: memory.reported.of(uid),

@@ -119,6 +119,11 @@ export const machineConditionTypes = {
 export const conflictConditionType = "Conflict";
 
 /**
+ * Ours, in `Machine.status.conditions` among the copies of the Node's: True while several Nodes are proven to be the VM's, absent otherwise. The message names them. Read by people and by `kubectl wait`.
+ */
+export const severalNodesConditionType = "SeveralNodes";
+
+/**
  * Conditions of a Machine that are stored in `Machine.status.conditions` behind the copies of the Node's, for people, `kubectl wait` and other controllers. None has the name of a
  * condition of Nodes, since MCM judges a machine by these: so `Ready` there is the kubelet's, and that of the machine is `MachineReady`.
  */
@@ -134,6 +139,8 @@ export const storedMachineConditionTypes = {
   deleting: machineConditionTypes.deleting,
   /** Only while it is True. */
   conflict: conflictConditionType,
+  /** Only while it is True. */
+  severalNodes: severalNodesConditionType,
 } as const;
 
 const ownTypes: ReadonlySet<string> = new Set(Object.values(storedMachineConditionTypes));

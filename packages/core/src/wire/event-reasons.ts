@@ -168,4 +168,6 @@ export const machineEventReasons = {
   taintRemoved: "TaintRemoved",
   /** Warning: the node of this machine belongs to another machine; the message names it. */
   nodeClaimedTwice: "NodeClaimedTwice",
+  /** Warning: several Nodes are proven to be the VM's, as after a change of its host name; the message names them, and the one that counts. */
+  severalNodes: "SeveralNodes",
 } as const;

@@ -93,6 +93,16 @@ export function nodeOfAnotherVm(name: string, providerId: string, nodeName: stri
   return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;
 }
 
+/** Maximum number of further nodes in a message. */
+const NAMED_NODES = 3;
+
+/** Several nodes are proven to be the VM's. `counts`: the one that the machine follows. */
+export function severalNodes(providerId: string, counts: string, others: readonly string[]): string {
+  const more = others.length > NAMED_NODES ? ` and ${others.length - NAMED_NODES} more` : "";
+  const rest = `${others.length === 1 ? "Node" : "Nodes"} ${others.slice(0, NAMED_NODES).join(", ")}${more} ${others.length === 1 ? "does" : "do"} not`;
+  return `VM ${providerId} has ${others.length + 1} Nodes: Node ${counts} counts, ${rest}. A kubelet registers another Node when its host name changes. Delete what is out of use`;
+}
+
 /** Unknown because neither the list of VMs nor the driver finds the VM, although its node may still be there. */
 export function vmMissing(name: string, providerId: string | undefined): string {
   return `VM ${String(providerId)} of machine ${name} does not exist`;
@@ -238,8 +248,8 @@ export const deletionEvents = {
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmNotFoundOfReadyNode: (vm: string, nodeName: string) =>
     `VM ${vm} was not found, but its Node ${nodeName} is Ready: the MachineClass or its credentials may name another place. If there is no VM, delete the Node`,
-  vmNotFoundOfUnreadyNode: (vm: string, nodeName: string) =>
-    `VM ${vm} was not found, and its Node ${nodeName} is not ready`,
+  vmNotFoundOfUnreadyNode: (vm: string | undefined, nodeName: string) =>
+    `VM ${String(vm)} was not found, and its Node ${nodeName} is not ready`,
   vmNotFoundByFallback: (vm: string, className: string, fallback: string) =>
     `VM ${vm} was not found with MachineClass ${fallback}, which is used as MachineClass ${className} does not exist and may name another place. Restore ${className}`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,

@@ -4,6 +4,7 @@ import {
   machineConditionTypes as types,
   phaseOf,
   conflictConditionType,
+  severalNodesConditionType,
 } from "@millwright/core";
 import { isProvisioningVm } from "../../model/provisioning.ts";
 import { isPast } from "./deleting.ts";
@@ -37,10 +38,18 @@ export const infrastructureReady: ConditionOf = (facts) => {
   return not(reasons.notProvisioned, creationText(machine));
 };
 
-/** That the VM belongs to another Machine, as the status has it; absent otherwise. */
-export const conflict: ConditionOf = ({ machine }) => {
-  const stored = findCondition(machine.status?.conditions, conflictConditionType);
-  if (stored === undefined) return undefined;
-  const { reason = "", message = "", lastTransitionTime } = stored;
-  return newCondition(conflictConditionType, "True", reason, message, lastTransitionTime ?? undefined);
-};
+/** A condition as the status has it; absent otherwise. */
+const asStored =
+  (type: string): ConditionOf =>
+  ({ machine }) => {
+    const stored = findCondition(machine.status?.conditions, type);
+    if (stored === undefined) return undefined;
+    const { reason = "", message = "", lastTransitionTime } = stored;
+    return newCondition(type, "True", reason, message, lastTransitionTime ?? undefined);
+  };
+
+/** That the VM belongs to another Machine. */
+export const conflict = asStored(conflictConditionType);
+
+/** That several nodes are those of the VM. */
+export const severalNodes = asStored(severalNodesConditionType);

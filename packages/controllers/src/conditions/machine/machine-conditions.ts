@@ -2,7 +2,7 @@ import { clusterApiReasons as reasons, machineConditionTypes as types } from "@m
 import type { DerivedCondition } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
-import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
+import { conflict, infrastructureReady, severalNodes } from "./infrastructure-ready.ts";
 import { deleting, drained, slowDeletionMs, slowDrainMs, volumesDetached } from "./deleting.ts";
 import { type ConditionOf, type MachineFacts, phaseSince, newCondition, timeOf } from "./facts.ts";
 import { nodeHealthy, nodeReady } from "./node-conditions.ts";
@@ -19,6 +19,7 @@ const all: readonly ConditionOf[] = [
   ready,
   upToDate,
   conflict,
+  severalNodes,
   infrastructureReady,
   nodeHealthy,
   nodeReady,

@@ -15,7 +15,7 @@ import {
 } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
-import { conflict, infrastructureReady } from "./infrastructure-ready.ts";
+import { conflict, infrastructureReady, severalNodes } from "./infrastructure-ready.ts";
 import { deleting } from "./deleting.ts";
 import { type MachineFacts, newCondition } from "./facts.ts";
 import { nodeHealthy } from "./node-conditions.ts";
@@ -26,7 +26,7 @@ import { upToDate } from "./updating.ts";
 export interface StoredConditionFacts extends MachineFacts {
   /** Whether the driver must still complete what needs an existing VM. */
   readonly isInitializationDue: boolean;
-  /** Whether Cluster API's conditions are enabled; otherwise stored ones are removed, except Conflict, which is ours. */
+  /** Whether Cluster API's conditions are enabled; otherwise stored ones are removed, except Conflict and SeveralNodes, which are ours. */
   readonly areEnabled: boolean;
 }
 
@@ -72,8 +72,8 @@ function machineReady(facts: StoredConditionFacts, parts: readonly DerivedCondit
 }
 
 function conditionsOf(facts: StoredConditionFacts, now: Date): readonly DerivedCondition[] {
-  const shared = conflict(facts, now);
-  if (!facts.areEnabled) return shared === undefined ? [] : [shared];
+  const own = [conflict(facts, now), severalNodes(facts, now)].filter((part) => part !== undefined);
+  if (!facts.areEnabled) return own;
   const infrastructure = infrastructureReady(facts, now);
   const going = isDeleting(facts.machine) ? deleting(facts, now) : undefined;
   const parts = [
@@ -82,7 +82,7 @@ function conditionsOf(facts: StoredConditionFacts, now: Date): readonly DerivedC
     nodeHealthy(facts, now),
     upToDate(facts, now),
     going,
-    shared,
+    ...own,
   ].filter((part) => part !== undefined);
   return [machineReady(facts, parts, now), ...parts];
 }

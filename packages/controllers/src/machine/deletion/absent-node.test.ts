@@ -2,7 +2,7 @@ import { type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { type Change, labelled } from "../../testing/builders.ts";
 import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deletions.ts";
-import { failed, itsNode, kindsOf, later, type SnapshotChange } from "../../testing/snapshots.ts";
+import { failed, itsNode, kindsOf, later, type SnapshotChange, unusable } from "../../testing/snapshots.ts";
 
 const HOURS = 3_600_000;
 const daemon = aPod("daemon", {
@@ -17,6 +17,7 @@ describe("a Node that is absent in a drain", () => {
       "Delete Processing: Waiting for Node node, which does not exist, or for its pods to be deleted: its VM may run them. Initiate node drain",
     );
     expect(decide({ ...waiting, unreadNode: "node" }).actions).toEqual([{ kind: "ReadNode", name: "node" }]);
+    expect(decide({ ...waiting, classView: unusable("x", "y") }).actions).toEqual([]);
   });
 
   it("is drained when it is back", () => {

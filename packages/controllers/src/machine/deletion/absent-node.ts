@@ -35,7 +35,10 @@ const CHECK_MS = 5_000;
  * Reads the Node before its pods lose their drain. The cache may be minutes behind: a node that is missing in it may have joined, and one that is not ready may have recovered. Nothing when it was read just
  * now.
  */
-export function readNodeFirst(snapshot: MachineSnapshot, now: Date): NodeWait | undefined {
+export function readNodeFirst(
+  snapshot: MachineSnapshot,
+  now: Date,
+): (NodeWait & { readonly actions: readonly MachineAction[] }) | undefined {
   const { unreadNode } = snapshot.link;
   if (unreadNode === undefined || isWaitOver(snapshot, now)) return undefined;
   const actions = [{ kind: "ReadNode", name: unreadNode }] as const;

@@ -24,13 +24,13 @@ import {
   interruptionPatch,
   storedInterruption,
 } from "../../model/interruption.ts";
-import type { Stage } from "./stages.ts";
+import type { Stage, StageResult } from "./stages.ts";
 import { cordonUnreachable } from "./unreachable-node.ts";
 import { lookForVm } from "./vanished-vm.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineAction } from "../state/decision.ts";
-import { conditionOf, type PatchNodeStatus, setNodeCondition } from "../../model/node-condition.ts";
+import { conditionOf, isReadyNode, type PatchNodeStatus, setNodeCondition } from "../../model/node-condition.ts";
 
 /**
  * Whether the machine was unhealthy, not just surplus: by its phase before the deletion flow started, afterwards by the last health check
@@ -90,6 +90,12 @@ function marksOf(snapshot: MachineSnapshot, node: Node, progress: DrainProgress,
   return progress.isForced ? markNodeTerminating(snapshot, node, now) : markAndRelease(snapshot, node, now);
 }
 
+/** The end of a drain, with all actions of the stage. */
+interface Drained extends Pick<Extract<DrainProgress, { readonly state: "drained" }>, "isForced" | "attached"> {
+  readonly nodeName: string;
+  readonly actions: readonly MachineAction[];
+}
+
 /** The result of a drain that was not forced. Volumes that a node does not release are reported: its CSI driver may be broken, and their next pods wait for them. */
 function drainResult(
   nodeName: string,
@@ -99,6 +105,19 @@ function drainResult(
   const happened = { reason: "VolumesAttached", nodeName, volumes: attached } as const;
   const message = eventsText(happened);
   return { happened, because: [{ type: "Warning", reason: machineEventReasons.volumesAttached, message }] };
+}
+
+/** The drain has ended. Another node of the VM that is not ready in the cache was not drained: it is read first, for a kubelet may run its pods after all. */
+function afterDrain(
+  snapshot: MachineSnapshot,
+  { nodeName, isForced, attached, actions }: Drained,
+  now: Date,
+): StageResult {
+  const isOtherLeft = snapshot.otherNodes?.some(({ node }) => !isReadyNode(node)) === true;
+  const read = isOtherLeft ? readNodeFirst(snapshot, now) : undefined;
+  if (read !== undefined) return { ...read, actions: [...actions, ...read.actions] };
+  if (isForced) return { next: "DeleteVolumeAttachments", happened: { reason: "ForceDrained" }, actions };
+  return { next: "DeleteVm", ...drainResult(nodeName, attached), actions };
 }
 
 /**
@@ -131,10 +150,8 @@ export const drain: Stage = (snapshot, now) => {
     ...storeInterruption(snapshot, view.node, nodeDrain.startedAt, now),
     ...progress.actions,
   ];
-  if (progress.state === "drained") {
-    if (progress.isForced) return { next: "DeleteVolumeAttachments", happened: { reason: "ForceDrained" }, actions };
-    return { next: "DeleteVm", ...drainResult(view.node.metadata.name, progress.attached), actions };
-  }
+  if (progress.state === "drained")
+    return afterDrain(snapshot, { ...progress, nodeName: view.node.metadata.name, actions }, now);
   const { message, causes, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
   return {
     next: "stay",

@@ -18,6 +18,7 @@ import {
 import { removeFinalizerPatch } from "@millwright/kube";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import type { FailedOperation, OperationKind, OperationView } from "../../model/operation.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { msUntilRetry } from "../../model/retry.ts";
@@ -291,21 +292,39 @@ const nodeStageStart = (snapshot: MachineSnapshot): number | undefined =>
     ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "1970-01-01T00:00:00Z")
     : undefined;
 
-/** Deletes the node object once Kubernetes has released its pods and volumes; other finalizers on the node do not delay the machine. */
-export const deleteNode: Stage = (snapshot, now) => {
-  const { node } = snapshot;
-  if (node === undefined) return { next: "RemoveFinalizer" };
+/** What the deletion of a node object takes. */
+interface NodeEnd {
+  readonly happened: string;
+  readonly actions: readonly MachineAction[];
+  /** It waits, at most for so long. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Deletes a node object once Kubernetes has released its pods and volumes; other finalizers on the node do not delay the machine. */
+function endOfNode(snapshot: MachineSnapshot, node: Node, now: Date): NodeEnd {
   const { name, uid = "" } = node.metadata;
   const release: readonly MachineAction[] =
     node.metadata.finalizers?.includes(finalizers.node) === true
       ? [{ kind: "PatchNode", name, patch: removeFinalizerPatch(node, finalizers.node) }]
       : [];
-  if (node.metadata.deletionTimestamp != null)
-    return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
+  const happened = deletionEvents.nodeDeleted(name);
+  if (node.metadata.deletionTimestamp != null) return { happened, actions: release };
   const left = leftoverResources(snapshot, node, nodeStageStart(snapshot), now);
-  if (left !== undefined) return { next: "stay", ...left };
-  const deletion: MachineAction = { kind: "DeleteNode", name, uid };
-  return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: [...release, deletion] };
+  return left === undefined
+    ? { happened, actions: [...release, { kind: "DeleteNode", name, uid }] }
+    : { happened, ...left };
+}
+
+/** Deletes the node object, and those of further nodes of the VM. */
+export const deleteNode: Stage = (snapshot, now) => {
+  const { node, otherNodes = [] } = snapshot;
+  if (node === undefined) return { next: "RemoveFinalizer" };
+  const others = otherNodes.map((other) => endOfNode({ ...snapshot, ...other }, other.node, now));
+  const ends = [endOfNode(snapshot, node, now), ...others];
+  const actions = ends.flatMap((end) => end.actions);
+  const waits = ends.flatMap(({ requeueAfterMs }) => requeueAfterMs ?? []);
+  if (waits.length > 0) return { next: "stay", actions, requeueAfterMs: Math.min(...waits) };
+  return { next: "RemoveFinalizer", happened: ends.map(({ happened }) => happened), actions };
 };
 
 /** All resources of the machine are deleted. */

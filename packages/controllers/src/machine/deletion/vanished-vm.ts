@@ -38,6 +38,6 @@ export function lookForVm(snapshot: MachineSnapshot, node: Node, now: Date): VmL
   const isMissing = last?.state === "failed" && last.code === "NotFound" && doubtAboutMissingVm(snapshot) === undefined;
   if (!isMissing) return { ...noLookUp, requeueAfterMs: leftMs };
   const { name } = node.metadata;
-  const found = deletionEvents.vmNotFoundOfUnreadyNode(machine.spec.providerID ?? "", name);
+  const found = deletionEvents.vmNotFoundOfUnreadyNode(machine.spec.providerID, name);
   return { ...noLookUp, vanished: [found, { reason: "NodeUnreachable", nodeName: name }] };
 }

@@ -5,7 +5,7 @@ import type { ControllerContext } from "../../cluster/context.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import type { EvictionQueue } from "@millwright/kube";
 import type { PodKnowledge } from "../../drain/known-pods.ts";
-import { observeDrain } from "../../drain/observe-drain.ts";
+import { type DrainSources, observeDrain } from "../../drain/observe-drain.ts";
 import type { ObservedDrains } from "../../drain/observed-drains.ts";
 import type { VolumeIds } from "../../drain/volume-ids.ts";
 import type { Node } from "../../model/node-objects.ts";
@@ -24,16 +24,20 @@ export interface DrainMemory {
 /** What a snapshot contains of a drain. */
 type ObservedDrain = Pick<MachineSnapshot, "drain" | "drainObservedSince" | "drainRulesProblem">;
 
+/** The node that counts, and others of its VM. */
+type DrainedNodes = readonly [Node, ...(readonly Node[])];
+
 /** Reads the inputs of the drain of a machine's node. Without a driver there is no wait for volume ids. */
 function viewOf(
   machine: Machine,
   key: string,
-  { node, rules }: { readonly node: Node; readonly rules: Parameters<typeof observeDrain>[2] },
+  { nodes, rules }: { readonly nodes: DrainedNodes; readonly rules: Parameters<typeof observeDrain>[2] },
   { pods, budgets, claims, volumes, attachments }: TargetCaches,
   provider: string | undefined,
   { evictions, volumeIds, podKnowledge }: DrainMemory,
 ): DrainView {
-  return observeDrain(node, machine, rules, {
+  const [node, ...otherNodes] = nodes;
+  const sources: DrainSources = {
     ...(podKnowledge === undefined ? {} : { knownPods: (drained: Node) => podKnowledge.of(key, drained) }),
     podsOn: (name) => pods.store.byIndex("node", name),
     budgetsIn: (namespace) => budgets.store.byIndex("namespace", namespace),
@@ -44,17 +48,18 @@ function viewOf(
     eviction: (uid) => evictions.view(uid),
     volumeId: (name) => (provider === undefined ? undefined : volumeIds.idOf(provider, name)),
     ...(provider === undefined ? {} : { volumeIdUntil: (name: string) => volumeIds.waitUntil(provider, name) }),
-  });
+  };
+  return observeDrain(node, machine, rules, sources, otherNodes);
 }
 
 /**
  * Reads what the drain of a node depends on.
  *
- * @param node the one that is being drained; `undefined`: none is
+ * @param nodes the one that is being drained, and others of its VM; the first is `undefined`, or there is none: no drain
  */
 export function observeNodeDrain(
   machine: Machine,
-  node: Node | undefined,
+  [node, ...otherNodes]: readonly (Node | undefined)[],
   classView: ClassView,
   { caches, namespace, target }: ControllerContext,
   memory: DrainMemory,
@@ -68,7 +73,14 @@ export function observeNodeDrain(
   const { rules, problem } = drainRulesOf(machine.metadata, machineClass?.metadata);
   const provider = classView.state === "usable" ? classView.machineClass.provider : undefined;
   return {
-    drain: viewOf(machine, key, { node, rules }, target.caches, provider, memory),
+    drain: viewOf(
+      machine,
+      key,
+      { nodes: [node, ...otherNodes.filter((each) => each !== undefined)], rules },
+      target.caches,
+      provider,
+      memory,
+    ),
     drainObservedSince,
     drainRulesProblem: problem,
   };

@@ -29,6 +29,7 @@ import { decideInterruption } from "./decide-interruption.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
 import { awaitedStartupOf, isFirstJoin } from "../../model/node-taints.ts";
+import { severalNodesEvents, withSeveralNodes } from "./several-nodes.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 import type { Reason } from "../../model/decision.ts";
 import { ageMs } from "../../model/timeouts.ts";
@@ -214,7 +215,8 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const before = statusOf(machine);
   const bad = problemsOf(snapshot);
   const unsettled = unsettledMs(snapshot, now);
-  const status = unsettled > 0 ? before : withConditions(before, node);
+  const status = withSeveralNodes(unsettled > 0 ? before : withConditions(before, node), snapshot, now);
+  const several = severalNodesEvents(before, snapshot);
 
   const change = unsettled > 0 ? undefined : changeOf(snapshot, bad, now);
   const patches = labelPatches(snapshot);
@@ -223,7 +225,7 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
     return {
       actions: patches,
       status: withPhase(withOperation(timed, change.operation, now), change.phase, now),
-      because: [change.because],
+      because: [change.because, ...several],
     };
   }
   const foreign = phaseOf(machine) === "Pending" ? foreignNodeText(snapshot) : undefined;
@@ -239,7 +241,7 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
   return {
     ...timeouts,
     actions: [...timeouts.actions, ...patches],
-    because: [...(foreign === undefined ? [] : foreignNodeEvents(before, foreign)), ...timeouts.because],
+    because: [...(foreign === undefined ? [] : foreignNodeEvents(before, foreign)), ...several, ...timeouts.because],
     ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
   };
 }

@@ -12,6 +12,8 @@ it("counts a read of the same node for half a minute, until the machine is delet
   await clock.advance(30_000);
   expect(recent()).toEqual([false, false, false]);
   reads.record("uid", "node");
+  reads.record("uid", "other");
+  expect(recent()).toEqual([true, true, false]);
   reads.forget("uid");
   expect(recent()).toEqual([false, false, false]);
 });

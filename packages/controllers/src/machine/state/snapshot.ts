@@ -37,6 +37,11 @@ export interface NodeSyncInputs {
   readonly restoredTaints?: RestoredTaints;
 }
 
+/** A node, and what uses it. */
+export interface UsedNode extends Pick<MachineSnapshot, "pods" | "attachments"> {
+  readonly node: Node;
+}
+
 /** What a reconcile of a Machine sees. */
 export interface MachineSnapshot {
   readonly machine: Machine;
@@ -52,6 +57,8 @@ export interface MachineSnapshot {
   /** Whether there is a target cluster that machines join as nodes. */
   readonly hasTarget: boolean;
   readonly node: Node | undefined;
+  /** Further nodes that are proven to be the VM's, such as after a change of its host name. `node` is the one that counts. Default: none. */
+  readonly otherNodes?: readonly UsedNode[];
   readonly link: NodeLink;
   /** Since when this process observes the machine and its phase. Absent: not observed; the times in the object count. */
   readonly observed?: ObservedSince | undefined;
