@@ -57,7 +57,7 @@ async function aCollector(
   const request = vi.fn<VmLists["request"]>();
   const readers: VmListReader[] = [];
   const times = { periodMs: 15 * MINUTE, minIntervalMs: MINUTE, confirmAfterMs: 6 * MINUTE };
-  const times20 = { minAgeMs: 20 * MINUTE, quarantineMs: 15 * MINUTE };
+  const times20 = { minAgeMs: 20 * MINUTE, quarantineMs: 15 * MINUTE, drainTimeoutMs: 120 * MINUTE };
   const lists = { times, request, onList: (reader: VmListReader) => void readers.push(reader) };
   collectOrphans(context, { deleteVm }, lists, { mode: "collect", ...times20 });
   const classNamed = (name: string): MachineClass =>

@@ -93,7 +93,12 @@ async function deletedIn(steps: readonly Step[]): Promise<readonly string[]> {
         },
       };
       const lists = createVmLists(context, driver);
-      collectOrphans(context, driver, lists, { mode: "collect", minAgeMs: 20 * MINUTE, quarantineMs: 15 * MINUTE });
+      collectOrphans(context, driver, lists, {
+        mode: "collect",
+        minAgeMs: 20 * MINUTE,
+        quarantineMs: 15 * MINUTE,
+        drainTimeoutMs: 120 * MINUTE,
+      });
       return [lists.controller];
     },
     (api) => {

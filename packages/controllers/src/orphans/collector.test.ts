@@ -53,6 +53,7 @@ async function aCloud(
         mode: options.mode ?? "collect",
         minAgeMs: 20 * MINUTE,
         quarantineMs: 15 * MINUTE,
+        drainTimeoutMs: 120 * MINUTE,
       });
       return [lists.controller];
     },

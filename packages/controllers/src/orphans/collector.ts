@@ -25,6 +25,8 @@ export type OrphanMode = "collect" | "report";
 
 export interface OrphanOptions extends OrphanTimes {
   readonly mode: OrphanMode;
+  /** As of Machines, milliseconds. */
+  readonly drainTimeoutMs: number;
 }
 
 /** What is kept of a class between two lists, in memory. */
@@ -119,7 +121,14 @@ export function collectOrphans(
   const drains = createOrphanDrains(context);
 
   const { write: writeQuarantine, record } = createQuarantineWriter(context, options);
-  const deleter = createOrphanDeleter(context, { driver, lists, drains, report, record });
+  const deleter = createOrphanDeleter(context, {
+    driver,
+    lists,
+    drains,
+    report,
+    record,
+    drainTimeoutMs: () => options.drainTimeoutMs,
+  });
 
   lists.onList(async (list, signal) => {
     const { name, uid = "" } = list.machineClass.metadata;

@@ -18,6 +18,7 @@ import type { VmList, VmLists } from "../vm-lists/vm-lists.ts";
 import { createDeletionRates, defaultDeletionRate } from "./deletion-rate.ts";
 import { findDoubt, isMuchShorter, type MachineListFacts } from "./find-doubt.ts";
 import { findOrphans } from "./find-orphans.ts";
+import { absentNodeWithPods } from "./absent-nodes.ts";
 import { machineOfVm, nodesOfVm } from "./nodes-of-vm.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
 import type { OrphanDrains } from "./orphan-drains.ts";
@@ -96,7 +97,7 @@ export interface DueVms {
 export type RecordVm = (
   machineClass: MachineClass,
   providerId: string,
-  change: Pick<QuarantinedVm, "draining" | "deleted">,
+  change: Pick<QuarantinedVm, "draining" | "nodes" | "deleted">,
 ) => Promise<void>;
 
 /** Deletes VMs without machine. */
@@ -119,6 +120,8 @@ export interface OrphanDeleterOptions {
   readonly drains: Pick<OrphanDrains, "allow" | "stateOf">;
   readonly report: ReportOnClass;
   readonly record: RecordVm;
+  /** Milliseconds. */
+  readonly drainTimeoutMs: () => number;
 }
 
 const isDraining = ({ vms }: Quarantine, { providerId }: ListedMachine): boolean =>
@@ -175,9 +178,9 @@ async function beginDrain(
   { report, record }: OrphanDeleterOptions,
 ): Promise<void> {
   if (isDraining(quarantine, vm)) return;
-  const names = nodes.map(({ metadata }) => metadata.name).join(", ");
-  await record(list.machineClass, vm.providerId, { draining: clock.now().getTime() });
-  const message = `Node ${names} is drained before its VM ${vm.providerId} is deleted, which has no Machine`;
+  const names = nodes.map(({ metadata }) => metadata.name);
+  await record(list.machineClass, vm.providerId, { draining: clock.now().getTime(), nodes: names });
+  const message = `Node ${names.join(", ")} is drained before its VM ${vm.providerId} is deleted, which has no Machine`;
   report(list.machineClass, { type: "Normal", reason: eventReasons.orphanVmDraining, message });
 }
 
@@ -193,6 +196,12 @@ export function createOrphanDeleter(context: ControllerContext, options: OrphanD
     const nodes = nodesOfVm(vm, machineClass.metadata.name, context);
     const state = drains.stateOf(vm, nodes);
     if (state === "draining") return beginDrain(vm, nodes, vms, context, options);
+    const absent = absentNodeWithPods(vms.quarantine.vms.get(vm.providerId), context, options.drainTimeoutMs());
+    if (absent !== undefined) {
+      const message = `VM ${vm.providerId} is not deleted yet: its Node ${absent} does not exist, and pods are bound to it`;
+      report(machineClass, { type: "Warning", reason: eventReasons.orphanVmNotDeleted, message });
+      return options.lists.request(machineClass, 0);
+    }
     if (state !== "unread") return deleteVm(vm, nodes, vms, context, options, signal);
     const message = `VM ${vm.providerId} is not deleted: its Node cannot be drained, the API server of the Nodes is unreachable. Make it reachable, or run without a target cluster`;
     report(machineClass, { type: "Warning", reason: eventReasons.orphanVmNotDeleted, message });

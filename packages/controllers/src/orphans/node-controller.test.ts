@@ -85,7 +85,7 @@ async function aCloud(lost: readonly string[] = ["lost"]) {
       ...change(made),
     };
     const lists = createVmLists(context, driver);
-    const times = { minAgeMs: 20 * MINUTE, quarantineMs: 15 * MINUTE };
+    const times = { minAgeMs: 20 * MINUTE, quarantineMs: 15 * MINUTE, drainTimeoutMs: 120 * MINUTE };
     const drains = collectOrphans(context, driver, lists, { mode, ...times });
     const nodes = createOrphanNodeController(context, {
       driver,
@@ -266,6 +266,22 @@ describe("the Node of a VM without machine", () => {
     api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(5 * MINUTE);
     expect([calls, node(), node("renamed")]).toEqual([["vm-lost"], undefined, undefined]);
+  });
+
+  it("is absent for a moment, while pods are bound to it: it is drained when it is back", async () => {
+    const { api, clock, calls, events, addNode, start, cordon, forbidden, node } = await aCloud();
+    forbidden();
+    await start();
+    await clock.advance(60 * MINUTE);
+    api.remove(nodeResource, { name: "node-lost" });
+    await clock.advance(20 * MINUTE);
+    expect([calls, events.at(-1)]).toEqual([[], "OrphanVMNotDeleted"]);
+    addNode("node-lost", "vm-lost");
+    await clock.advance(20 * MINUTE);
+    expect([calls, cordon()]).toEqual([[], [true, true]]);
+    api.remove(nodeResource, { name: "node-lost" });
+    await clock.advance(120 * MINUTE);
+    expect([calls, node()]).toEqual([["vm-lost"], undefined]);
   });
 
   it("is found by the label of its machine where its provider id shows nothing, and not that of a machine that exists", async () => {

@@ -15,6 +15,8 @@ export interface QuarantinedVm {
   readonly deleteAfter?: number;
   /** Since when its Nodes are drained: then it is deleted once they are. Wall clock, milliseconds. */
   readonly draining?: number;
+  /** Names of these Nodes when their drain began. */
+  readonly nodes?: readonly string[];
   /** When it was deleted; its Nodes are deleted next. Wall clock, milliseconds. */
   readonly deleted?: number;
 }
@@ -45,12 +47,17 @@ const timeOf = (value: unknown): number | undefined => {
   return Number.isNaN(ms) ? undefined : ms;
 };
 
+const textsOf = (value: unknown): readonly string[] | undefined => {
+  const texts = Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+  return texts.length === 0 ? undefined : texts;
+};
+
 /** A record as it was stored, without fields that cannot be read; `undefined`: the VM starts again. */
 function vmOf(record: Readonly<Record<string, unknown>>): QuarantinedVm | undefined {
   const { machine, uid, parts } = record;
   const since = timeOf(record["since"]);
   if (typeof machine !== "string" || since === undefined) return undefined;
-  const texts = Array.isArray(parts) ? parts.filter((part) => typeof part === "string") : [];
+  const [texts, nodes] = [parts, record["nodes"]].map(textsOf);
   const times = (["deleteAfter", "draining", "deleted"] as const).flatMap((key) => {
     const at = timeOf(record[key]);
     return at === undefined ? [] : [[key, at] as const];
@@ -58,9 +65,10 @@ function vmOf(record: Readonly<Record<string, unknown>>): QuarantinedVm | undefi
   return {
     machine,
     ...(typeof uid === "string" ? { uid } : {}),
-    ...(texts.length === 0 ? {} : { parts: texts }),
+    ...(texts === undefined ? {} : { parts: texts }),
     since,
     ...Object.fromEntries(times),
+    ...(nodes === undefined ? {} : { nodes }),
   };
 }
 
@@ -86,7 +94,7 @@ export function formatQuarantine({ machines, vms }: Quarantine, quarantineMs: nu
   const timeText = (ms: number): string => apiTime(new Date(ms));
   const entries = [...vms]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, { machine, uid, parts, since, draining, deleted }]) => {
+    .map(([id, { machine, uid, parts, since, draining, nodes, deleted }]) => {
       const entry = {
         machine,
         uid,
@@ -94,6 +102,7 @@ export function formatQuarantine({ machines, vms }: Quarantine, quarantineMs: nu
         since: timeText(since),
         deleteAfter: quarantineMs === undefined ? undefined : timeText(since + quarantineMs),
         draining: draining === undefined ? undefined : timeText(draining),
+        nodes,
         deleted: deleted === undefined ? undefined : timeText(deleted),
       };
       return [id, entry] as const;

@@ -69,6 +69,9 @@ export function followVms(
             return settings.current().creationTimeoutMs;
           },
           quarantineMs: times.periodMs,
+          get drainTimeoutMs() {
+            return settings.current().drainTimeoutMs;
+          },
         });
   const nodes =
     drains === undefined || target === undefined
