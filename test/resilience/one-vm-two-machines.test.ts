@@ -1,8 +1,15 @@
-import { type Machine, machineApiVersion, machineClassResource, machineResource } from "@millwright/core";
+import {
+  annotationKeys,
+  type Machine,
+  machineApiVersion,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { type Installation, machineClass, startInstallation } from "../harness/installation.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 
 const namespace = "default";
 let installation: Installation;
@@ -57,6 +64,28 @@ it("a copied Machine never becomes available, and its deletion leaves VM, node a
   expect(installation.cloud.vms()).toHaveLength(1);
   expect(installation.cloud.calls).toHaveLength(calls);
   expect(await read("real")).toMatchObject({ spec: real.spec, status: { currentStatus: { phase: "Running" } } });
+});
+
+it("a set deletes a copy before the real machines, whatever priority and age it was given, and keeps the VM", async () => {
+  installation = await startInstallation();
+  const { api, cloud } = installation;
+  await api.create(machineClassResource, machineClass("small"));
+  await api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+  installation.runAlone();
+  const running = async (): Promise<readonly string[]> =>
+    (await installation.machines())
+      .filter(({ status }) => status?.currentStatus?.phase === "Running")
+      .map(({ metadata }) => metadata.name);
+  await eventually(async () => expect(await running()).toHaveLength(2));
+  const before = await running();
+  const { metadata, spec } = await read(before[0] ?? "");
+  const annotations = { ...metadata.annotations, [annotationKeys.machinePriority]: "99" };
+  await api.create(machineResource, { ...machine("copy", { labels: metadata.labels, annotations }), spec });
+  await eventually(() => isGone("copy"));
+  expect(await running()).toEqual(before);
+  expect((await installation.machines()).map((each) => each.metadata.name)).toEqual(before);
+  expect(cloud.vms()).toHaveLength(2);
+  expect(cloud.calls.filter(({ operation }) => operation === "delete")).toEqual([]);
 });
 
 it("a copied Machine is no longer in conflict once the real one is deleted with its VM", async () => {

@@ -21,6 +21,8 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { findVmHolder } from "../cluster/find-vm-holder.ts";
+import { createMatchNode } from "../cluster/node-candidates.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { createMachineJudge } from "../conditions/group/judged-machine.ts";
@@ -32,6 +34,7 @@ import { trackLostMachines } from "../ownership/lost-machines.ts";
 import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
+import type { VmOwners } from "../model/vm-holder.ts";
 import { releaseOf } from "../safety/released-machines.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
@@ -76,12 +79,14 @@ function enterDeletions(
  *
  * @param margins of the overshooting protection
  * @param census VMs that exist. Default: none is known
+ * @param vmOwners for which machines VMs were created that several name. Default: not known
  */
 export function createMachineSetController(
   context: ControllerContext,
   workers: number,
   margins: Live<OvershootMargins> = fixed(defaultOvershootMargins),
   census?: VmCensus,
+  vmOwners?: Pick<VmOwners, "ownerOf">,
 ): Controller {
   const { caches, namespace, control, clock, deletionBudget } = context;
   const sets = createControlWriter<MachineSet>(context, machineSetResource, caches.sets.store);
@@ -155,6 +160,10 @@ export function createMachineSetController(
   const lostVmsOf = (set: MachineSet): OwnerlessVms | undefined =>
     isUnverified(set) ? (census?.lostOf(classOf(set), set.metadata.name) ?? noVms) : undefined;
 
+  const match = createMatchNode(caches, namespace, context.matchVm);
+  const belongsToOther = (machine: Machine): boolean =>
+    findVmHolder(machine, machine.spec.providerID ?? "", { ...context, vmOwners }, match) !== undefined;
+
   const judge = createMachineJudge();
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
@@ -178,6 +187,7 @@ export function createMachineSetController(
       orphaning: orphaning.stateOf(set),
       isLost: isLostSet(set),
       lostVms: lostVmsOf(set),
+      belongsToOther,
       margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),
       // Only where a set waits for machines: it may request a list of VMs.

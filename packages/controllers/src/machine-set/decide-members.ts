@@ -79,6 +79,7 @@ export function decideMembers(snapshot: MachineSetSnapshot, room: number, now: D
     budget: snapshot.budget,
     ownerless: snapshot.ownerless,
     isUnexplained,
+    belongsToOther: snapshot.belongsToOther,
     isMinReadyHonored: snapshot.deployment !== undefined && honoredMinReadySeconds(snapshot.deployment) > 0,
     surplusCause: isReplaced(snapshot) ? "rollout" : "scale-down",
     // A machine counts until it is released: its replacement is created after that.

@@ -2,7 +2,7 @@ import { annotationKeys, type Machine, type MachinePhase } from "@millwright/cor
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachine, annotated, beingDeleted, type Change, createdAt, inPhase, named } from "../testing/builders.ts";
-import { inDeletionOrder } from "./deletion-order.ts";
+import { inDeletionOrder, selectForDeletion } from "./deletion-order.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
 const past = "2026-01-01T23:00:00Z";
@@ -168,4 +168,12 @@ describe("inDeletionOrder", () => {
       }),
     );
   });
+});
+
+it("selects a machine with the VM of another one first, whatever its priority", () => {
+  const machines = [machine("real", priority("1")), machine("copy", priority("99")), machine("other")];
+  const belongsToOther = ({ metadata }: Machine): boolean => metadata.name === "copy";
+  const select = (count: number) =>
+    selectForDeletion(machines, count, () => true, now, { belongsToOther }).map(({ metadata }) => metadata.name);
+  expect([select(1), select(2)]).toEqual([["copy"], ["copy", "real"]]);
 });

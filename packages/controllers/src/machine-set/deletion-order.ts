@@ -93,17 +93,28 @@ export function inDeletionOrder(machines: MachineList, now: Date, isMinReadyHono
   return kept.size === 0 ? all : [...all.filter((machine) => !kept.has(machine)), ...sortedBy([...kept], preservedKey)];
 }
 
-/** The first so many machines, in {@link inDeletionOrder}, of those that may be deleted. */
+/** How machines are selected for deletion. */
+export interface SelectionOptions {
+  /** See {@link inDeletionOrder}. Default: not. */
+  readonly isMinReadyHonored?: boolean | undefined;
+  /** Whether the VM of a machine belongs to another Machine. Default: none does. */
+  readonly belongsToOther?: ((machine: Machine) => boolean) | undefined;
+}
+
+/**
+ * The first so many machines, in {@link inDeletionOrder}, of those that may be deleted. Those whose VM belongs to another Machine come before all others, whatever their settings, which may be copies: with them no VM is lost.
+ */
 export function selectForDeletion(
   machines: MachineList,
   count: number,
   isDeletable: (machine: Machine) => boolean,
   now: Date,
-  isMinReadyHonored = false,
+  { isMinReadyHonored = false, belongsToOther = () => false }: SelectionOptions = {},
 ): readonly Machine[] {
   const first: Machine[] = [];
   if (count === 0) return first;
-  for (const machine of inDeletionOrder(machines, now, isMinReadyHonored)) {
+  const ordered = Map.groupBy(inDeletionOrder(machines, now, isMinReadyHonored), belongsToOther);
+  for (const machine of [...(ordered.get(true) ?? []), ...(ordered.get(false) ?? [])]) {
     if (first.length === count) break;
     if (isDeletable(machine)) first.push(machine);
   }

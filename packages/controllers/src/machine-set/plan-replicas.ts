@@ -73,6 +73,8 @@ export interface ReplicaFacts {
   readonly isUnexplained?: boolean | undefined;
   /** Whether machines count as available only after `spec.minReadySeconds`. Default: at once. */
   readonly isMinReadyHonored?: boolean;
+  /** Whether the VM of a machine belongs to another Machine. Default: none does. */
+  readonly belongsToOther?: ((machine: Machine) => boolean) | undefined;
   /** Why surplus machines are deleted. Default: the set was scaled down. */
   readonly surplusCause?: DeletionCause;
 }
@@ -140,7 +142,7 @@ function creationOf(facts: ReplicaFacts, missing: number, plan: ReplicaPlan): Pa
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
-  { set, owned, now, nodes = new Map(), heldBy, isMinReadyHonored }: ReplicaFacts,
+  { set, owned, now, nodes = new Map(), heldBy, isMinReadyHonored, belongsToOther }: ReplicaFacts,
   surplus: number,
   isCandidate: (machine: Machine) => boolean,
   surplusCause: DeletionCause,
@@ -153,7 +155,8 @@ function deletionsOf(
     holdOn(heldBy, "replacement") === undefined
       ? machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now))
       : [];
-  const selected = selectForDeletion(owned, surplus, isDeletable, now, isMinReadyHonored);
+  const options = { isMinReadyHonored, belongsToOther };
+  const selected = selectForDeletion(owned, surplus, isDeletable, now, options);
   const singled = [...marked, ...failed];
   const causeOf = (machine: Machine): DeletionCause => {
     if (marked.includes(machine) || isNamed(machine)) return "autoscaler";
@@ -164,7 +167,7 @@ function deletionsOf(
     deletions: [...remove].map((machine) => ({ machine, cause: causeOf(machine) })),
     kept: [
       ...new Set([
-        ...selectForDeletion(owned, surplus - selected.length, isKept, now, isMinReadyHonored),
+        ...selectForDeletion(owned, surplus - selected.length, isKept, now, options),
         ...singled.filter(isKept),
       ]),
     ],

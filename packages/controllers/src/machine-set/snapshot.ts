@@ -35,6 +35,8 @@ export interface MachineSetSnapshot {
   readonly isLost?: boolean;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
+  /** Whether the VM of a machine belongs to another Machine. Default: none does. */
+  readonly belongsToOther?: (machine: Machine) => boolean;
   /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
   /** What this process remembers of the set. Default: nothing. */

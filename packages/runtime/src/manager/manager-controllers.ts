@@ -126,7 +126,10 @@ export function createManagerControllers(
   const classes = createClasses(context, parts);
   let margins = { ...defaultOvershootMargins, ...overshootMargins };
   const made: readonly (readonly [ControllerName, () => Controller])[] = [
-    ["machineset", () => createMachineSetController(context, workers, { current: () => margins }, vms?.census)],
+    [
+      "machineset",
+      () => createMachineSetController(context, workers, { current: () => margins }, vms?.census, vms?.vmOwners),
+    ],
     [
       "machinedeployment",
       () =>
