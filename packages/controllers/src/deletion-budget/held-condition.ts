@@ -43,6 +43,8 @@ export function heldText({ why, cause, count, scope, limit, total, loss }: HeldD
     return `Creation of ${machinesText(count)} is held: ${total} VMs of ${scope.kind} ${scope.name} have no Machine and may be theirs`;
   if (why === "lost owner")
     return `Deletion of ${machinesText(count)} is held: their owner does not exist, so they may have been restored from a backup`;
+  if (why === "lost Machines")
+    return `Lost Machines of ${scope.kind} ${scope.name}: ${count}. Their VMs may still run and are kept, and no other machines are created`;
   const what = `Deletion of ${machinesText(count)} is held (${causes[cause]})`;
   const of = `${scope.kind} ${scope.name}`;
   if (why === "rate") return `${what}: ${of} is limited to ${limit} deletions an hour`;
@@ -55,6 +57,7 @@ const effects: Readonly<Record<HeldDeletions["why"], string>> = {
   share: "Nothing of it is deleted",
   rate: "Nothing of it is deleted",
   "ownerless VMs": "To keep the VMs, create their Machines with spec.providerID",
+  "lost Machines": "To keep the VMs, create their Machines with spec.providerID",
   "lost owner": 'To keep the VMs, run "millwright restore FILE"',
 };
 

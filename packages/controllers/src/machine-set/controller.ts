@@ -42,7 +42,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
-import { expectedReplicasOf, isUnverified, lacksExpectedMachines, machineCrdOf } from "./expected-replicas.ts";
+import { expectedReplicasOf, isUnverified, missingOf, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending, SetMemory } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -191,7 +191,7 @@ export function createMachineSetController(
       margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),
       // Only where a set waits for machines: it may request a list of VMs.
-      hasNoOwnerlessVms: lacksExpectedMachines(observed) && census?.hasNoOwnerless(className) === true,
+      hasNoOwnerlessVms: missingOf(observed) > 0 && census?.hasNoOwnerless(className) === true,
     };
     releasesNow.set(key, snapshot.claim.released?.length ?? 0);
     if (expectedReplicasOf(set) !== undefined) recorded.set(key, snapshot.claim.lost?.length ?? 0);

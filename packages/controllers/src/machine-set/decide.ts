@@ -26,7 +26,9 @@ import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-li
 import {
   lacksExpectedMachines,
   expectedReplicasOf,
-  isUnverified,
+  isArrived,
+  lostPatch,
+  missingOf,
   noExpectedReplicasPatch,
   unverifiedPatch,
   restoreHold,
@@ -106,10 +108,6 @@ function withHeldEvent({ set }: MachineSetSnapshot, decision: MachineSetDecision
   return events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
 }
 
-/** Whether the set waits for no machine any more, so that the annotation can be removed. */
-const isArrived = (snapshot: MachineSetSnapshot): boolean =>
-  (expectedReplicasOf(snapshot.set) !== undefined || isUnverified(snapshot.set)) && !lacksExpectedMachines(snapshot);
-
 const machinesVanished = (count: number): Reason => ({
   type: "Warning",
   reason: eventReasons.machinesVanished,
@@ -142,9 +140,34 @@ const heldAsLost = ({ set, claim: { lost = [] } }: MachineSetSnapshot): HeldDele
         loss: 0,
       };
 
-/** What is held of a set, besides what other clients request: by the budget, or as lost. */
+/** The machines that were lost, and whose VMs wait for a person. */
+function heldAsMissing(snapshot: MachineSetSnapshot): HeldDeletions | undefined {
+  const count = missingOf(snapshot);
+  if (count === 0 || isArrived(snapshot)) return undefined;
+  const scope = { kind: "MachineSet", name: snapshot.set.metadata.name } as const;
+  return { why: "lost Machines", cause: "creation", count, scope, limit: 0, total: count, loss: 0 };
+}
+
+/** What is held of a set, besides what other clients request: by the budget, as lost, or because machines are missing. */
 const heldOf = (snapshot: MachineSetSnapshot, budget: MembersDecision["budget"]): HeldDeletions | undefined =>
-  budget?.held ?? heldAsLost(snapshot);
+  budget?.held ?? heldAsLost(snapshot) ?? heldAsMissing(snapshot);
+
+/** The patches of the set itself: its freeze, and the record of machines that are missing. */
+function patchesOf(
+  snapshot: MachineSetSnapshot,
+  freeze: Freeze,
+  budget: MembersDecision["budget"],
+): readonly MachineSetAction[] {
+  const isLosing = budget?.held?.why === "ownerless VMs" && expectedReplicasOf(snapshot.set) === undefined;
+  const patches = [
+    freeze.patch,
+    isArrived(snapshot) ? noExpectedReplicasPatch : undefined,
+    isLosing ? lostPatch(snapshot.set) : undefined,
+  ];
+  return patches.flatMap((patch): readonly MachineSetAction[] =>
+    patch === undefined ? [] : [{ kind: "PatchSet", patch }],
+  );
+}
 
 /** What a reconcile adds to the status. */
 interface StatusChange {
@@ -215,16 +238,12 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
   const heldBy = [...own.filter((hold) => hold !== undefined), ...(snapshot.heldBy ?? [])];
   const { kept, ...members } = decideMembers({ ...snapshot, heldBy }, room, now);
   const protection = protectedMachinesHold(kept);
-  const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
-    (each) => each !== undefined,
-  );
-  const patch = patches.map((each): MachineSetAction => ({ kind: "PatchSet", patch: each }));
   const { budget: ofMembers, ...rest } = members;
   return withHeldEvent(snapshot, {
     ...rest,
     isApproved: budget?.isApproved ?? false,
     ...(ofMembers?.held === undefined ? {} : { held: ofMembers.held }),
-    actions: [...patch, ...members.actions],
+    actions: [...patchesOf(snapshot, freeze, ofMembers), ...members.actions],
     status: statusAfter(snapshot, members.actions, { freeze, protection, held: heldOf(snapshot, ofMembers) }, now),
     because: [...because, ...freeze.because, ...eventsOfHold(set.status?.machineSetCondition, protection)],
     ...sooner(requeueOf(snapshot, now), ofMembers),

@@ -90,11 +90,40 @@ describe("a set that is missing machines", () => {
     expect(decision.blocked).toBe(restoreHold);
   });
 
-  it("continues when all are back, or as many as its replicas", () => {
+  it("continues when all are back", () => {
     expect(decide(aMachineSet(expects("3")), [{}, {}, {}]).actions).toEqual([
       { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } } },
     ]);
-    expect(kinds(decide(aMachineSet(expects("3"), { spec: { replicas: 1 } }), [{}]))).toEqual(["PatchSet"]);
+  });
+
+  it("goes on with fewer replicas, keeps the record, and shows whose VMs wait", () => {
+    const set = aMachineSet(expects("3"), { spec: { replicas: 1 } });
+    const { actions, status } = decide(set, [{}]);
+    expect(actions).toEqual([]);
+    expect(status?.machineSetCondition).toContainEqual(
+      expect.objectContaining({
+        type: "DeletionsHeld",
+        status: "True",
+        message: expect.stringMatching(/^Lost Machines of MachineSet set: 2\. Their VMs may still run and are kept/),
+      }),
+    );
+    expect(kinds(decide(set, [{}], { hasNoOwnerlessVms: true }))).toEqual(["PatchSet"]);
+  });
+
+  it("records the machines of which a creation is held, and creates none of them", () => {
+    const budget = {
+      share: 0.5,
+      scopes: [],
+      isApproved: false,
+      counted: new Set<string>(),
+      rate: { count: 50, limit: 50, scope: { kind: "MachineClass", name: "small" }, moreInMs: 0 },
+      requested: undefined,
+    } as const;
+    const set = aMachineSet({ spec: { replicas: 14 } });
+    const ownerless = new Map([[11, { state: "known", count: 12 } as const]]);
+    expect(decide(set, [{}, {}], { budget, ownerless }).actions).toEqual([
+      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: "14" } } } },
+    ]);
   });
 
   it("expects none where the CRD allows their deletion", () => {

@@ -52,6 +52,19 @@ export function lacksExpectedMachines({
   return countWhere(claim.owned, isPresent) < expected && !hasNoOwnerlessVms;
 }
 
+/** How many of the machines that a set had are missing, also where it was scaled down meanwhile: their VMs may run; 0 without a record. */
+export const missingOf = ({ set, claim }: Pick<MachineSetSnapshot, "set" | "claim">): number =>
+  Math.max(0, (expectedReplicasOf(set) ?? 0) - countWhere(claim.owned, isPresent));
+
+/** Whether nothing has to be waited for any more, so that the record can be removed. A set that is scaled down keeps it: the VMs of its lost machines wait for a person. */
+export function isArrived(snapshot: Parameters<typeof lacksExpectedMachines>[0]): boolean {
+  const { set, hasNoOwnerlessVms = false, budget, machineCrd } = snapshot;
+  if (isUnverified(set)) return !lacksExpectedMachines(snapshot);
+  if (expectedReplicasOf(set) === undefined) return false;
+  const isAllowed = machineCrd?.isDeletionAllowed === true || budget?.isApproved === true;
+  return missingOf(snapshot) === 0 || hasNoOwnerlessVms || isAllowed;
+}
+
 /** The hold of a set that waits for machines: it creates none in their place, and deletes none. */
 export const restoreHold: Hold = {
   by: "restore",
@@ -86,6 +99,11 @@ export function vanishedPatch(
   const count = present + vanished;
   return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
 }
+
+/** Records that a set lacks machines whose VMs run. */
+export const lostPatch = ({ spec }: MachineSet): Readonly<Record<string, unknown>> => ({
+  metadata: { annotations: { [annotationKeys.expectedReplicas]: String(spec.replicas ?? 0) } },
+});
 
 /** Removes the record. */
 export const noExpectedReplicasPatch = {

@@ -72,7 +72,7 @@ it("has a set wait for them instead of creating others, by an annotation that a 
     aMachineSet({ spec: { replicas: 3 } }, annotated({ [annotationKeys.expectedReplicas]: "3" })),
     2,
   );
-  expect(waiting).toMatchObject({ actions: [], blocked: restoreHold, because: [] });
+  expect(waiting).toMatchObject({ actions: [], blocked: restoreHold, because: [{ reason: "DeletionsHeld" }] });
   expect(decide(aMachineSet({ spec: { replicas: 1 } }), 2).actions).toEqual([]);
   expect(decide(set, 0).actions).toEqual([{ kind: "CreateMachines", count: 2 }]);
 });

@@ -32,7 +32,7 @@ export interface DeletionScope {
 
 /** Deletions that wait for an approval, or for the rate. */
 export interface HeldDeletions {
-  readonly why: "share" | "rate" | "ownerless VMs" | "lost owner";
+  readonly why: "share" | "rate" | "ownerless VMs" | "lost owner" | "lost Machines";
   readonly cause: DeletionCause;
   /** Machines whose deletion is held. */
   readonly count: number;

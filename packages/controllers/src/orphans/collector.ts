@@ -14,6 +14,7 @@ import { decideOrphans, type OrphanDecision, type OrphanTimes, type Sighting } f
 import { createOrphanDeleter, hasMachine, type RecordVm, type ReportOnClass } from "./delete-orphans.ts";
 import { findDoubt, type MachineListFacts } from "./find-doubt.ts";
 import { createListedVms } from "./listed-vms.ts";
+import { withoutAwaiting } from "./awaiting-person.ts";
 import { findOrphans } from "./find-orphans.ts";
 import { listedAs, nodesOfVm } from "./nodes-of-vm.ts";
 import { observeMachineList } from "./observe-machine-list.ts";
@@ -145,7 +146,10 @@ export function collectOrphans(
     ];
     const decision = decideOrphans(
       {
-        orphans: findOrphans(vms, caches.machines.store.list(namespace), namespace, list.vms),
+        orphans: withoutAwaiting(
+          findOrphans(vms, caches.machines.store.list(namespace), namespace, list.vms),
+          caches.sets.store.list(namespace),
+        ),
         sightings: before?.sightings ?? new Map(),
         quarantine,
         doubt,

@@ -21,7 +21,10 @@ export function observeMachineList({ caches, namespace, control, crdGuard }: Con
     desired: sets
       .filter(({ metadata }) => metadata.deletionTimestamp == null)
       .reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0),
-    awaiting: sets.filter((set) => expectedReplicasOf(set) !== undefined).map(({ metadata }) => metadata.name),
+    // Of one that was scaled down meanwhile, only its own VMs wait.
+    awaiting: sets
+      .filter((set) => (expectedReplicasOf(set) ?? Infinity) <= (set.spec.replicas ?? 0))
+      .map(({ metadata }) => metadata.name),
     deletedCrds: kinds.flatMap((kind) => {
       const crd = crdGuard?.stateOf(kind);
       return crd !== undefined && isTerminatingOrDeleted(crd) ? [crd.name] : [];

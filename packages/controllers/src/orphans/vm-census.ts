@@ -3,7 +3,6 @@ import {
   type ListedMachine,
   type Machine,
   type MachineClass,
-  machineNameIn,
   machineResource,
   providerIdKey,
 } from "@millwright/core";
@@ -13,6 +12,7 @@ import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import { markedStage } from "../model/phase.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { findLackingMachine } from "./find-lacking-machine.ts";
+import { isNameIn } from "./awaiting-person.ts";
 import { findOrphans } from "./find-orphans.ts";
 
 /** A list that takes longer than this, milliseconds, is not waited for: its cloud may be unreachable. */
@@ -41,10 +41,6 @@ function isDeletedWithVm(machine: Machine): boolean {
   const stage = markedStage({ machine });
   return stage === "DeleteVm" || stage === "DeleteNode" || stage === "RemoveFinalizer";
 }
-
-/** Whether a set may have given a machine this name. */
-const isNameIn = (setName: string, machineName: string): boolean =>
-  machineNameIn(setName, machineName.slice(machineName.lastIndexOf("-") + 1)) === machineName;
 
 /** What the census reads. */
 export type CensusContext = Pick<ControllerContext, "caches" | "namespace" | "control"> & {

@@ -135,8 +135,8 @@ export const annotationKeys = {
    */
   releasedFrom: "machine.millwright.dev/released-from",
   /**
-   * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted, or before the API server went back to an earlier state. Until it has that many again, or `spec.replicas`, or
-   * the list of VMs shows that none is without Machine, it creates and deletes none. `unknown`: the set was restored from a file; before it creates machines, the VMs of its class are listed. Written by the controllers of sets and deployments, removed by it or by users; read by the controllers of sets and deployments.
+   * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted, before the API server went back to an earlier state, or before most of its Machines were lost. Until it has that many again, or `spec.replicas`, or
+   * the list of VMs shows that none is without Machine, it creates and deletes none; with fewer replicas than that, the VMs of its lost Machines are kept. `unknown`: the set was restored from a file; before it creates machines, the VMs of its class are listed. Written by the controllers of sets and deployments, removed by it or by users; read by the controllers of sets and deployments.
    */
   expectedReplicas: "machine.millwright.dev/expected-replicas",
   /**
