@@ -1,11 +1,11 @@
 import type { Random, ResourceType } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { isApiError, isNotFound } from "../client/api-error.ts";
-import { type ApiObject, keyOf } from "../objects/kube-object.ts";
-import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
+import { type ApiObject, keyOf, newestOf, type ObjectRef } from "../objects/kube-object.ts";
+import { isNewer } from "../objects/resource-version.ts";
 
-/** So many objects are read one by one: a wrong list lacks all of them, or most. */
-const samples = 5;
+/** So many objects are read one by one at most: a wrong list lacks all of them, or most. */
+export const samples = 5;
 
 /** A list that lacks objects that exist, or their newest versions: truncated, empty, or from a server that lags. */
 export class IncompleteListError extends Error {
@@ -30,7 +30,7 @@ export async function confirmAbsence(
   const step = Math.max(1, Math.floor(missing.length / samples));
   const chosen = missing.filter((_, index) => (index + offset) % step === 0).slice(0, samples);
   for (const object of chosen) {
-    if ((await versionOf(api, type, object, signal)) === undefined) continue;
+    if ((await versionOf(api, type, object.metadata, signal)) === undefined) continue;
     throw new IncompleteListError(`the list lacks ${missing.length} objects of the cache, but ${keyOf(object)} exists`);
   }
 }
@@ -49,11 +49,8 @@ export async function findLag(
   newer: readonly ApiObject[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const chosen = newer
-    .toSorted((a, b) => compareResourceVersions(b.metadata.resourceVersion, a.metadata.resourceVersion) ?? 0)
-    .slice(0, samples);
-  for (const object of chosen) {
-    const found = await versionOf(api, type, object, signal);
+  for (const object of newestOf(newer, samples)) {
+    const found = await versionOf(api, type, object.metadata, signal);
     if (found !== undefined && !isNewer(object.metadata.resourceVersion, found)) {
       return `${keyOf(object)} exists at version ${found}`;
     }
@@ -62,10 +59,10 @@ export async function findLag(
 }
 
 /** The version at which an object exists; undefined when it does not. */
-async function versionOf(
+export async function versionOf(
   api: Pick<ApiClient, "get">,
   type: ResourceType,
-  { metadata: { namespace, name = "", uid } }: ApiObject,
+  { namespace, name = "", uid }: Partial<ObjectRef> & { readonly uid?: string | undefined },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {

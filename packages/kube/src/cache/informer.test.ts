@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { basename } from "node:path";
 import { seededRandom } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
@@ -20,8 +21,13 @@ async function play(watches: ((response: ServerResponse) => void)[]) {
   const lists: string[] = [];
   const versions: (string | null)[] = [];
   const server = await startLoopbackServer(({ url }, response) => {
-    const { searchParams } = new URL(url, "http://localhost");
+    const { searchParams, pathname } = new URL(url, "http://localhost");
     response.writeHead(200, { "content-type": "application/json" });
+    const known = informer.store.get(basename(pathname));
+    if (known !== undefined) {
+      response.end(JSON.stringify(known));
+      return;
+    }
     if (searchParams.get("watch") !== "true") {
       lists.push(url);
       response.end(JSON.stringify({ metadata: { resourceVersion: "10" }, items: [node("listed", 9)] }));

@@ -21,11 +21,13 @@ test("replaces a watch on which nothing arrives within 60 s, without a list and 
       return { chunks: chunks(), close: () => closed.reject(new Error("closed")) };
     },
   };
+  const script = scripted([page([], 5)], []);
+  script.existing.set("a", 7);
   const run = start(
     {
-      ...scripted([page([], 5)], []),
+      ...script,
       api: {
-        ...scripted([page([], 5)], []).api,
+        ...script.api,
         watch: (_, { resourceVersion, onAnswer }, signal) =>
           openWatch({
             transport,

@@ -8,7 +8,7 @@ import { type Connectivity, createConnectivityRecord } from "../client/connectiv
 import { listPages } from "../client/list-all.ts";
 import { retryAfterOf } from "../client/retry-after.ts";
 import { createServerHistory } from "../client/server-history.ts";
-import type { WatchEvent } from "../client/watch.ts";
+import { defaultInactivityMs, type WatchEvent, watchTimeoutSeconds } from "../client/watch.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
@@ -18,6 +18,7 @@ import { createEmptinessCheck } from "./check-emptiness.ts";
 import { confirmAbsence, findLag, IncompleteListError } from "./confirm-list.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { followHistory } from "./history-follower.ts";
+import { proveHistory } from "./prove-history.ts";
 import { sleepUntilReachable } from "./sleep-until-reachable.ts";
 import type { Replacement, Store } from "./store.ts";
 import { isStreamingRejected, StreamingIgnored, StreamingSilent, streamList } from "./streaming-list.ts";
@@ -129,6 +130,9 @@ const recentListMs = 5_000;
 /** A watch that lasted this long was healthy, even without events. */
 const healthyWatchMs = 5_000;
 
+/** A server ends a watch when its time is over, and no more than this before, milliseconds. */
+const earlyEndMs = 1_000;
+
 /** No `Retry-After` delays a list or watch for longer, milliseconds: a cache that does nothing for minutes is taken for one that hangs. */
 const maxRequestedDelayMs = 60_000;
 
@@ -160,41 +164,39 @@ async function readPages<T extends ApiObject>(
   return (await listPages<T>(api, type, pages, { signal }, add, startAgain)).resourceVersion;
 }
 
-/**
- * The version of a server that went back. A watch from a version that a restored server has not reached yet is quiet for as long as that takes, and misses everything. A list of one
- * object has the version of the server.
- */
-async function findEarlierState<T extends ApiObject>(
-  options: ReflectorOptions<T>,
-  version: string | undefined,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { api, type, store } = options;
-  const { metadata } = await api.list(type, { ...scopeOf(options), limit: 1, metadataOnly: true }, { signal });
-  const { resourceVersion: current } = metadata;
-  if (!isNewer(version, current)) return undefined;
-  return (await findLag(api, type, store.newerThan(current), signal)) === undefined ? current : undefined;
+/** How long a watch may be silent, when the server is to end it, and before when that is too early, by the monotonic clock. */
+function timeWatch(
+  {
+    inactivityMs = defaultInactivityMs,
+    clock,
+    random,
+  }: Pick<ReflectorOptions<never>, "inactivityMs" | "clock" | "random">,
+  isList: boolean,
+) {
+  const timeoutSeconds = watchTimeoutSeconds({ inactivityMs, isList }, random);
+  return { inactivityMs, timeoutSeconds, endMs: clock.monotonicMs() + timeoutSeconds * 1_000 - earlyEndMs };
 }
 
 /** Whether a watch cannot continue from its version. A kind that is not served may have lost its objects when it is served again. */
 const endsHistory = (error: unknown): boolean =>
   isGone(error) || isVersionTooLarge(error) || (isApiError(error) && error.status === 404);
 
-/** Calls subscribers of the store with every object, again and again. Resolves when the signal aborts. */
+/** Calls subscribers of the store with every object after each period, if there is one. Resolves when the signal aborts. */
 async function keepResyncing(
   {
     store,
     clock,
     random,
-  }: Pick<ReflectorOptions<never>, "clock" | "random"> & { readonly store: Pick<Store<never>, "resync"> },
-  everyMs: number,
+    resyncMs = 0,
+  }: Pick<ReflectorOptions<never>, "clock" | "random" | "resyncMs"> & { readonly store: Pick<Store<never>, "resync"> },
   isSynced: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
+  if (resyncMs <= 0) return;
   try {
     for (;;) {
       // Jitter, so that not all caches of a process resync at once.
-      await clock.sleep(everyMs * (1 + random.next() / 10), signal);
+      await clock.sleep(resyncMs * (1 + random.next() / 10), signal);
       if (isSynced()) await store.resync({ clock, signal });
     }
   } catch (error) {
@@ -203,15 +205,15 @@ async function keepResyncing(
 }
 
 /**
- * Creates a reflector: it lists, then watches with bookmarks. After any end of a watch it continues from the last
- * version it saw; a 410 leads to a relist, whose differences the store turns into changes.
+ * Creates a reflector: it lists, then watches with bookmarks. A watch that the server ends at its time continues from the last
+ * version it saw, one that breaks or ends before from where {@link proveHistory} shows; a 410 leads to a relist, whose differences the store turns into changes.
  * Lists and watches run in one loop, never two at once.
  *
  * A dead connection is detected within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
  * last version, which costs one request and no list. A server ends each watch before, with a bookmark, so that a healthy one is not silent for so long.
  */
 export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
-  const { api, type, store, clock, random, inactivityMs, metadataOnly = false } = options;
+  const { api, type, store, clock, random, metadataOnly = false } = options;
   const log = options.log ?? noLog;
   const backoff = options.backoff ?? { initialMs: 800, maxMs: 15_000 };
   const scope = scopeOf(options);
@@ -227,7 +229,9 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let version: string | undefined;
   let synced = false;
   let running = false;
-  /** Whether the server could not be reached since the last answer: it may have been restored meanwhile. */
+  /** Whether a watch broke, failed or ended before its time: the server may have been restored meanwhile, and the next watch needs a proof that it was not. */
+  let isUnproven = false;
+  /** Whether it could not be reached since the last answer, or the proof failed: nothing should be decided by the store. */
   let isUnverified = false;
   /** Streamed lists that were interrupted since a list was complete. An unreachable server does not count. */
   let cuts = 0;
@@ -289,10 +293,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   async function verify(signal: AbortSignal): Promise<void> {
     fruitless++;
-    const earlier = await findEarlierState(options, version, signal);
+    const proven = await proveHistory(options, version, signal);
     fruitless--;
-    isUnverified = false;
-    if (earlier !== undefined) reportRewind(`a list at version ${earlier} after version ${version}`);
+    version = proven;
+    isUnproven = false;
+    // A list verifies it otherwise.
+    isUnverified = proven === undefined;
   }
 
   function applyEvent({ type: kind, object }: WatchEvent): void {
@@ -312,12 +318,13 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     connectivity.answered();
   }
 
-  async function consume(events: AsyncIterable<WatchEvent>): Promise<void> {
+  async function consume(events: AsyncIterable<WatchEvent>, endMs: number): Promise<void> {
     counts.watches++;
     const startedMs = clock.monotonicMs();
     const versionBefore = version;
     try {
       for await (const event of events) applyEvent(event);
+      isUnproven = clock.monotonicMs() < endMs;
     } finally {
       // Do not retry in a tight loop when the server, or a proxy, ends every watch at once, also after a bookmark of the known version.
       if (version !== versionBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
@@ -327,7 +334,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   /** A watch that starts with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
-    const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal });
+    const { endMs, ...watch } = timeWatch(options, true);
+    const stream = streamList<T>({ api, type, scope, ...watch, omitManagedFields, metadataOnly, clock, signal });
     try {
       const read = ({ add }: Replacement<T>) =>
         stream.readList(add).catch((error: unknown) => {
@@ -335,7 +343,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
           throw error;
         });
       await fill(read, signal);
-      await consume(stream.events);
+      await consume(stream.events, endMs);
     } finally {
       await stream.close();
     }
@@ -347,11 +355,11 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   /** Decides how the next attempt begins. */
   function handleFailure(error: unknown, { isList, isAnswered, startedMs }: Attempt): void {
     options.onError?.(error);
+    isUnproven = true;
+    if (!isAnswered && isUnanswered(error)) isUnverified = true;
     if (isApiError(error) && error.reason === "WatchSilent") {
       counts.silences++;
-      if (isAnswered) return;
-      connectivity.failed(startedMs);
-      isUnverified = true;
+      if (!isAnswered) connectivity.failed(startedMs);
       return;
     }
     if (version === undefined && (error instanceof StreamingIgnored || (isList && isStreamingRejected(error)))) {
@@ -363,7 +371,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
     counts.failures++;
     failure = error;
-    if (!isAnswered && isUnanswered(error)) isUnverified = true;
     if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
     if (error instanceof IncompleteListError) counts.incompleteLists++;
     if (endsHistory(error)) version = undefined;
@@ -373,21 +380,24 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     failureLog.add(error, fruitless <= 1);
   }
 
-  async function listOrWatch(signal: AbortSignal, isList: boolean, onAnswer: () => void): Promise<void> {
-    if (isList) return await listAndWatch(signal);
+  const isListStreamed = (): boolean => version === undefined && streaming && cuts < cutsBeforePages;
+
+  async function listOrWatch(signal: AbortSignal, onAnswer: () => void): Promise<void> {
+    if (version !== undefined && isUnproven) await verify(signal);
+    if (isListStreamed()) return await listAndWatch(signal);
     if (version === undefined) await list(signal);
-    else if (isUnverified) await verify(signal);
     const resourceVersion = version;
     if (resourceVersion === undefined) return;
-    const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
-    await consume(api.watch(type, from, signal));
+    const { endMs, ...watch } = timeWatch(options, false);
+    const from = { ...scope, resourceVersion, ...watch, omitManagedFields, metadataOnly, onAnswer };
+    await consume(api.watch(type, from, signal), endMs);
   }
 
   async function once(runSignal: AbortSignal): Promise<void> {
     // Another cache found out between two attempts of this one, or a list is wanted.
     if (history.isOutdated() || isRenewing) version = undefined;
     isRenewing = false;
-    const isList = version === undefined && streaming && cuts < cutsBeforePages;
+    const isList = isListStreamed();
     const startedMs = clock.monotonicMs();
     activeMs = startedMs;
     failure = undefined;
@@ -398,7 +408,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       connectivity.answered();
     };
     try {
-      await listOrWatch(history.attempt(runSignal), isList, onAnswer);
+      await listOrWatch(history.attempt(runSignal), onAnswer);
     } catch (error) {
       if (runSignal.aborted) return;
       if (!history.isInterrupted()) return handleFailure(error, { isList, isAnswered, startedMs });
@@ -442,13 +452,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} is already running`);
     running = true;
-    const resyncMs = options.resyncMs ?? 0;
     try {
-      await Promise.all([
-        follow(signal),
-        emptiness.run(signal),
-        ...(resyncMs > 0 ? [keepResyncing(options, resyncMs, () => synced, signal)] : []),
-      ]);
+      await Promise.all([follow(signal), emptiness.run(signal), keepResyncing(options, () => synced, signal)]);
     } finally {
       running = false;
       connectivity.ended();

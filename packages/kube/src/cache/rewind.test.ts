@@ -1,31 +1,26 @@
-import { seededRandom } from "@millwright/base";
+import { type Clock, seededRandom } from "@millwright/base";
 import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../client/api-error.ts";
-import type { ListOptions } from "../client/call-options.ts";
 import { createServerHistory } from "../client/server-history.ts";
 import { createController, done, type Reconcile } from "../controller/controller.ts";
 import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
-import { added, broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+import { added, bookmark, broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
 
 const versions = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.resourceVersion);
-/** The version of the server, for a list of one object; else a list. */
-const probe = (version: number, whole: ObjectList) => (options: ListOptions) =>
-  options.limit === 1 ? page([], version) : whole;
-
 const at = (version: number, generation: number): KubeObject => {
   const { metadata, ...rest } = node("a", version);
   return { ...rest, metadata: { ...metadata, generation } };
 };
 
-test("lists again when the server, back after an outage, is at a lower version than its watch", async () => {
-  const restored = page([node("a", 3)], 9);
-  const run = start(
-    scripted(
-      [page([node("a", 3)], 5), probe(9, restored), probe(9, restored)],
-      [[added("b", 20), { type: "MODIFIED", object: node("a", 21) }, "end"], [broken()]],
-    ),
+test("lists again when the server, back after an outage, has an older version of the newest object", async () => {
+  const script = scripted(
+    [page([node("a", 3)], 5), page([node("a", 3)], 9)],
+    [[added("b", 20), { type: "MODIFIED", object: node("a", 21) }, broken()], []],
   );
+  script.existing.set("a", 3);
+  script.existing.set("b", undefined);
+  const run = start(script);
   await run.clock.advance(0);
   expect(names(run.store.list())).toEqual(["a", "b"]);
   await run.clock.advance(5_000);
@@ -34,11 +29,19 @@ test("lists again when the server, back after an outage, is at a lower version t
   await run.end();
 });
 
-test("does not read the server's version when a watch ends in order, or breaks after an answer", async () => {
-  const run = start(scripted([page([], 5)], [[added("a", 6), "end"], [added("b", 7), broken()], [added("c", 8)]]));
-  await run.clock.advance(5_000);
-  expect(names(run.store.list())).toEqual(["a", "b", "c"]);
-  expect(run.listed).toHaveLength(1);
+/** A watch of the default cache that is as old as the server lets it become. */
+const timedOut = async (clock: Clock): Promise<"end"> => {
+  await clock.sleep(46_000);
+  return "end";
+};
+
+test("reads nothing when the server ends a watch at its time", async () => {
+  const clock = createVirtualClock();
+  const script = scripted([page([node("a", 3)], 5)], [[bookmark(6), () => timedOut(clock)], [bookmark(7)]]);
+  const run = start(script, { clock });
+  await clock.advance(50_000);
+  expect(run.watched.map(({ resourceVersion }) => resourceVersion)).toEqual(["5", "6"]);
+  expect([run.reads, run.reflector.isCurrent()]).toEqual([[], true]);
   await run.end();
 });
 
@@ -179,20 +182,6 @@ test.each([
   await run.end();
 });
 
-test("goes on with its watch when a server, back after an outage, lists the past but has a newer object", async () => {
-  const history = createServerHistory(createVirtualClock());
-  const script = scripted(
-    [page([node("a", 3)], 5), probe(9, page([], 9))],
-    [[added("b", 20), "end"], [broken()], [added("c", 21)]],
-  );
-  script.existing.set("b", 20);
-  const run = start({ ...script, api: { ...script.api, history } });
-  await run.clock.advance(5_000);
-  expect([names(run.store.list()), run.watched.at(-1)?.resourceVersion]).toEqual([["a", "b", "c"], "20"]);
-  expect([history.epoch(), run.reflector.isCurrent()]).toEqual([0, true]);
-  await run.end();
-});
-
 test("does not store a list whose answer came after the end", async () => {
   const script = scripted([page([node("a", 1)], 5)], [[gone()]]);
   const run = start(script);
@@ -235,13 +224,40 @@ test("is current again after a list that follows an outage", async () => {
   await run.end();
 });
 
-test("is not current after a watch without any answer, until it has read the version of the server", async () => {
-  const silent = new ApiError({ status: 0, reason: "WatchSilent", message: "nothing arrived" });
-  const run = start(scripted([page([node("a", 4)], 5), probe(6, page([], 6))], [[silent], []]));
-  await run.clock.advance(0);
-  expect([run.reflector.isCurrent(), run.listed.length]).toEqual([false, 1]);
+test.each([
+  ["without any answer", new ApiError({ status: 0, reason: "WatchSilent", message: "nothing arrived" }), false],
+  ["that was reset", broken(), false],
+  ["that ended before its time", "end", true],
+  [
+    "that an overloaded server refused",
+    new ApiError({ status: 429, reason: "TooManyRequests", message: "busy" }),
+    true,
+  ],
+] as const)("watches no longer after a watch %s, until it has read the newest object", async (_, end, isCurrent) => {
+  const script = scripted([page([node("a", 4)], 5)], [[end], []]);
+  const held = Promise.withResolvers<KubeObject>();
+  const get = () => held.promise;
+  const run = start({ ...script, api: { ...script.api, get: get as typeof script.api.get } });
   await run.clock.advance(5_000);
-  expect([run.reflector.isCurrent(), run.listed.at(-1)?.limit, run.store.size]).toEqual([true, 1, 1]);
+  expect([run.reflector.isCurrent(), run.watched.length]).toEqual([isCurrent, 1]);
+  held.resolve(node("a", 4));
+  await run.clock.advance(0);
+  expect([run.reflector.isCurrent(), run.listed.length, run.store.size]).toEqual([true, 1, 1]);
+  expect(run.watched.at(-1)?.resourceVersion).toBe("4");
+  await run.end();
+});
+
+test("is not current while it lists because the newest object is gone", async () => {
+  const listed = Promise.withResolvers<ObjectList>();
+  let lists = 0;
+  const list = () => (++lists === 1 ? Promise.resolve(page([node("a", 3), node("b", 4)], 5)) : listed.promise);
+  const script = scripted([], [["end"], []]);
+  const run = start({ ...script, api: { ...script.api, list: list as never } });
+  await run.clock.advance(5_000);
+  expect([run.reflector.isCurrent(), lists]).toEqual([false, 2]);
+  listed.resolve(page([node("a", 3)], 9));
+  await run.clock.advance(0);
+  expect([run.reflector.isCurrent(), names(run.store.list())]).toEqual([true, ["a"]]);
   await run.end();
 });
 

@@ -9,7 +9,7 @@ import type { SliceOptions } from "../slices.ts";
 import { isOther, loweredGeneration } from "./same-object.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
-import { createTombstones, type Deletion } from "./tombstones.ts";
+import { createTombstones, type DeletedObject, type Deletion } from "./tombstones.ts";
 import { trimObject } from "./trim.ts";
 import { createValuePool } from "./value-pool.ts";
 
@@ -102,6 +102,8 @@ export interface Store<T extends ApiObject, Index extends string = never> extend
   replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
   /** Objects that are newer than a version, in no particular order. */
   newerThan(resourceVersion: string | undefined): readonly T[];
+  /** Objects that were deleted after a version, as far as that is known, the latest first. */
+  deletedSince(resourceVersion: string | undefined): readonly DeletedObject[];
   /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
   beginReplacement(): Replacement<T>;
   /**
@@ -366,6 +368,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       const steps = replace(items, resourceVersion, isRewound, prepare);
       while (steps.next().done !== true);
     },
+    deletedSince: tombstones.since,
     newerThan: (version) =>
       Array.from(objects.values()).filter(({ metadata }) => isNewer(metadata.resourceVersion, version)),
     beginReplacement() {

@@ -29,6 +29,8 @@ export interface StreamingListOptions {
   readonly scope: Scope;
   /** Of the watch that follows. */
   readonly inactivityMs: number | undefined;
+  /** When the server is to end it. */
+  readonly timeoutSeconds: number;
   readonly omitManagedFields: boolean;
   readonly metadataOnly: boolean;
   readonly clock: Clock;
@@ -59,7 +61,7 @@ export interface StreamingList<T extends ApiObject> {
  * recent one. Objects arrive one by one, so that a list of any size neither blocks the event loop nor fills the memory.
  */
 export function streamList<T extends ApiObject>(options: StreamingListOptions): StreamingList<T> {
-  const { api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal } = options;
+  const { api, type, scope, inactivityMs, timeoutSeconds, omitManagedFields, metadataOnly, clock, signal } = options;
   const silence = startDeadline(clock, silentListMs, signal);
   const request = {
     ...scope,
@@ -67,6 +69,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
     resourceVersionMatch: "NotOlderThan",
     sendInitialEvents: true,
     inactivityMs,
+    timeoutSeconds,
     omitManagedFields,
     metadataOnly,
   } as const;

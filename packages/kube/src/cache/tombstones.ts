@@ -9,6 +9,12 @@ export interface Deletion {
   readonly isObserved: boolean;
 }
 
+/** An object that was deleted. */
+export interface DeletedObject {
+  readonly key: string;
+  readonly uid: string | undefined;
+}
+
 /** Remembers what was deleted, so that events that arrive late do not bring it back. */
 export interface Tombstones {
   add(key: string, deletion: Deletion): void;
@@ -25,6 +31,8 @@ export interface Tombstones {
     readonly resourceVersion: string | undefined;
     readonly begunAt: number;
   }): Deletion | undefined;
+  /** Deletions after a version, the latest first. */
+  since(resourceVersion: string | undefined): readonly DeletedObject[];
   remove(key: string, uid: string | undefined): void;
   /** Number of deletions so far. */
   now(): number;
@@ -37,15 +45,18 @@ const defaultCapacity = 10_000;
 /** Makes an empty memory that forgets the oldest entries beyond `capacity`. */
 export function createTombstones(capacity = defaultCapacity): Tombstones {
   // Invariant: at most `capacity` entries, in the order of their deletion.
-  const stones = new Map<string, Deletion & { readonly at: number }>();
+  const stones = new Map<string, Deletion & { readonly key: string; readonly at: number }>();
   let count = 0;
 
   return {
     add(key, deletion) {
       const id = idOf(key, deletion.uid);
+      const former = stones.get(id);
+      // The answer to an own delete may come after its event.
+      const known = former?.isObserved === true ? former.resourceVersion : undefined;
       stones.delete(id);
       count += 1;
-      stones.set(id, { ...deletion, at: count });
+      stones.set(id, { ...deletion, resourceVersion: deletion.resourceVersion ?? known, key, at: count });
       if (stones.size <= capacity) return;
       const oldest = stones.keys().next();
       if (oldest.done !== true) stones.delete(oldest.value);
@@ -62,6 +73,13 @@ export function createTombstones(capacity = defaultCapacity): Tombstones {
       const stone = stones.get(idOf(key, uid));
       if (stone === undefined || stone.uid === undefined || stone.at > begunAt) return undefined;
       return isNewer(stone.resourceVersion, resourceVersion) ? undefined : stone;
+    },
+    since(resourceVersion) {
+      const latest = Array.from(stones.values()).toReversed();
+      const end = latest.findIndex(
+        (stone) => stone.resourceVersion !== undefined && !isNewer(stone.resourceVersion, resourceVersion),
+      );
+      return end < 0 ? latest : latest.slice(0, end);
     },
     remove: (key, uid) => void stones.delete(idOf(key, uid)),
     now: () => count,

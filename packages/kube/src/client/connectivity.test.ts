@@ -86,6 +86,7 @@ describe("the connectivity of a cache", () => {
   function start() {
     const clock = createVirtualClock();
     const api = createFakeApi({ clock });
+    api.seed(nodeResource, { metadata: { name: "a" } });
     const informer = createInformer({ api, type: nodeResource, clock, random: seededRandom(1) });
     const stop = new AbortController();
     const running = informer.run(stop.signal);
@@ -126,6 +127,7 @@ describe("the connectivity of a cache", () => {
   it("is lost while the server accepts connections and does not respond", async () => {
     const clock = createVirtualClock();
     const api = createFakeApi({ clock });
+    api.seed(nodeResource, { metadata: { name: "a" } });
     let isMute = false;
     const silent: ApiClient["watch"] = async function* (type, options, signal) {
       if (!isMute) return yield* api.watch(type, options, signal);

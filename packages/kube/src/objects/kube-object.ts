@@ -1,4 +1,5 @@
 import { isRecord } from "@millwright/base";
+import { isNewer } from "./resource-version.ts";
 
 /**
  * One entry of `metadata.ownerReferences`.
@@ -88,4 +89,17 @@ export function parseKey(key: string): ObjectRef {
 /** Whether a value from outside is an object with `metadata`, the least by which it can be handled. */
 export function isApiObject(value: unknown): value is KubeObject {
   return isRecord(value) && isRecord(value["metadata"]);
+}
+
+/** The newest of some objects, newest first. */
+export function newestOf<T extends ApiObject>(objects: Iterable<T>, count: number): readonly T[] {
+  const newest: T[] = [];
+  for (const object of objects) {
+    const version = object.metadata.resourceVersion;
+    if (newest.length === count && !isNewer(version, newest.at(-1)?.metadata.resourceVersion)) continue;
+    const at = newest.findIndex(({ metadata }) => isNewer(version, metadata.resourceVersion));
+    newest.splice(at < 0 ? newest.length : at, 0, object);
+    newest.splice(count);
+  }
+  return newest;
 }

@@ -28,24 +28,29 @@ export const page = (items: KubeObject[], version: number, next?: string): Objec
   metadata: { resourceVersion: String(version), ...(next === undefined ? {} : { continue: next }) },
 });
 
+type WatchStep = WatchEvent | Error | "end";
+
 /** An API whose answers are written down in advance; a watch that has nothing left waits for its end. */
 export function scripted(
   lists: (ObjectList | Error | ((options: ListOptions) => ObjectList))[],
-  watches: (readonly (WatchEvent | Error | "end")[])[],
+  watches: (readonly (WatchStep | (() => Promise<WatchStep>))[])[],
 ) {
   const listed: ListOptions[] = [];
-  /** Objects that a read finds, in a list or not: their versions by name. */
-  const existing = new Map<string, number>();
+  const reads: string[] = [];
+  /** What a read finds instead of what was listed and watched last: versions by name; undefined where it does not exist. */
+  const existing = new Map<string, number | undefined>();
+  const known = new Map<string, string | undefined>();
   const watched: WatchOptions[] = [];
   let underway = 0;
   const api: Pick<ApiClient, "get" | "list" | "watch" | "history"> = {
     async get<T>(_: unknown, { name }: ObjectRef) {
+      reads.push(name);
       await Promise.resolve();
-      const version = existing.get(name);
+      const version = existing.has(name) ? existing.get(name) : known.get(name);
       if (version === undefined)
         throw new ApiError({ status: 404, reason: "NotFound", message: "not found", details: { name } });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return node(name, version) as KubeObject & T;
+      return node(name, Number(version)) as KubeObject & T;
     },
     async list<T>(_: unknown, options: ListOptions = {}) {
       expect(++underway).toBe(1);
@@ -55,24 +60,29 @@ export function scripted(
       const next = lists.length > 1 ? lists.shift() : lists[0];
       if (next instanceof Error) throw next;
       const answer = typeof next === "function" ? next(options) : next;
+      known.clear();
+      for (const { metadata } of answer?.items ?? []) known.set(metadata.name ?? "", metadata.resourceVersion);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return answer as ObjectList<never> & T;
     },
     async *watch(_, options, signal) {
       watched.push(options);
       signal.throwIfAborted();
-      for (const event of watches.shift() ?? []) {
-        await Promise.resolve();
+      if (options.sendInitialEvents === true) known.clear();
+      for (const step of watches.shift() ?? []) {
+        const event = await (typeof step === "function" ? step() : step);
         if (event === "end") return;
         if (event instanceof Error) throw event;
         options.onAnswer?.();
+        const { name = "", resourceVersion } = event.object.metadata;
+        known.set(name, event.type === "DELETED" ? undefined : resourceVersion);
         yield event;
       }
       signal.throwIfAborted();
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     },
   };
-  return { api, lists, listed, watched, existing };
+  return { api, lists, listed, reads, watched, existing };
 }
 
 /** A reflector of what was written down, in virtual time. */
