@@ -10,6 +10,10 @@ type WithTarget = Pick<ControllerContext, "target">;
 export const areNodesUnread = ({ target }: WithTarget): boolean =>
   target?.isSeparate === true && !target.caches.nodes.hasSynced();
 
+/** Whether the API server of a target cluster of its own has been unreachable for longer than `afterMs`. */
+export const isTargetLost = ({ target }: WithTarget, afterMs: number): boolean =>
+  target?.isSeparate === true && target.caches.nodes.connectivity.lostForMs() > afterMs;
+
 /** What is held of sets and deployments meanwhile: an annotation of its Node may keep a Failed machine, and an update in place needs Nodes. */
 export const unreadTargetHold: Hold = {
   by: "unread-target",

@@ -16,7 +16,7 @@ export const unreadTargetGuard = (isUnread: () => boolean): Guard<Machine> => ({
       by: "unread-target",
       holds: "everything",
       message: deletionEvents.targetUnread(),
-      remedy: "Make the API server of the nodes reachable",
+      remedy: "Make the API server of the nodes reachable, or run with --target-kubeconfig=none if it is gone for good",
     };
   },
 });

@@ -260,7 +260,7 @@ it("is Terminating with the reason while the API server of the nodes is unreacha
   await clock.advance(100);
   expect(phase()).toBe("Terminating");
   expect(machine()?.status?.lastOperation?.description).toBe(
-    "Drain failed due to - the API server of the nodes is unreachable. Will retry in next sync. Initiate node drain",
+    "Drain failed due to - the API server of the nodes is unreachable; if it is gone for good, set the label force-deletion=True. Will retry in next sync. Initiate node drain",
   );
   const writes = api.writes().length;
   await clock.advance(60_000);
@@ -281,7 +281,7 @@ it("stores that the VM is deleted although its node cannot be", async () => {
   await api.delete(machineResource, ref);
   await clock.advance(20_000);
   expect(machine()?.status?.lastOperation?.description).toBe(
-    "VM deletion was successful. Machine deletion failed due to - the API server of the nodes is unreachable. Will retry in next sync. Initiate node object deletion",
+    "VM deletion was successful. Machine deletion failed due to - the API server of the nodes is unreachable; if it is gone for good, set the label force-deletion=True. Will retry in next sync. Initiate node object deletion",
   );
   const calls = driver.calls.length;
   await stopAll();

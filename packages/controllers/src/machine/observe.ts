@@ -4,6 +4,7 @@ import type { ResolvedClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { findVmHolder } from "../cluster/find-vm-holder.ts";
 import { createMatchNode } from "../cluster/node-candidates.ts";
+import { isTargetLost } from "../cluster/unread-target.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { type Guard, judge, type MissingFacts } from "../model/hold.ts";
@@ -108,6 +109,7 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
+    isTargetLost: isDeleting(machine) && isTargetLost(context, settings.unreachableAfterMs),
     node,
     otherNodes: otherNodes.map((other) => ({
       node: other,

@@ -148,6 +148,8 @@ export const machineEventReasons = {
   drainBlocked: "DrainBlocked",
   /** Warning: a drain ended although volumes of evicted pods are still attached to the node; the message names them. */
   volumesAttached: "VolumesAttached",
+  /** Warning: a forced deletion ended without deleting its Node, because the API server of the nodes is unreachable; the message names the Node. */
+  nodeNotDeleted: "NodeNotDeleted",
   /** Warning: the rules of an ordered drain cannot be read; drains ignore them. */
   invalidDrainRules: "InvalidDrainRules",
   /** Warning: the spec of the machine is invalid; the message lists all problems. */

@@ -258,6 +258,7 @@ export const deletionEvents = {
   stageFailed: (error: string) => `Machine deletion failed due to - ${error}. Will retry in next sync`,
   targetUnread: () =>
     "Nodes and pods are not listed yet: the API server of the nodes is unreachable or slow, or rejects the lists",
+  nodeNotDeleted: (nodeName: string) => `The API server of the nodes is unreachable: Node ${nodeName} is not deleted`,
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;
 

@@ -26,6 +26,7 @@ import {
 } from "../../model/interruption.ts";
 import type { Stage, StageResult } from "./stages.ts";
 import { cordonUnreachable } from "./unreachable-node.ts";
+import { isTargetGivenUp } from "./lost-target.ts";
 import { lookForVm } from "./vanished-vm.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { Node } from "../../model/node-objects.ts";
@@ -120,6 +121,10 @@ function afterDrain(
   return { next: "DeleteVm", ...drainResult(nodeName, attached), actions };
 }
 
+/** Whether no pod would be terminated by a drain: by the kubelet of a node that is unreachable, or an API server that is. */
+const isImpossible = (snapshot: MachineSnapshot, node: Node, isForced: boolean): boolean =>
+  isTargetGivenUp(snapshot) || (isForced && isUnreachable(node));
+
 /**
  * Drains the node. After a forced drain the next stage deletes the volume attachments. Nothing of an unreachable node is deleted by force: its VM is deleted first, and Kubernetes releases pods and volumes
  * when that is confirmed. MCM deletes them while the VM may be running (`pkg/util/provider/machinecontroller/machine_util.go` drainNode).
@@ -134,7 +139,7 @@ export const drain: Stage = (snapshot, now) => {
   const terms = drainTerms(snapshot, view.node, nodeDrain, now);
   const isForced = isForceDue(terms, now);
   const lookUp = lookForVm(snapshot, view.node, now);
-  const isSkipped = lookUp.vanished !== undefined || (isForced && isUnreachable(view.node));
+  const isSkipped = lookUp.vanished !== undefined || isImpossible(snapshot, view.node, isForced);
   const read = isForced || isSkipped ? readNodeFirst(snapshot, now) : undefined;
   if (read !== undefined) return read;
   if (isSkipped) {

@@ -71,7 +71,7 @@ test("a VM that was deleted is stored before what failed of its node", () => {
 test("an unreachable API server of the nodes is reported, that of the machines and a conflict are not", () => {
   const unanswered = new ApiError({ status: 0, reason: "", message: "socket hang up" });
   expect(interruption(unanswered, { kind: "DeleteNode", name: "node", uid: "u" })).toBe(
-    "the API server of the nodes is unreachable",
+    "the API server of the nodes is unreachable; if it is gone for good, set the label force-deletion=True",
   );
   expect(interruption(unanswered, { kind: "PatchMachine", patch: {} })).toBeUndefined();
   expect(interruption(unanswered, undefined)).toBeUndefined();

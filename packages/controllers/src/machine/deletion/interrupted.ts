@@ -30,6 +30,10 @@ function stageToRepeat(snapshot: MachineSnapshot, { status }: MachineDecision): 
   return isBeforeDrain ? "Drain" : marked;
 }
 
+/** Of a cluster that does not come back, only a forced deletion goes on without the Node. */
+const targetUnreachable =
+  "the API server of the nodes is unreachable; if it is gone for good, set the label force-deletion=True";
+
 /** Actions that need the API server of the nodes. */
 const onNodes: ReadonlySet<MachineAction["kind"]> = new Set([
   "PatchNode",
@@ -48,7 +52,7 @@ const onNodes: ReadonlySet<MachineAction["kind"]> = new Set([
 export function interruption(error: unknown, action: MachineAction | undefined): string | undefined {
   if (!isApiError(error) || isConflict(error)) return undefined;
   if (!isUnanswered(error)) return messageOf(error);
-  return action !== undefined && onNodes.has(action.kind) ? "the API server of the nodes is unreachable" : undefined;
+  return action !== undefined && onNodes.has(action.kind) ? targetUnreachable : undefined;
 }
 
 /**

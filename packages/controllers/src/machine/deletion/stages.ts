@@ -33,6 +33,7 @@ import { bounded } from "../creation/record-failure.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
+import { isTargetGivenUp, skipNodeDeletion } from "./lost-target.ts";
 import { withAttempts } from "../../model/failed-attempts.ts";
 import { isSameFailure } from "../../model/same-failure.ts";
 import { markedStage } from "../../model/phase.ts";
@@ -210,7 +211,8 @@ function withSkippedDrain(result: StageResult, snapshot: MachineSnapshot, now: D
     const isCall = result.actions?.some(({ kind }) => kind === "StartOperation") === true;
     return (isCall ? readNodeFirst(snapshot, now) : undefined) ?? result;
   }
-  if (unreachableNode !== node.metadata.name || !hasUndrainedPods(snapshot, node, now)) return result;
+  if (unreachableNode !== node.metadata.name || isTargetGivenUp(snapshot)) return result;
+  if (!hasUndrainedPods(snapshot, node, now)) return result;
   const recovered = deletionEvents.nodeRecovered(node.metadata.name);
   return {
     ...result,
@@ -318,6 +320,8 @@ function endOfNode(snapshot: MachineSnapshot, node: Node, now: Date): NodeEnd {
 /** Deletes the node object, and those of further nodes of the VM. */
 export const deleteNode: Stage = (snapshot, now) => {
   const { node, otherNodes = [] } = snapshot;
+  const skipped = skipNodeDeletion(snapshot);
+  if (skipped !== undefined) return skipped;
   if (node === undefined) return { next: "RemoveFinalizer" };
   const others = otherNodes.map((other) => endOfNode({ ...snapshot, ...other }, other.node, now));
   const ends = [endOfNode(snapshot, node, now), ...others];

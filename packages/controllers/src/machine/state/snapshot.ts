@@ -56,6 +56,8 @@ export interface MachineSnapshot {
   readonly inputs: string;
   /** Whether there is a target cluster that machines join as nodes. */
   readonly hasTarget: boolean;
+  /** Whether the API server of a target cluster of its own has been unreachable for longer than the status-check timeout; only read while the machine is being deleted. Default: false. */
+  readonly isTargetLost?: boolean;
   readonly node: Node | undefined;
   /** Further nodes that are proven to be the VM's, such as after a change of its host name. `node` is the one that counts. Default: none. */
   readonly otherNodes?: readonly UsedNode[];
