@@ -76,6 +76,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   "describe machine": ["a"],
   why: ["machine/a"],
   replay: ["/no-such-snapshot"],
+  adopt: ["node", "--deployment=pool"],
   restore: [exported, "--dry-run"],
   drain: ["node", "--dry-run"],
   approve: ["--all"],
@@ -174,6 +175,7 @@ describe("a command that reads a cluster", () => {
 
   it("is each of these, and all have the same flags for it", () => {
     expect(reading.map(([name]) => name).toSorted()).toEqual([
+      "adopt",
       "approve",
       "crds apply",
       "crds diff",

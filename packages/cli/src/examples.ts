@@ -22,6 +22,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["millwright snapshot -n machines --file state.json"],
   export: ["millwright export -n machines --file fleet.yaml", "millwright export --secrets -o json"],
   restore: ["millwright restore fleet.yaml --dry-run", "millwright restore fleet.yaml -n machines"],
+  adopt: ["millwright adopt worker-1 --deployment pool", "millwright adopt i-0abc123 --deployment pool --dry-run"],
   replay: ["millwright replay state.json"],
   drain: ["millwright drain worker-1 --dry-run"],
   drift: ["millwright drift", "millwright drift --deployment pool -o json"],

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { AdoptFlags } from "./commands/adopt.ts";
 import type { ExportFlags } from "./commands/export.ts";
 import type { ReplayFlags } from "./commands/replay.ts";
 import type { RestoreFlags } from "./commands/restore.ts";
@@ -14,10 +15,11 @@ import {
 
 const oneNamespace = "a file has the objects of one namespace; use --namespace";
 
-/** Adds the commands that write objects to a file, or read one: `millwright snapshot` and `replay`, `export` and `restore`. */
+/** Adds the commands that save and restore objects: `millwright snapshot` and `replay`, `export` and `restore`, and `adopt`. */
 export function addFileCommands(program: Command, setStatus: (status: number) => void): void {
   addSnapshotCommands(program, setStatus);
   addBackupCommands(program, setStatus);
+  addAdoptCommand(program);
 }
 
 function addSnapshotCommands(program: Command, setStatus: (status: number) => void): void {
@@ -72,5 +74,25 @@ function addBackupCommands(program: Command, setStatus: (status: number) => void
     .action(async (file: string, flags: RestoreFlags) => {
       const { restoreCommand } = await import("./commands/restore.ts");
       setStatus(await restoreCommand(file, flags));
+    });
+}
+
+function addAdoptCommand(program: Command): void {
+  addOutput(
+    rejectAllNamespaces(
+      addNamespace(addTargetCluster(addControlCluster(addProviderTlsFlags(program.command("adopt <node-or-vm>"))))),
+      "a VM belongs to one namespace; use --namespace",
+    ),
+  )
+    .description("create the Machine that keeps a VM without Machine, or print why that cannot be done")
+    .requiredOption("--deployment <name>", "MachineDeployment that gets the Machine")
+    .option("--dry-run", "print what would be created, and change nothing")
+    .option(
+      "--provider <name...>",
+      "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
+    )
+    .action(async (subject: string, flags: AdoptFlags) => {
+      const { adoptCommand } = await import("./commands/adopt.ts");
+      await adoptCommand(subject, flags);
     });
 }

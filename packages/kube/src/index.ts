@@ -161,7 +161,13 @@ export {
   releasePatch,
 } from "./objects/owner-references.ts";
 export type { Claims, OwnerPatch } from "./objects/owner-references.ts";
-export { addFinalizerPatch, dropFinalizerPatch, hasFinalizer, removeFinalizerPatch, isBeingDeleted } from "./objects/finalizers.ts";
+export {
+  addFinalizerPatch,
+  dropFinalizerPatch,
+  hasFinalizer,
+  removeFinalizerPatch,
+  isBeingDeleted,
+} from "./objects/finalizers.ts";
 export type { Finalized, FinalizerPatch } from "./objects/finalizers.ts";
 export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./objects/conditions.ts";
 export type { Condition, ConditionState, SetConditionOptions } from "./objects/conditions.ts";

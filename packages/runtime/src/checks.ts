@@ -1,4 +1,5 @@
 // What commands need that check a cluster with its drivers, or release it: without the controllers' process and its metrics, which take longer to load.
+export { adoptVm } from "./backup/adopt-vm.ts";
 export { exportFleet } from "./backup/export-fleet.ts";
 export { restoreFleet } from "./backup/restore-fleet.ts";
 export { diagnose } from "./doctor/diagnose.ts";

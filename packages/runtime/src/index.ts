@@ -1,5 +1,7 @@
 export { approveDeletions } from "./approve/approve-deletions.ts";
 export type { ApprovalReport, ApprovalSelection } from "./approve/approve-deletions.ts";
+export { adoptVm } from "./backup/adopt-vm.ts";
+export type { AdoptOptions, AdoptReport } from "./backup/adopt-vm.ts";
 export { exportFleet } from "./backup/export-fleet.ts";
 export type { ExportOptions, FleetExport } from "./backup/export-fleet.ts";
 export { restoreFleet } from "./backup/restore-fleet.ts";

@@ -37,6 +37,28 @@ describe("inDeletionOrder", () => {
     ).toBe("priority marked-early marked-late-failed marked-late-running failed running important");
   });
 
+  it("keeps a machine that was created with the id of its VM like a Running one, until it is Failed", () => {
+    const given = { spec: { providerID: "vm" } };
+    const intent = annotated({ [annotationKeys.creationIntent]: JSON.stringify({ attempt: 1, class: "small" }) });
+    const renamed = annotated({
+      [annotationKeys.creationIntent]: JSON.stringify({ attempt: 1, class: "small" }),
+      [annotationKeys.vmName]: "other",
+    });
+    const young = createdAt(now.toISOString());
+    expect(
+      orderOf(
+        machine("given", given, inPhase("Pending"), young),
+        machine("given-new", given, inPhase(""), young),
+        machine("given-unknown", given, inPhase("CrashLoopBackOff"), young),
+        machine("given-failed", given, inPhase("Failed"), young),
+        machine("renamed", given, renamed, inPhase("Pending"), young),
+        machine("made", given, intent, inPhase("Pending"), young),
+        machine("pending", inPhase("Pending"), young),
+        machine("running"),
+      ),
+    ).toBe("given-failed made pending running given given-new given-unknown renamed");
+  });
+
   it("deletes those first that have served for the shortest time where they do not count before some time", () => {
     const since = (lastUpdateTime: string) => ({ status: { currentStatus: { lastUpdateTime } } });
     const machines = [

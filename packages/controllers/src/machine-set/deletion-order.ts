@@ -8,6 +8,8 @@ import {
 } from "@millwright/core";
 import { availableSince } from "../machine-lists/available-since.ts";
 import { isDeleting, isPreserved } from "../model/phase.ts";
+import { readIntent } from "../model/creation-intent.ts";
+import { hasId, isProvisioning } from "../model/provisioning.ts";
 import { type MachineList, machinesWhere, sortedBy } from "../machine-lists/machine-list.ts";
 
 /**
@@ -41,9 +43,17 @@ const markOf = (machine: Machine): number => {
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 };
 
+/** Whether a machine that is not Running yet was created with the id of its VM, to keep that VM: no creation of it is recorded, or one for another Machine. */
+function isGivenVm(machine: Machine): boolean {
+  if (!hasId(machine) || (phaseOf(machine) !== "Pending" && !isProvisioning(machine))) return false;
+  return readIntent(machine) === undefined || machine.metadata.annotations?.[annotationKeys.vmName] !== undefined;
+}
+
 /** A phase that this version does not know ranks like an unhealthy machine, not like a terminating one. */
-const rankOf = (machine: Machine): number =>
-  isDeleting(machine) ? phaseRank.Terminating : phaseRank[phaseOf(machine) ?? "Unknown"];
+function rankOf(machine: Machine): number {
+  if (isDeleting(machine)) return phaseRank.Terminating;
+  return isGivenVm(machine) ? phaseRank.Running : phaseRank[phaseOf(machine) ?? "Unknown"];
+}
 
 const isAutoPreserved = (machine: Machine): boolean =>
   machine.metadata.annotations?.[annotationKeys.preserve] === preserveValues.autoPreserved;

@@ -13,6 +13,8 @@ export interface OperationResult {
   readonly isAdopted?: boolean;
   /** The VM must be initialized before its creation is complete. */
   readonly needsInitialization?: boolean;
+  /** Name of the Machine for which the VM was created, where it was not this one. */
+  readonly vmName?: string;
   /** The VM to delete was not found. */
   readonly isMissing?: boolean;
   /** The VM to delete is that of another machine: it is kept, and this machine has none. */

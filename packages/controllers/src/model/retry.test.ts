@@ -58,6 +58,10 @@ describe("the delays of one call", () => {
 
   it("are short for an initialization: the VM costs money and is not in service", () => {
     expect(backoffMs({ code: "Internal", kind: "initialize", failures: 9, jitter: 0 })).toBe(5_000);
+    const unknownVm = [1, 2, 9].map((failures) =>
+      backoffMs({ code: "NotFound", kind: "initialize", failures, jitter: 0 }),
+    );
+    expect(unknownVm).toEqual([5_000, 10_000, 600_000]);
   });
 });
 

@@ -34,6 +34,9 @@ export function backoffBounds(
   }
 }
 
+/** The bounds where a VM that has an id is not found: it may be listed late, or never. */
+const unknownVm: BackoffBounds = { firstMs: 5 * SECOND, longestMs: 10 * MINUTE };
+
 /** Maximum part of a backoff that jitter removes. */
 const JITTER = 0.2;
 
@@ -52,7 +55,10 @@ export interface FailedAttempt {
  */
 export function backoffMs(attempt: FailedAttempt, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
   const { code, kind, failures, jitter, retryAfterMs = 0 } = attempt;
-  const { firstMs, longestMs } = backoffBounds(retryClassOf(code), kind, exhaustedRetryMs);
+  const { firstMs, longestMs } =
+    code === "NotFound" && kind === "initialize"
+      ? unknownVm
+      : backoffBounds(retryClassOf(code), kind, exhaustedRetryMs);
   const delay = Math.min(longestMs, firstMs * 2 ** Math.min(30, failures - 1));
   return Math.max(Math.round(delay * (1 - JITTER * jitter)), retryAfterMs);
 }

@@ -40,6 +40,11 @@ export const annotationKeys = {
    * secrets; also the stale node under whose name the VM came up. `{"attempt":0}`: class, Secret or driver prevent a VM, and none was requested. Never credentials. Written by the MachineSet controller with the Machine and by the machine controller, read by the latter.
    */
   creationIntent: "machine.millwright.dev/creation-intent",
+  /**
+   * Ours, Machine: name of the Machine for which the VM of `spec.providerID` was created, where it was not this one; drivers get it as the name of the machine. Written by the machine controller and
+   * `millwright adopt`, read by the driver host and the MachineSet controller.
+   */
+  vmName: "machine.millwright.dev/vm-name",
   /** Secret of a bootstrap token: UID of the Machine that owns it. Written and read by the machine controller. */
   tokenOwner: "machine.millwright.dev/machine-uid",
   /** Node: JSON of the nodeTemplate applied last, in Go's shape. Written and read by the machine controller. */

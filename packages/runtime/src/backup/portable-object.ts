@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys, isRecord } from "@millwright/core";
 import type { KubeObject } from "@millwright/kube";
 
 /** Annotations that are true of one object at one time, and wrong of its copy: approvals, requests to delete, and records with times and UIDs. */
@@ -13,6 +13,10 @@ const momentary: ReadonlySet<string> = new Set([
   annotationKeys.interruptionDeadline,
 ]);
 
+/** The creation of a VM whose id is stored is over: the new object is given that VM. */
+const isOver = (key: string, { spec }: Readonly<Record<string, unknown>>): boolean =>
+  key === annotationKeys.creationIntent && isRecord(spec) && (spec["providerID"] ?? "") !== "";
+
 /** Finalizers of the garbage collector, for a deletion that is under way. */
 const ofDeletion: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);
 
@@ -22,7 +26,7 @@ const kept = <T>(entries: readonly T[]): readonly T[] | undefined => (entries.le
 export function portableObject({ metadata, ...fields }: KubeObject): KubeObject {
   const rest = Object.entries(fields).filter(([field]) => field !== "status");
   const { name, namespace, labels, annotations = {}, finalizers = [] } = metadata;
-  const notes = kept(Object.entries(annotations).filter(([key]) => !momentary.has(key)));
+  const notes = kept(Object.entries(annotations).filter(([key]) => !momentary.has(key) && !isOver(key, fields)));
   const held = kept(finalizers.filter((finalizer) => !ofDeletion.has(finalizer)));
   return {
     ...Object.fromEntries(rest),

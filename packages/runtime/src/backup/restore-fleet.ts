@@ -3,7 +3,6 @@ import {
   type Clock,
   ConfigError,
   type Driver,
-  isConfigError,
   isRecord,
   type ListedMachine,
   machineClassResource,
@@ -24,8 +23,8 @@ import {
   secretResource,
 } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
-import { createClassSource, onceByName, type StoredObject } from "../drivers/class-source.ts";
-import { createDriverHost } from "../drivers/driver-host.ts";
+import type { StoredObject } from "../drivers/class-source.ts";
+import { createClassVms } from "../drivers/class-vms.ts";
 import { type BackupKind, backupKinds } from "./backup-kinds.ts";
 import { type Backup, type BackupManifest, readBackup } from "./read-backup.ts";
 import {
@@ -93,35 +92,16 @@ const instead = "fix that, or use --without-cloud-check to create the Machines w
 
 /** Lists the VMs of the classes of all Machines of the backup, with classes and Secrets of the backup where there are none yet. */
 async function listVms(options: RestoreOptions, backup: Backup): Promise<VmsOfClasses> {
-  const { control, namespace, driverFor, clock, log, signal, ignoresCloud } = options;
-  if (ignoresCloud) return new Map();
+  if (options.ignoresCloud) return new Map();
   const otherwise = (kind: string, wanted: string): StoredObject | undefined =>
     kind === secretResource.kind
       ? backup.secrets.find(({ name }) => name === wanted)?.typed
       : backup.classes.find(({ name }) => name === wanted)?.object;
   const needs = "a restore needs to get machineclasses and their secrets";
-  const classNamed = createClassSource({ control, namespace, needs, otherwise, signal });
-  const hostFor = onceByName(async (provider) =>
-    createDriverHost({ drivers: [await driverFor(provider)], clock, log }),
-  );
+  const vmsOf = createClassVms({ ...options, needs, otherwise, remedy: instead });
   const names = new Set(backup.machines.map(({ typed }) => typed.spec.class?.name ?? "").filter((name) => name !== ""));
   const vms = new Map<string, readonly ListedMachine[]>();
-  for (const name of names) {
-    const loaded = await classNamed(name);
-    if ("problem" in loaded) throw new ConfigError(`${loaded.problem}; ${instead}`);
-    const { machineClass, secret } = loaded;
-    const host = await hostFor(machineClass.provider ?? "").catch((error: unknown) => {
-      throw isConfigError(error)
-        ? new ConfigError(`MachineClass "${name}": ${error.message}; ${instead}`, { cause: error })
-        : error;
-    });
-    const outcome = await host.listVms({ machineClass, secret }, signal);
-    if (!outcome.ok)
-      throw new ConfigError(
-        `Cannot list the VMs of MachineClass "${name}": ${outcome.error.code}: ${outcome.error.message}; ${instead}`,
-      );
-    vms.set(name, outcome.value);
-  }
+  for (const name of names) vms.set(name, await vmsOf(name));
   return vms;
 }
 

@@ -8,7 +8,7 @@ import type {
   VmCall,
   VmListDriver,
 } from "@millwright/controllers";
-import type { CheckClassResponse, Clock, Driver, FindDriftResponse } from "@millwright/core";
+import type { CheckClassResponse, Clock, Driver, FindDriftResponse, MachineClass } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
@@ -19,6 +19,7 @@ import { checkClass, listVms, readCapacity } from "./class-calls.ts";
 import { createToOutcome } from "./call-outcome.ts";
 import { cleanText } from "./driver-failure.ts";
 import { type ClassReader, type ClassReading, createClassReader, identityOf } from "./read-class.ts";
+import { findVmById } from "./find-vm-by-id.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import {
   deleteVm,
@@ -125,6 +126,15 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       return run({ driver, confidential, request: { machine, machineClass, secret } });
     });
 
+  // A VM is found and deleted without a valid class.
+  const find = (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>> =>
+    aboutVm("existingVm", call, signal, (prepared) => findVm(caller, prepared, signal));
+  const listsVms = (machineClass: MachineClass): boolean =>
+    classes.driverOf(machineClass)?.capabilities.listMachines === true;
+  // A spec that is read less strictly may lack what separates the VMs of this cluster from others.
+  const list: VmListDriver["listVms"] = (call, signal) =>
+    toOutcome("other", call, signal, (read, confidential) => listVms(makeCall, { read, confidential }, signal));
+
   return {
     missingDriver: (machineClass) => classes.missingDriver(machineClass),
     rejectionOf: createRejectionCheck(classes, clock),
@@ -132,8 +142,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       aboutVm("creation", call, signal, (prepared) => ensureVm(caller, prepared, call, signal)),
     initializeVm: (call, signal) =>
       aboutVm("other", call, signal, (prepared) => initializeVm(caller, prepared, signal)),
-    // A VM is found and deleted without a valid class.
-    findVm: (call, signal) => aboutVm("existingVm", call, signal, (prepared) => findVm(caller, prepared, signal)),
+    findVm: (call, signal) => findVmById(call, { find, listsVms, list }, signal),
     deleteVm: (call, signal) =>
       aboutVm("existingVm", call, signal, (prepared) => deleteVm(caller, prepared, call, signal)),
     volumeIds: (call, specs, signal) =>
@@ -144,10 +153,8 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       toOutcome("other", call, signal, (read, confidential) =>
         readCapacity(makeCall, { read, confidential, machineClass: call.machineClass }, signal),
       ),
-    listsVms: (machineClass) => classes.driverOf(machineClass)?.capabilities.listMachines === true,
-    // A spec that is read less strictly may lack what separates the VMs of this cluster from others.
-    listVms: (call, signal) =>
-      toOutcome("other", call, signal, (read, confidential) => listVms(makeCall, { read, confidential }, signal)),
+    listsVms,
+    listVms: list,
     checkClass: (call, signal) =>
       toOutcome("creation", call, signal, (read, confidential) => checkClass(makeCall, { read, confidential }, signal)),
   };

@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   checkDriverSecret,
   checkSecretWithoutUserData,
   type ClassIdentity,
@@ -108,9 +109,11 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
 export function identityOf({ metadata, spec }: Machine): MachineIdentity {
   const { name, namespace = "", uid = "", labels, annotations } = metadata;
   const providerId = spec.providerID;
+  // A VM keeps the name that it was created with.
+  const vmName = (providerId ?? "") === "" ? undefined : annotations?.[annotationKeys.vmName];
   const nodeAnnotations = spec.nodeTemplate?.metadata?.annotations;
   return {
-    name,
+    name: vmName ?? name,
     namespace,
     uid,
     ...(providerId === undefined || providerId === "" ? {} : { providerId }),

@@ -7,6 +7,28 @@ import { decide, machineThen, vm } from "../../testing/creations.ts";
 const start = (operation: string) => ({ kind: "StartOperation", operation });
 const known = aMachine(withVm);
 
+describe("a VM that was created for another Machine", () => {
+  const operation = succeeded("find", { ...vm, vmName: "lost" });
+  const annotations = { "machine.millwright.dev/vm-name": "lost" };
+
+  it("is stored by the name of that Machine before the next call, and the result stays until then", () => {
+    const decision = decide({ machine: known, operation });
+    expect(decision.actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { uid: known.metadata.uid, annotations } } },
+    ]);
+    expect(decision.because).toMatchObject([{ type: "Normal", reason: "AdoptedVM" }]);
+    const { uid: _, ...unnamed } = known.metadata;
+    expect(decide({ machine: { ...known, metadata: unnamed }, operation }).actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { annotations } } },
+    ]);
+  });
+
+  it("completes the creation once the name is stored", () => {
+    const machine = { ...known, metadata: { ...known.metadata, annotations } };
+    expect(kindsOf(decide({ machine, operation }))).toEqual(["AcknowledgeOperation"]);
+  });
+});
+
 describe("a VM that needs initialization", () => {
   it("is stored by its id, then initialized by another call, and the phase waits", () => {
     const decision = decide({ operation: succeeded("create", { ...vm, needsInitialization: true }) });
@@ -39,6 +61,8 @@ describe("a VM that needs initialization", () => {
   test.each(Object.keys(machineErrorCodes) as MachineErrorCode[])(
     "reports %s in MCM's words and retries soon, without a second VM",
     (code) => {
+      const remedy = code === "NotFound" ? ". Correct spec.providerID or the class, or delete the Machine" : "";
+      const message = `no luck${remedy}`;
       const remembering = aMachine(withVm, { status: { lastKnownState: "op-1" } });
       const change = { machine: remembering, operation: failed("initialize", code) };
       const decision = decide(change);
@@ -51,11 +75,11 @@ describe("a VM that needs initialization", () => {
             type: "Create",
             state: "Failed",
             errorCode: code,
-            description: `Provider error: machine codes error: code = [${code}] message = [no luck]. Initialize VM Instance`,
+            description: `Provider error: machine codes error: code = [${code}] message = [${message}]. Initialize VM Instance`,
           },
         },
-        requeueAfterMs: code === "ResourceExhausted" ? 600_000 : 5_000,
-        because: [{ reason: "FailedInitializeVM", message: `${code}: no luck` }],
+        requeueAfterMs: code === "ResourceExhausted" || code === "NotFound" ? 600_000 : 5_000,
+        because: [{ reason: "FailedInitializeVM", message: `${code}: ${message}` }],
       });
       const machine = machineThen(change);
       const operation = failed("initialize", code, { isAcknowledged: true });

@@ -1,4 +1,4 @@
-import { labelKeys, type MachineErrorCode } from "@millwright/core";
+import { annotationKeys, labelKeys, machineEventReasons, type MachineErrorCode } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
 import type { FailedOperation, OperationKind, OperationResult, OperationView } from "../../model/operation.ts";
@@ -75,9 +75,15 @@ const repeat = withClass(({ inputs, settings }, operation: FailedOperation, now)
   return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
 });
 
+/** A VM that the driver does not find may never be found: what a person can do is part of the message. */
+const withRemedy = (failed: FailedOperation): FailedOperation =>
+  failed.code === "NotFound"
+    ? { ...failed, message: `${failed.message}. Correct spec.providerID or the class, or delete the Machine` }
+    : failed;
+
 /** Records a failure once, and repeats the call after its backoff. */
 const retry: Step<FailedOperation> = (snapshot, operation, now) =>
-  operation.isAcknowledged ? repeat(snapshot, operation, now) : recordFailure(snapshot, operation, now);
+  operation.isAcknowledged ? repeat(snapshot, operation, now) : recordFailure(snapshot, withRemedy(operation), now);
 
 /** After calls whose outcome does not show whether the VM is initialized. */
 const beginAfterAny: StepsAfter = {
@@ -107,12 +113,27 @@ const steps: Readonly<Record<OperationKind, StepsAfter>> = {
   delete: beginAfterAny,
 };
 
+/** Stores the name by which the driver finds a VM that was created for another Machine, before the next call. The operation stays until then. */
+function recordVmName({ machine, operation }: MachineSnapshot): MachineDecision | undefined {
+  const { uid, annotations = {} } = machine.metadata;
+  const name = operation?.state === "done" ? operation.result.vmName : undefined;
+  if (name === undefined || annotations[annotationKeys.vmName] === name) return undefined;
+  const patch = { metadata: { ...(uid === undefined ? {} : { uid }), annotations: { [annotationKeys.vmName]: name } } };
+  const message = `Found VM ${machine.spec.providerID}, which was created for Machine ${name}`;
+  return {
+    actions: [{ kind: "PatchMachine", patch }],
+    because: [{ type: "Normal", reason: machineEventReasons.adoptedVm, message }],
+  };
+}
+
 /**
  * Completes the creation of a machine whose VM has an id: {@link steps} has the step after each driver call. The process that stored the id may have crashed, so the driver reports whether the VM is initialized.
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { operation } = snapshot;
   if (operation === undefined) return begin(snapshot, operation, now);
+  const named = recordVmName(snapshot);
+  if (named !== undefined) return named;
   const after = steps[operation.kind];
   switch (operation.state) {
     case "waiting":
