@@ -8,6 +8,7 @@ const longest: readonly string[] = [
   "test/clouds/conformance/over-grpc.test.ts",
   "test/compat/orphan-vms-real.test.ts",
   "test/resilience/orphan-vms-killed.test.ts",
+  "test/resilience/orphan-vm-drains-killed.test.ts",
   "test/clouds/conformance/aws-conformance.test.ts",
   "test/compat/go-mcm.test.ts",
   "test/resilience/drain-pods.test.ts",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { machineClassResource, machineResource } from "@millwright/core";
 import { isNotFound, type KubeObject } from "@millwright/kube";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass } from "../harness/installation.ts";
@@ -62,7 +62,7 @@ describe("a Machine whose finalizer is removed while its VM is being created", (
       fleet.runAlone();
       await fleet.cloud.addFault({ operation: "create", code: "Unavailable", afterAcceptance: true });
       await fleet.api.create(machineResource, machineOf("small"));
-      await eventually(async () => expect(await Promise.resolve(fleet.cloud.vms())).toHaveLength(1));
+      await vi.waitUntil(() => fleet.cloud.vms().length === 1, { timeout: LONG });
       await deleteAtOnce();
     };
 

@@ -1,6 +1,6 @@
 import { type Machine, machineResource, systemClock } from "@millwright/core";
 import { createSimulatedNodes } from "@millwright/devcluster";
-import { type KubeObject, nodeResource } from "@millwright/kube";
+import { nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -63,7 +63,7 @@ describe("a VM whose kubelet registered two Nodes", () => {
   const readinessOf = (name: string): Promise<string> =>
     fleet.kubectl(["get", "node", name, "-o", 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']);
   const nodesLeft = async (): Promise<readonly string[]> =>
-    (await fleet.api.list<KubeObject>(nodeResource)).items
+    (await fleet.api.list(nodeResource)).items
       .map(({ metadata }) => metadata.name ?? "")
       .filter((name) => name === node || name === renamed);
   const vms = (): readonly string[] => fleet.cloud.vms().map(({ providerId }) => providerId);

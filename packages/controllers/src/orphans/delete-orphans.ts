@@ -133,7 +133,7 @@ function answerOf(
   nodes: readonly Node[],
 ): { readonly isDeleted: boolean; readonly running?: Node | undefined } {
   const isMissing = outcome.ok
-    ? "isMissing" in outcome.value && outcome.value.isMissing === true
+    ? "isMissing" in outcome.value && outcome.value.isMissing
     : outcome.error.code === "NotFound" && nodes.length > 0;
   const running = nodes.find((node) => conditionOf(node, nodeConditionTypes.ready)?.status === "True");
   return isMissing ? { isDeleted: running === undefined, running } : { isDeleted: outcome.ok };

@@ -17,7 +17,7 @@ function setUp() {
   const join = (identity: string) =>
     joinElection(api, clock, identity, leases, undefined, (level, message, fields) => {
       if (level !== "warn") return;
-      lines.push([identity, message, fields?.["remedy"]].filter((part) => part !== undefined).join(": "));
+      lines.push([identity, message, ...[fields?.["remedy"]].filter((part) => typeof part === "string")].join(": "));
     });
   /** What the namespace controller does. */
   const deleteNamespace = (): void => {
