@@ -43,7 +43,7 @@ describe("the deletion budget on a real kube-apiserver", () => {
   };
   /** Runs the command of the guide that contains a text. */
   const runGuide = async (part: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
-    const commands = (await commandsOf("safety")).get("Deletion budget") ?? [];
+    const commands = [...(await commandsOf("deletion-budget")).values()].flat();
     const command = commands.find((each) => each.includes(part)) ?? "";
     const [program, ...args] = wordsOf(command.replaceAll(/\$(\w+)/g, (_, name: string) => variables[name] ?? ""));
     expect(["kubectl", "millwright"], part).toContain(program);
@@ -162,10 +162,10 @@ describe("the deletion budget on a real kube-apiserver", () => {
     await expectUntouched(24, deletedBefore);
 
     expect(await runGuide("get events")).toContain("Deletion of 12 machines is held");
-    expect(await runGuide("--dry-run")).toContain("Would approve deletions of MachineDeployment one");
+    expect(await runGuide("--dry-run")).toContain("Would approve the deletion of 12 machines of MachineDeployment one");
     await runGuide("approve deployment", { DEPLOYMENT: "one" });
     await eventually(async () => expect(namesOf(await machines())).toHaveLength(12), LONG);
-    expect(await runGuide("--all --for")).toContain("Approved deletions of MachineDeployment two");
+    expect(await runGuide("--all --for")).toContain("Approved all deletions of MachineDeployment two");
     await untilGone();
   }, 400_000);
 

@@ -30,9 +30,9 @@ describe("objects as kubectl prints their names", () => {
     );
     const read: Readonly<Record<string, readonly (readonly string[])[]>> = {
       machineclasses: [["why"], ["describe"]],
-      machinedeployments: [["why"], ["describe"], ["approve", "--dry-run"]],
-      machinesets: [["why"], ["describe"], ["approve", "--dry-run"]],
-      machines: [["why"], ["describe"], ["approve", "--dry-run"], ["drift"]],
+      machinedeployments: [["why"], ["describe"], ["approve", "--for=1h", "--dry-run"]],
+      machinesets: [["why"], ["describe"], ["approve", "--for=1h", "--dry-run"]],
+      machines: [["why"], ["describe"], ["approve", "--for=1h", "--dry-run"], ["drift"]],
       nodes: [["why"], ["drain", "--dry-run"]],
     };
     for (const [kind, commands] of Object.entries(read)) {

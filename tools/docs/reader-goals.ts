@@ -76,7 +76,7 @@ export const readerGoals: readonly ReaderGoal[] = [
   },
   {
     goal: "approve deletions that are held",
-    path: [map, "docs/guides/safety.md#approve-held-deletions"],
+    path: [map, "docs/guides/deletion-budget.md#approve-held-deletions"],
     search: "approve held deletions",
   },
   {

@@ -92,7 +92,7 @@ const groupTexts: Readonly<Record<string, string>> = {
     "See [health and remediation](../concepts/health-and-remediation.md) and [lost machines and lost VMs](../guides/safety.md). The fields of a [Machine](api.md#machine) override the timeouts.",
   Creation: "See [tune](../operations/tune.md#concurrency).",
   "Drain and deletion":
-    "See [draining](../guides/draining.md) and the [deletion budget](../guides/safety.md#deletion-budget).",
+    "See [draining](../guides/draining.md) and the [deletion budget](../guides/deletion-budget.md).",
   "In-place updates, preservation, rollouts":
     "See [in-place updates](../guides/in-place-updates.md), [preserving machines](../guides/preserving-machines.md) and [rollouts](../guides/rollouts.md).",
   Drivers:

@@ -27,7 +27,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   drain: ["millwright drain worker-1 --dry-run"],
   drift: ["millwright drift", "millwright drift --deployment pool -o json"],
   doctor: ["millwright doctor", "millwright doctor small --provider ./my-driver.js"],
-  approve: ["millwright approve deployment pool --for 2h", "millwright approve --all --dry-run"],
+  approve: ["millwright approve deployment pool --at-a-time 3", "millwright approve --all --dry-run"],
   uninstall: ["millwright uninstall", "millwright uninstall --yes -n machines"],
   plan: ["millwright plan -f pool.yaml", "millwright plan --scale pool=5", "millwright plan --delete machine/pool-1"],
   driver: ["millwright driver digest ./my-driver.js"],

@@ -1,6 +1,8 @@
 // What reports about objects need: what the controllers record and decide, without the controllers, which take longer to load.
 export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
 export { findHold, isHeld, recordedHold } from "./guards/find-hold.ts";
+export { approvalIn, type BoundApproval, formatApproval, shortUid } from "./model/approval.ts";
+export { usedApprovals } from "./deletion-budget/approval.ts";
 export type { Hold } from "./model/hold.ts";
 export { holdConditions, ownerArgument, shownHold } from "./model/hold-condition.ts";
 export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";

@@ -11,7 +11,9 @@ import { type AllNamespacesFlags, controlKubeConfig } from "../target/cluster-fl
 export interface ApproveFlags extends AllNamespacesFlags {
   readonly all?: true;
   /** Milliseconds. */
-  readonly for: number;
+  readonly for?: number;
+  readonly atATime?: number;
+  readonly atMost?: number;
   readonly dryRun?: true;
   readonly output: "text" | "json";
 }
@@ -31,13 +33,17 @@ function selectionOf(
   return { kind, name };
 }
 
-/** Approves deletions that are held, or will be; resolves with the exit status. */
+/** Approves deletions that are held, or for a time those that will be; resolves with the exit status. */
 export async function approve(
   kind: "deployment" | "set" | "machine" | undefined,
   name: string | undefined,
   flags: ApproveFlags,
 ): Promise<number> {
   const selection = selectionOf(kind, name, flags);
+  if (flags.for !== undefined && (flags.atATime ?? flags.atMost) !== undefined)
+    throw new UsageError("--for approves everything for a time: use it without --at-a-time and --at-most");
+  if (flags.atATime !== undefined && kind === "machine")
+    throw new UsageError("--at-a-time: approve the deployment or the set of the machines");
   const { approveDeletions } = await import("@millwright/runtime/reports");
   const config = await loadKubeConfig(controlKubeConfig(flags));
   const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright" });
@@ -49,6 +55,8 @@ export async function approve(
       control,
       selection,
       forMs: flags.for,
+      atATime: flags.atATime,
+      atMost: flags.atMost,
       isDryRun: flags.dryRun === true,
       clock: systemClock,
       signal,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DeletionCause, SetBudget } from "../model/deletion-budget.ts";
-import { aMachine, named } from "../testing/builders.ts";
+import type { ApprovedWork, DeletionCause, SetBudget } from "../model/deletion-budget.ts";
+import { aMachine, aMachineDeployment, named } from "../testing/builders.ts";
 import { allowDeletions, type SetDeletion } from "./allow-deletions.ts";
 
 const budget = (change: Partial<SetBudget> = {}): SetBudget => ({
@@ -58,6 +58,46 @@ describe("allowDeletions", () => {
 
   it("uses no rate for what is approved", () => {
     const rate = { count: 0, limit: 50, scope: { kind: "Namespace", name: "n" }, moreInMs: 7_000 } as const;
-    expect(allowDeletions(some(5, "scale-down"), budget({ rate, isApproved: true })).allowed).toHaveLength(5);
+    const { allowed } = allowDeletions(some(5, "scale-down"), budget({ rate, isApproved: true }));
+    expect(allowed.map(({ isApproved }) => isApproved)).toEqual([true, true, true, true, true]);
+  });
+
+  describe("with an approval of what was held", () => {
+    const approved = (change: Partial<ApprovedWork> = {}): Partial<SetBudget> => ({
+      approved: {
+        by: aMachineDeployment(),
+        kind: "MachineDeployment",
+        work: "deletions",
+        left: 15,
+        room: Infinity,
+        used: 0,
+        ...change,
+      },
+    });
+    const none = { count: 0, limit: 50, scope: { kind: "Namespace", name: "n" }, moreInMs: 7_000 } as const;
+
+    it.each<[string, readonly SetDeletion[], Partial<SetBudget>, number, number, string | undefined]>([
+      ["all of it", some(15, "scale-down"), approved(), 15, 15, undefined],
+      ["also what the share would allow, which counts", some(8, "scale-down"), approved(), 8, 8, undefined],
+      ["nothing of more", some(16, "scale-down"), approved(), 0, 0, "share"],
+      ["nothing of a rest that is larger", some(15, "rollout"), approved({ left: 14 }), 0, 0, "share"],
+      ["nothing by an approval of creations", some(15, "rollout"), approved({ work: "creations" }), 0, 0, "share"],
+      ["others beside it", [...some(15, "rollout"), ...some(3, "remediation", "f")], approved(), 18, 15, undefined],
+      ["what its pace has room for", some(15, "scale-down"), approved({ room: 3, atATime: 3 }), 3, 3, "pace"],
+      ["nothing while others are deleted", some(15, "scale-down"), approved({ room: 0, atATime: 3 }), 0, 0, "pace"],
+      ["deletions over the rate", some(5, "remediation"), { ...approved(), rate: none }, 5, 5, undefined],
+      ["no more of them than it approves", some(16, "remediation"), { ...approved(), rate: none }, 0, 0, "rate"],
+    ])("allows %s", (_, deletions, change, count, counted, why) => {
+      const { allowed, held } = allowDeletions(deletions, budget(change));
+      expect(allowed).toHaveLength(count);
+      expect(allowed.filter(({ isApproved }) => isApproved)).toHaveLength(counted);
+      expect(held?.why).toBe(why);
+    });
+
+    it("names those that wait for others", () => {
+      const { held } = allowDeletions(some(15, "scale-down"), budget(approved({ room: 2, atATime: 3 })));
+      const scope = { kind: "MachineDeployment", name: "pool" };
+      expect(held).toEqual({ why: "pace", cause: "scale-down", count: 13, scope, limit: 3, total: 3, loss: 0 });
+    });
   });
 });

@@ -306,6 +306,205 @@ describe("the deletion budget of a namespace", () => {
     expect(begin(1, 20)).toBe(0);
   });
 
+  /** Of the deployment: `extra` is written after what names the object. */
+  const bound = (what: string, extra = ""): Promise<void> =>
+    annotate(machineDeploymentResource, deployment.metadata.name, `${what},uid=uid-pool${extra}`);
+  const deletedAt = (at: number): string => machine(at).metadata.deletionTimestamp ?? "";
+
+  it("begins the deletions that were requested before an approval, and none that come later", async () => {
+    await seed(30);
+    await remove(0, 12);
+    await clock.advance(60_000);
+    await remove(12, 29);
+    await clock.advance(5_000);
+    expect(budget.ofSet(set, deployment).requested).toMatchObject({ count: 29, before: deletedAt(28) });
+    await bound(`requests=11,before=${deletedAt(0)}`);
+    expect(begin(0, 29)).toBe(0);
+    await bound(`requests=12,before=${deletedAt(0)}`);
+    expect(begin(12, 29)).toBe(0);
+    expect(budget.ofSet(set, deployment).requested).toMatchObject({ count: 17 });
+    expect(begin(0, 12)).toBe(12);
+    expect(budget.ofSet(set, deployment).scopes.map(({ loss }) => loss)).toEqual([0, 0]);
+    await bound(`deletions=17,generation=1`);
+    expect(begin(12, 29)).toBe(0);
+    // Of a deployment that is not deleted, neither covers anything.
+    for (const what of ["requests=17,generation=1", "requests=17"]) {
+      await bound(what);
+      expect(begin(12, 29)).toBe(0);
+    }
+  });
+
+  it("begins all deletions of an owner that is deleted, if there are no more than were approved", async () => {
+    await seed(20);
+    await api.delete(machineDeploymentResource, refOf(deployment.metadata.name));
+    await remove(0, 10);
+    await clock.advance(5_000);
+    const { generation = 0 } = caches.deployments.store.list(namespace)[0]?.metadata ?? {};
+    await bound(`requests=19,generation=${generation}`);
+    expect(begin(0, 10)).toBe(0);
+    await bound(`requests=20,generation=${generation}`);
+    expect(begin(0, 10)).toBe(10);
+    await remove(10, 20);
+    expect(begin(10, 20)).toBe(10);
+  });
+
+  it("begins approved deletions at their pace, and reports those that may follow", async () => {
+    await seed(20, aMachineSet(ownedBy(deployment), { spec: { replicas: 20 } }));
+    await remove(0, 20);
+    await clock.advance(5_000);
+    await bound(`requests=20,before=${deletedAt(19)}`, ",at-a-time=3");
+    expect(begin(0, 20)).toBe(3);
+    const pool = { kind: "MachineDeployment", name: deployment.metadata.name };
+    expect(budget.ofMachine(machine(5))).toMatchObject({
+      verdict: "held",
+      held: { why: "pace", count: 1, scope: pool, limit: 3 },
+      approver: pool,
+    });
+    expect(budget.ofSet(set, deployment).requested).toMatchObject({ why: "pace", count: 17, before: deletedAt(19) });
+    // They wait for no approval.
+    expect(budget.heldByCause()).toEqual(new Map());
+    const reported = new Set<string>();
+    budget.onChange(({ metadata }) => void reported.add(metadata.name));
+    for (let at = 0; at < 3; at++)
+      await api.patch(machineResource, refOf(`m${at}`), { metadata: { finalizers: null } }, { kind: "merge" });
+    await settle();
+    expect([...reported]).toEqual(expect.arrayContaining(["m3", "m19"]));
+    // Not before they are replaced.
+    expect(begin(3, 20)).toBe(0);
+    reported.clear();
+    for (let at = 20; at < 22; at++)
+      api.seed(
+        machineResource,
+        aMachine(named(`m${at}`), ownedBy(set), inPhase("Pending"), { spec: { providerID: `mock:///${at}` } }),
+      );
+    await settle();
+    expect(reported.size).toBe(0);
+    for (let at = 20; at < 22; at++)
+      await api.patch(machineResource, refOf(`m${at}`), inPhase("Running"), { kind: "merge", subresource: "status" });
+    await settle();
+    expect(reported.size).toBe(17);
+    expect(begin(3, 20)).toBe(2);
+    // A machine that does not serve is not missed.
+    api.seed(machineResource, aMachine(named("m22"), ownedBy(set), inPhase("Failed"), beingDeleted(deletedAt(19))));
+    await settle();
+    expect(begin(22, 23)).toBe(1);
+    await bound(`requests=20,before=${deletedAt(19)}`);
+    expect(begin(5, 20)).toBe(15);
+    expect(budget.ofSet(set, deployment).requested).toBeUndefined();
+  });
+
+  it("begins deletions at the pace of an approval of their set", async () => {
+    await seed(12, aMachineSet());
+    await remove(0, 12);
+    await clock.advance(5_000);
+    await annotate(machineSetResource, "set", `requests=12,before=${deletedAt(0)},uid=uid-set,at-a-time=4`);
+    // As many are missing as the set wants: three.
+    expect(begin(0, 12)).toBe(4);
+    const reported: string[] = [];
+    budget.onChange(({ metadata }) => void reported.push(metadata.name));
+    await api.patch(machineResource, refOf("m0"), { metadata: { finalizers: null } }, { kind: "merge" });
+    await settle();
+    expect(reported).toHaveLength(11);
+    expect(begin(1, 12)).toBe(1);
+  });
+
+  it("counts what an approval of a set's own deletions was used for, and forgets it with its object", async () => {
+    await seed(20);
+    await bound("deletions=15,generation=1", ",at-a-time=3");
+    const approvedNow = () => budget.ofSet(set, caches.deployments.store.list(namespace)[0]).approved;
+    expect(approvedNow()).toMatchObject({ kind: "MachineDeployment", work: "deletions", left: 15, room: 3, used: 0 });
+    const by = caches.deployments.store.list(namespace)[0] ?? deployment;
+    budget.useApproval({ by, count: 12 });
+    expect(approvedNow()).toMatchObject({ left: 3, used: 12 });
+    budget.useApproval({ by, count: -12 });
+    expect(approvedNow()).toMatchObject({ left: 15, used: 0 });
+    budget.useApproval({ by, count: 15 });
+    expect(approvedNow()).toBeUndefined();
+    await bound("creations=20,generation=1", ",at-a-time=3");
+    expect(approvedNow()).toMatchObject({ work: "creations", left: 5, room: Infinity });
+    await annotate(machineSetResource, "set", "deletions=2,generation=1,uid=uid-set");
+    const [own = set] = caches.sets.store.list(namespace);
+    expect(budget.ofSet(own, undefined).approved).toMatchObject({ kind: "MachineSet", left: 2, atATime: undefined });
+    // Another generation, and another object.
+    await api.patch(machineDeploymentResource, refOf("pool"), { spec: { replicas: 4 } }, { kind: "merge" });
+    await bound("deletions=3,generation=2");
+    expect(approvedNow()).toMatchObject({ left: 3, used: 0 });
+    await api.patch(machineDeploymentResource, refOf("pool"), { metadata: { finalizers: null } }, { kind: "merge" });
+    await api.delete(machineDeploymentResource, refOf("pool"));
+    await settle();
+    expect(caches.deployments.store.list(namespace)).toEqual([]);
+    await bound("deletions=3,generation=1").catch(() => undefined);
+    expect(budget.ofSet(set, deployment).approved).toBeUndefined();
+  });
+
+  describe("of a pool with a share of its own", () => {
+    const share = (text: string): Promise<unknown> =>
+      api.patch(
+        machineDeploymentResource,
+        refOf("pool"),
+        { metadata: { annotations: { [annotationKeys.maxDeletionShare]: text } } },
+        { kind: "merge" },
+      );
+    const roomsOf = () =>
+      budget.rooms().flatMap(({ rule, scope, limit }) => (rule === "share" ? [[scope.kind, limit]] : []));
+
+    it("lets its machines go, and leaves the namespace to others", async () => {
+      await seed(20);
+      const alone = aMachineSet(named("alone"), { metadata: { ownerReferences: [] } });
+      api.seed(machineSetResource, alone);
+      for (let at = 20; at < 34; at++)
+        api.seed(
+          machineResource,
+          aMachine(named(`m${at}`), { spec: { providerID: `mock:///${at}` } }, inPhase("Running"), ownedBy(alone)),
+        );
+      await share("100%");
+      await settle();
+      expect(roomsOf()).toEqual([
+        ["Namespace", 10],
+        ["MachineDeployment", 20],
+        ["MachineSet", 10],
+      ]);
+      await remove(0, 20);
+      await clock.advance(5_000);
+      expect(begin(0, 20)).toBe(20);
+      await remove(20, 30);
+      await clock.advance(5_000);
+      expect(begin(20, 30)).toBe(10);
+      await remove(30, 34);
+      await clock.advance(1_000);
+      expect(begin(30, 34)).toBe(0);
+    });
+
+    it("holds over that share, also where the flag holds nothing", async () => {
+      await seed(20);
+      await share("60%");
+      await settle();
+      await remove(0, 13);
+      await clock.advance(5_000);
+      expect(budget.ofMachine(machine(0))).toMatchObject({ verdict: "held", held: { limit: 12 } });
+      budget.setShare(0);
+      expect(budget.ofMachine(machine(0))).toMatchObject({ verdict: "held", held: { limit: 12 } });
+      expect(budget.ofSet(set, deployment)).toMatchObject({ scopes: [{ share: 0.6 }], requested: { count: 13 } });
+      expect(roomsOf()).toEqual([["MachineDeployment", 12]]);
+    });
+
+    it("still counts in the namespace under a smaller share, and an invalid one is that of the flag", async () => {
+      await seed(40);
+      await share("30%");
+      await settle();
+      expect(roomsOf()).toEqual([
+        ["Namespace", 20],
+        ["MachineDeployment", 12],
+      ]);
+      await share("most");
+      await settle();
+      expect(roomsOf()).toEqual([
+        ["Namespace", 20],
+        ["MachineDeployment", 20],
+      ]);
+    });
+  });
+
   it("names set and machine as approvers where there is no wider one", async () => {
     await seed(12, aMachineSet());
     await remove(0, 12);

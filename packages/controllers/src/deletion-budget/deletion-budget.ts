@@ -1,13 +1,19 @@
-import type { Clock, Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Clock, Machine } from "@millwright/core";
 import type { ControlCaches } from "../cluster/caches.ts";
-import type { BudgetRoom, DeletionBudget, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
+import type { BudgetRoom, DeletionBudget, DeletionCause, HeldDeletions, RateRoom } from "../model/deletion-budget.ts";
 import { hasId } from "../model/provisioning.ts";
-import { approvalOf, isApprovedBy } from "./approval.ts";
+import { isApprovedBy } from "./approval.ts";
 import { classNameOf, trackClassRates } from "./class-rates.ts";
 import { FleetLedger } from "./fleet-ledger.ts";
-import { roomOfShare } from "./judge-share.ts";
-import { createRequestJudge } from "./request-judge.ts";
+import { followApprovals } from "./follow-approvals.ts";
+import { isShared, roomOfShare } from "./judge-share.ts";
+import { createOwnerReader } from "./owners.ts";
+import { createRequestApprovals } from "./request-approvals.ts";
+import { createRequestJudge, type RequestJudge } from "./request-judge.ts";
+import { createRequestedMachines } from "./requested-machines.ts";
 import { createRequestReader } from "./requested-deletions.ts";
+import { approvedWorkOf } from "./set-approval.ts";
+import { createUsedApprovals } from "./used-approvals.ts";
 
 /** What the budget is made of. */
 export interface DeletionBudgetOptions {
@@ -24,42 +30,55 @@ export const DEFAULT_SHARE = 0.5;
 const add = (counts: Map<DeletionCause, number>, cause: DeletionCause, count: number): void =>
   void counts.set(cause, (counts.get(cause) ?? 0) + count);
 
-/** An approval, or its end, concerns the terminating machines of its object. */
-function followApprovals(
-  { caches: { machines, sets, deployments }, clock }: DeletionBudgetOptions,
-  report: (machine: Machine) => void,
-): void {
-  const isChanged = (old: MachineSet | MachineDeployment | undefined, current: typeof old): boolean => {
-    if (old === undefined || current === undefined) return false;
-    const now = clock.now();
-    return approvalOf(old, now).state !== approvalOf(current, now).state;
-  };
-  const reportSet = (uid: string): void => {
-    for (const machine of machines.store.byIndex("owner", uid))
-      if (machine.metadata.deletionTimestamp !== undefined) report(machine);
-  };
-  sets.store.subscribe((old, current) => {
-    if (isChanged(old, current)) reportSet(current?.metadata.uid ?? "");
+const roomOfRate = ({ scope, limit, count }: RateRoom): BudgetRoom => ({
+  rule: "rate",
+  scope,
+  limit,
+  remaining: count,
+});
+
+/** Machines that are held, by sets and one by one. */
+function heldByCause(
+  bySets: readonly HeldDeletions[],
+  machines: readonly Machine[],
+  judge: Pick<RequestJudge, "ofMachine">,
+): ReadonlyMap<DeletionCause, number> {
+  const counts = new Map<DeletionCause, number>();
+  const ofMachines = machines.flatMap((machine) => {
+    const verdict = judge.ofMachine(machine);
+    return verdict?.verdict === "held" ? [{ ...verdict.held, count: 1 }] : [];
   });
-  deployments.store.subscribe((old, current) => {
-    if (!isChanged(old, current)) return;
-    for (const set of sets.store.byIndex("owner", current?.metadata.uid ?? "")) reportSet(set.metadata.uid ?? "");
-  });
+  // What has a pace is approved.
+  for (const { why, cause, count } of [...bySets, ...ofMachines]) if (why !== "pace") add(counts, cause, count);
+  return counts;
 }
 
 /** Makes the budget of a namespace. It follows the caches from now on, and sends no request. */
 export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBudget {
   const { caches, namespace, clock, maxDeletionShare = DEFAULT_SHARE } = options;
   const { machines } = caches;
-  const ledger = new FleetLedger(machines.store, clock);
-  const requests = createRequestReader(caches, namespace, ledger, clock);
-  const rates = trackClassRates(machines, namespace, clock);
   let share = maxDeletionShare;
-  const judge = createRequestJudge(ledger, requests, rates, clock, () => share);
+  const ledger = new FleetLedger(machines.store, clock);
+  const rates = trackClassRates(machines, namespace, clock);
+  const owners = createOwnerReader(caches, namespace, ledger, clock);
+  const requested = createRequestedMachines(owners, machines, ledger);
+  const approvals = createRequestApprovals(owners, requested, clock);
+  const requests = createRequestReader(owners, approvals, namespace, ledger, () => share);
+  const judge = createRequestJudge({
+    ledger,
+    owners,
+    approvals,
+    requested,
+    requests,
+    rates,
+    clock,
+    share: () => share,
+  });
+  const used = createUsedApprovals(caches);
   const heldBySet = new Map<string, HeldDeletions>();
   const begun = new Map<DeletionCause, number>();
   const listeners: ((machine: Machine) => void)[] = [];
-  followApprovals(options, (machine) => {
+  followApprovals(caches, owners, (machine) => {
     for (const listener of listeners) listener(machine);
   });
 
@@ -68,10 +87,14 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
     ofMachine: judge.ofMachine,
     ofSet(set, deployment) {
       const found = requests.requestsOf(set.metadata.uid ?? "");
+      const now = clock.now();
+      const isApproved = isApprovedBy([set, deployment], now);
+      const sources = { owners, requested, usedOf: used.usedOf };
       return {
         share,
         scopes: found.map(({ scope }) => scope),
-        isApproved: isApprovedBy([set, deployment], clock.now()),
+        isApproved,
+        approved: isApproved ? undefined : approvedWorkOf(set, deployment, sources, now),
         counted: ledger.counted,
         rate: rates.roomOf(set.spec.template.spec.class?.name ?? ""),
         requested: judge.ofSet(set, found),
@@ -92,26 +115,19 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
       add(begun, "orphan-vm", 1);
       return true;
     },
+    useApproval: ({ by, count }) => used.use(by, count),
     revoke: (uid) => ledger.revoke(uid),
     recordHeld(key, held) {
       if (held === undefined) heldBySet.delete(key);
       else heldBySet.set(key, held);
     },
-    heldByCause() {
-      const counts = new Map<DeletionCause, number>();
-      for (const { cause, count } of heldBySet.values()) add(counts, cause, count);
-      for (const machine of machines.store.list()) {
-        const verdict = judge.ofMachine(machine);
-        if (verdict?.verdict === "held") add(counts, verdict.held.cause, 1);
-      }
-      return counts;
-    },
+    heldByCause: () => heldByCause([...heldBySet.values()], machines.store.list(), judge),
     rooms() {
-      const ofShares = share === 0 ? [] : requests.scopes().map((scope) => roomOfShare(scope, share));
-      const ofRates = rates
-        .rooms()
-        .map(({ scope, limit, count }): BudgetRoom => ({ rule: "rate", scope, limit, remaining: count }));
-      return [...ofShares, ...ofRates];
+      const ofShares = requests
+        .scopes()
+        .filter((scope) => isShared(scope, share))
+        .map((scope) => roomOfShare(scope, share));
+      return [...ofShares, ...rates.rooms().map(roomOfRate)];
     },
     begunByCause: () => begun,
     onChange: (listener) => void listeners.push(listener),

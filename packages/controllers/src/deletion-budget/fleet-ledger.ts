@@ -63,6 +63,8 @@ interface Tracked {
   isEntered: boolean;
   /** It was seen without a VM: until it has a phase, its VM is new. */
   wasWithoutVm: boolean;
+  /** When its deletion was entered by this process. */
+  wasInService?: boolean;
   entry?: Entry | undefined;
 }
 
@@ -110,6 +112,7 @@ export class FleetLedger {
     const wasInService = this.counted.has(uid);
     this.#leaveService(tracked);
     tracked.isEntered = true;
+    tracked.wasInService = wasInService;
     if (isLoss && wasInService) tracked.entry = this.#add(tracked.set, 1);
   }
 
@@ -117,15 +120,14 @@ export class FleetLedger {
     const tracked = this.#byUid.get(uid);
     if (tracked?.isEntered !== true) return;
     tracked.isEntered = false;
-    const { entry } = tracked;
+    const { entry, wasInService } = tracked;
     tracked.entry = undefined;
-    if (entry === undefined) return;
     this.#expire();
-    if (this.#clock.monotonicMs() - entry.atMs < WINDOW_MS) {
+    if (entry !== undefined && this.#clock.monotonicMs() - entry.atMs < WINDOW_MS) {
       entry.isRevoked = true;
       entry.set.netLoss -= entry.change;
     }
-    this.#enterService(tracked);
+    if (wasInService === true) this.#enterService(tracked);
   }
 
   /** Follows the cache. */

@@ -6,10 +6,11 @@ import {
   type MachineSet,
 } from "@millwright/core";
 import { type ApiObject, type Condition, type ConditionState, findCondition } from "@millwright/kube";
+import { type BoundApproval, formatApproval, shortUid } from "../model/approval.ts";
 import type { Reason } from "../model/decision.ts";
 import type { DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
 import { approvalRemedy } from "../model/held-deletion.ts";
-import { approvalOf } from "./approval.ts";
+import { approvalOf, usedApprovals } from "./approval.ts";
 
 const causes: Readonly<Record<DeletionCause, string>> = {
   "scale-down": "scale-down",
@@ -22,6 +23,24 @@ const causes: Readonly<Record<DeletionCause, string>> = {
   "orphan-vm": "deletion of VMs without Machine",
 };
 
+const reasons: Readonly<Record<HeldDeletions["why"], string>> = {
+  share: deletionsHeldReasons.approvalRequired,
+  rate: deletionsHeldReasons.rateLimited,
+  "ownerless VMs": deletionsHeldReasons.approvalRequired,
+  "lost owner": deletionsHeldReasons.approvalRequired,
+  "lost Machines": deletionsHeldReasons.approvalRequired,
+  pace: deletionsHeldReasons.paced,
+};
+
+const effects: Readonly<Record<HeldDeletions["why"], string>> = {
+  share: "Nothing of it is deleted",
+  rate: "Nothing of it is deleted",
+  "ownerless VMs": "To keep the VMs, create their Machines with spec.providerID",
+  "lost owner": 'To keep the VMs, run "millwright restore FILE"',
+  "lost Machines": "To keep the VMs, create their Machines with spec.providerID",
+  pace: "The next ones follow by themselves",
+};
+
 const machinesText = (count: number): string => (count === 1 ? "1 machine" : `${count} machines`);
 
 /** The object whose annotation approves. */
@@ -32,9 +51,23 @@ export type ApprovingObject =
 /** An annotation that approves nothing, as a sentence; empty without one. */
 export function approvalProblem(object: Pick<ApiObject, "metadata">, now: Date): string {
   const approval = approvalOf(object, now);
-  if (approval.state !== "expired" && approval.state !== "malformed") return "";
-  const why = approval.state === "expired" ? "it has expired" : "it is not an RFC 3339 time";
-  return `. Value ${JSON.stringify(approval.value.slice(0, 64))} approves nothing: ${why}`;
+  if (approval.state === "none" || approval.state === "approved") return "";
+  const { value, why } =
+    approval.state === "void"
+      ? approval
+      : { value: formatApproval(approval.bound), why: "it is for less, or for something else" };
+  return `. Value ${JSON.stringify(value.slice(0, 64))} approves nothing of it: ${why}`;
+}
+
+/** What approves just these. */
+function approvalFor({ why, cause, count, before }: HeldDeletions, object: Pick<ApiObject, "metadata">): BoundApproval {
+  const { generation = 0 } = object.metadata;
+  const uid = shortUid(object.metadata);
+  if ((cause === "machine" || why === "lost owner") && before !== undefined)
+    return { work: "requests", count, before, uid };
+  if (cause === "parent" || cause === "machine") return { work: "requests", count, generation, uid };
+  const work = cause === "creation" ? "creations" : "deletions";
+  return { work, count: usedApprovals(object) + count, generation, uid };
 }
 
 /** What is held, and by whose budget. */
@@ -47,28 +80,23 @@ export function heldText({ why, cause, count, scope, limit, total, loss }: HeldD
     return `Lost Machines of ${scope.kind} ${scope.name}: ${count}. Their VMs may still run and are kept, and no other machines are created`;
   const what = `Deletion of ${machinesText(count)} is held (${causes[cause]})`;
   const of = `${scope.kind} ${scope.name}`;
+  if (why === "pace")
+    return `Deletion of ${machinesText(count)} is approved and waits (${causes[cause]}): at most ${limit} of ${of} are deleted, or not replaced yet, at a time`;
   if (why === "rate") return `${what}: ${of} is limited to ${limit} deletions an hour`;
   const before = loss === 0 ? "" : `, and ${loss} were lost already`;
   return `${what}: at most ${limit} of ${total} machines of ${of} may be lost within an hour${before}`;
 }
 
-/** What a hold does, and what keeps the VMs. */
-const effects: Readonly<Record<HeldDeletions["why"], string>> = {
-  share: "Nothing of it is deleted",
-  rate: "Nothing of it is deleted",
-  "ownerless VMs": "To keep the VMs, create their Machines with spec.providerID",
-  "lost Machines": "To keep the VMs, create their Machines with spec.providerID",
-  "lost owner": 'To keep the VMs, run "millwright restore FILE"',
-};
-
 /** The condition of an object whose deletions are held. */
 export function heldCondition(held: HeldDeletions, by: ApprovingObject, now: Date): ConditionState {
-  const remedy = approvalRemedy({ kind: by.kind, name: by.object.metadata.name });
+  const { metadata } = by.object;
+  const remedy = approvalRemedy({ kind: by.kind, name: metadata.name, approval: approvalFor(held, by.object) });
+  const problem = held.why === "pace" ? "" : approvalProblem(by.object, now);
   return {
     type: deletionsHeldConditionType,
     status: "True",
-    reason: held.why === "rate" ? deletionsHeldReasons.rateLimited : deletionsHeldReasons.approvalRequired,
-    message: `${heldText(held)}. ${effects[held.why]}. ${remedy}${approvalProblem(by.object, now)}`,
+    reason: reasons[held.why],
+    message: `${heldText(held)}. ${effects[held.why]}. ${remedy}${problem}`,
   };
 }
 

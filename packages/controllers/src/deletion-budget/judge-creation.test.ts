@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DeletionScope, SetBudget } from "../model/deletion-budget.ts";
 import type { OwnerlessVms } from "../model/vm-census.ts";
+import { aMachineDeployment } from "../testing/builders.ts";
 import { judgeCreation } from "./judge-creation.ts";
 
 const budget = (change: Partial<SetBudget> = {}): SetBudget => ({
@@ -55,6 +56,22 @@ describe("judgeCreation", () => {
       held: { cause: "creation", count, total: vms, scope: { kind: "MachineClass", name: "small" } },
       asked: [from],
     });
+  });
+
+  it.each([
+    [20, "creations", { verdict: "proceed", isApproved: true }],
+    [19, "creations", { verdict: "held" }],
+    [20, "deletions", { verdict: "held" }],
+  ] as const)("creates 20 machines by an approval of %i %s: %j", (left, work, expected) => {
+    const approved = { by: aMachineDeployment(), kind: "MachineDeployment", work, left, room: 0, used: 0 } as const;
+    expect(judge(20, 20, { approved })).toMatchObject(expected);
+  });
+
+  it("takes the share of the pool itself", () => {
+    const scopes = [{ kind: "MachineDeployment", name: "pool", inService: 40, loss: 0, share: 1 }] as const;
+    expect(judge(40, 40, { scopes }).verdict).toBe("proceed");
+    expect(judge(40, 40, { scopes, share: 0 }).verdict).toBe("proceed");
+    expect(judge(40, 40, serving(40)).verdict).toBe("held");
   });
 
   it("waits while VMs are being listed", () => {

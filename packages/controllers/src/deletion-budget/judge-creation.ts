@@ -13,7 +13,8 @@ export interface Creation {
 
 /** Whether machines may be created now. */
 export type CreationVerdict =
-  | { readonly verdict: "proceed" }
+  /** `isApproved`: by an approval that counts them. Default: not. */
+  | { readonly verdict: "proceed"; readonly isApproved?: true }
   /** It depends on the VMs without Machine, which are not looked up yet. */
   | { readonly verdict: "unknown"; readonly count: number }
   /** The VMs of the class are being listed. */
@@ -27,9 +28,10 @@ const proceed: CreationVerdict = { verdict: "proceed" };
  * that most of the missing machines may be theirs: new VMs would cost twice, and the old ones be deleted as orphans.
  */
 export function judgeCreation({ className, count, budget, ownerless }: Creation): CreationVerdict {
-  const { share, isApproved, scopes } = budget;
+  const { isApproved, approved, scopes } = budget;
+  const [scope = { inService: 0, loss: 0, share: undefined }] = scopes;
+  const share = scope.share ?? budget.share;
   if (isApproved || share === 0) return proceed;
-  const [scope = { inService: 0, loss: 0 }] = scopes;
   const limit = lossLimit(scope, share);
   if (count <= limit) return proceed;
   const suspicious = lossLimit({ inService: count, loss: 0 }, share) + 1;
@@ -37,6 +39,7 @@ export function judgeCreation({ className, count, budget, ownerless }: Creation)
   if (vms === undefined) return { verdict: "unknown", count: suspicious };
   if (vms.state === "listing") return { verdict: "wait", forMs: vms.forMs };
   if (vms.count < suspicious) return proceed;
+  if (approved?.work === "creations" && count <= approved.left) return { verdict: "proceed", isApproved: true };
   return {
     verdict: "held",
     held: {

@@ -15,8 +15,8 @@ const SINGLE_INTERVAL_MS = 60_000;
 /** Deletions that other clients request, by scope: the narrowest first, the namespace last. */
 export type Requests = readonly [RequestedDeletions, ...RequestedDeletions[]];
 
-/** The request to the whole namespace. */
-export const ofNamespace = (requests: Requests): RequestedDeletions => requests.at(-1) ?? requests[0];
+/** How many machines the widest request concerns. */
+const countOf = (requests: Requests): number => Math.max(...requests.map(({ count }) => count));
 
 /** Times of the monotonic clock, milliseconds. */
 export interface RequestTimes {
@@ -30,7 +30,7 @@ export interface RequestTimes {
 /** Milliseconds until all deletions of a request are seen. */
 export function untilComplete(requests: Requests, { nowMs, lastMs, waitsSinceMs = nowMs }: RequestTimes): number {
   if (nowMs - waitsSinceMs >= MAX_WAIT_MS) return 0;
-  const quietMs = ofNamespace(requests).count > MIN_LOSS ? LARGE_QUIET_MS : QUIET_MS;
+  const quietMs = countOf(requests) > MIN_LOSS ? LARGE_QUIET_MS : QUIET_MS;
   return Math.max(0, lastMs + quietMs - nowMs);
 }
 
@@ -43,11 +43,9 @@ export function judgeRequests(requests: Requests, cause: DeletionCause, share: n
   return { why: "share", cause, count: requests[0].count, scope: { kind, name }, limit, total: inService + loss, loss };
 }
 
-/** Whether the namespace is so small that nothing is ever held, and nothing has to be waited for. */
-export const isSmall = (requests: Requests): boolean => {
-  const { inService, loss } = ofNamespace(requests).scope;
-  return inService + loss <= MIN_LOSS;
-};
+/** Whether the fleet is so small that nothing is ever held, and nothing has to be waited for. */
+export const isSmall = (requests: Requests): boolean =>
+  requests.every(({ scope: { inService, loss } }) => inService + loss <= MIN_LOSS);
 
 /**
  * Whether a request is one Machine that a person deletes.
@@ -55,4 +53,4 @@ export const isSmall = (requests: Requests): boolean => {
  * @param sinceLastMs milliseconds since the last Machine that a person deleted
  */
 export const isSingle = (requests: Requests, cause: DeletionCause, sinceLastMs: number): boolean =>
-  ofNamespace(requests).count === 1 && cause === "machine" && sinceLastMs >= SINGLE_INTERVAL_MS;
+  countOf(requests) === 1 && cause === "machine" && sinceLastMs >= SINGLE_INTERVAL_MS;

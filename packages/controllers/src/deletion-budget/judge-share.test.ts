@@ -25,6 +25,9 @@ describe("judgeShare", () => {
     ["holds what the wider scope does not allow", isAllowed(20, 0.5, scope(100), scope(100, 40)), true],
     ["holds what the wider scope has lost", isAllowed(40, 0.5, scope(100), scope(100, 40)), false],
     ["allows a request without machines in service after too many losses", isAllowed(0, 0.5, scope(0, 100)), true],
+    ["takes the share of a pool itself", isAllowed(20, 0.5, { ...scope(20), share: 1 }), true],
+    ["holds over the share of a pool itself", isAllowed(15, 0.9, { ...scope(20), share: 0.6 }), false],
+    ["holds over the share of a pool where there is no other", isAllowed(15, 0, { ...scope(20), share: 0.6 }), false],
   ])("%s", (_, actual, expected) => {
     expect(actual).toBe(expected);
   });

@@ -1,7 +1,7 @@
 import { eventReasons, type Machine, machineSetResource, type MachineSet, selectorMatches } from "@millwright/core";
 import { type ApiObject, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { isApprovedBy } from "../deletion-budget/approval.ts";
+import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts";
 import { approvalRemedy, approverOf, HELD_RETRY_MS } from "../model/held-deletion.ts";
 import type { Guard, Hold } from "../model/hold.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
@@ -45,7 +45,9 @@ export function lostOwnerGuard(
       const set = successorOf(machine, owner);
       const ofSet = set && controllerRefOf(set);
       const deployment = ofSet && deployments.store.getByRef({ namespace, name: ofSet.name });
-      if (isApprovedBy([machine, set, deployment], clock.now())) return "proceed";
+      const now = clock.now();
+      const owning = [set, deployment].filter((each) => each !== undefined);
+      if (approvesItself(machine, now) || owning.some((each) => approvesRequest(each, machine, now))) return "proceed";
       return question(machine, owner, approverOf(machine, deployment, set));
     },
   };

@@ -9,6 +9,7 @@ import {
 } from "@millwright/core";
 import { claimObjects, type OwnerReference } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { ownShareProblems } from "../deletion-budget/own-share.ts";
 import { holdsOfOwner } from "../guards/owner-guards.ts";
 import type { Hold } from "../model/hold.ts";
 import { problemsOf, shapeProblemsOf } from "../cluster/readable.ts";
@@ -50,7 +51,7 @@ const specProblems = (deployment: MachineDeployment, hasTarget: boolean): readon
   problemsOf(deployment, (each) => [...validateMachineDeployment(each), ...unsupported(each, hasTarget)]);
 
 const optionProblems = (deployment: MachineDeployment): readonly FieldProblem[] =>
-  shapeProblemsOf(deployment).length > 0 ? [] : rolloutOptionProblems(deployment);
+  shapeProblemsOf(deployment).length > 0 ? [] : [...rolloutOptionProblems(deployment), ...ownShareProblems(deployment)];
 
 /** Problems of a deployment: of its spec, and of the annotations that extend it. */
 export const deploymentProblems = (deployment: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] => [

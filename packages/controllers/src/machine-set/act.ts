@@ -2,6 +2,7 @@ import {
   eventReasons,
   finalizers,
   type Machine,
+  type MachineDeployment,
   machineNameIn,
   machineResource,
   type MachineSet,
@@ -38,6 +39,7 @@ const SUFFIX_LENGTH = 5;
 export interface MachineSetActorOptions {
   readonly context: ControllerContext;
   readonly sets: Writer<MachineSet>;
+  readonly deployments: Writer<MachineDeployment>;
   /** Records each creation and deletion before the request, and its result where that is known. */
   readonly expectations: Expectations;
   /** Requeues a set, by its key. */
@@ -86,6 +88,7 @@ async function changeOwner(
 export function createMachineSetActor({
   context,
   sets,
+  deployments,
   expectations,
   again,
   lost,
@@ -147,6 +150,8 @@ export function createMachineSetActor({
         return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
       case "PatchSet":
         return sets.patch(ref, action.patch);
+      case "UseApproval":
+        return (action.of === "MachineSet" ? sets : deployments).patch({ namespace, name: action.name }, action.patch);
       case "AdoptMachine":
       case "OrphanMachine":
       case "ReleaseMachine": {

@@ -64,14 +64,25 @@ interface Rejections {
   failure: ReplicaFailure | undefined;
 }
 
+/** Whether nothing follows an action that failed. */
+const endsReconcile = ({ kind }: MachineSetAction): boolean =>
+  kind === "AddFinalizer" || kind === "PatchSet" || kind === "UseApproval";
+
 /** Enters the deletions of a decision, and records what is held. */
 function enterDeletions(
   budget: ControllerContext["deletionBudget"],
   key: string,
-  { begins = [], held, isApproved = false }: MachineSetDecision,
+  { begins = [], held, uses }: MachineSetDecision,
 ): void {
-  for (const { machine, cause } of begins) budget?.enter(machine, cause, isApproved);
+  for (const { machine, cause, isApproved = false } of begins) budget?.enter(machine, cause, isApproved);
+  if (uses !== undefined) budget?.useApproval(uses);
   budget?.recordHeld(key, held);
+}
+
+/** Undoes {@link enterDeletions}: none of the requests was sent. */
+function revokeDeletions(budget: ControllerContext["deletionBudget"], { begins = [], uses }: MachineSetDecision): void {
+  for (const { machine } of begins) budget?.revoke(machine.metadata.uid ?? "");
+  if (uses !== undefined) budget?.useApproval({ ...uses, count: -uses.count });
 }
 
 /**
@@ -90,6 +101,11 @@ export function createMachineSetController(
 ): Controller {
   const { caches, namespace, control, clock, deletionBudget } = context;
   const sets = createControlWriter<MachineSet>(context, machineSetResource, caches.sets.store);
+  const deployments = createControlWriter<MachineDeployment>(
+    context,
+    machineDeploymentResource,
+    caches.deployments.store,
+  );
   /** Rejected creations and deletions by key of the set, until one succeeds or none is needed; reported in condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
   /** Machines that the last reconcile of a set saw, by its key: the status, which is not written each time, may contain fewer. */
@@ -108,10 +124,17 @@ export function createMachineSetController(
   });
 
   const lost = trackLostMachines(context);
-  const deployments = createLostOwners<MachineDeployment>(context, machineDeploymentResource, caches.deployments.store);
+  const lostOwners = createLostOwners<MachineDeployment>(context, machineDeploymentResource, caches.deployments.store);
   /** Lost machines of a set, by its key, that are recorded on it. A user may remove the record: it is not written again for the same machines. */
   const recorded = new Map<string, number>();
-  const act = createMachineSetActor({ context, sets, expectations, again: (key) => controller.enqueue(key), lost });
+  const act = createMachineSetActor({
+    context,
+    sets,
+    deployments,
+    expectations,
+    again: (key) => controller.enqueue(key),
+    lost,
+  });
 
   const pendingOf = (key: string): Pending | undefined => {
     const outstanding = expectations.outstanding(key);
@@ -146,13 +169,13 @@ export function createMachineSetController(
       if (action.kind === "DeleteMachine" && isConflict(error)) return;
       if (action.kind === "CreateMachines") rejected.failure ??= recordRejection(set, "FailedCreate", error);
       else if (action.kind === "DeleteMachine") rejected.failure ??= recordRejection(set, "FailedDelete", error);
-      else if (action.kind === "AddFinalizer" || action.kind === "PatchSet") throw error;
+      else if (endsReconcile(action)) throw error;
     }
   };
 
   const isLostSet = (set: MachineSet): boolean => {
     const owner = controllerRefOf(set);
-    return owner !== undefined && deployments.isConfirmed(owner);
+    return owner !== undefined && lostOwners.isConfirmed(owner);
   };
 
   const classOf = ({ spec }: MachineSet): string => spec.template.spec.class?.name ?? "";
@@ -206,7 +229,7 @@ export function createMachineSetController(
     enterDeletions(deletionBudget, keyOf(set), decision);
     return decision;
   };
-  const guards = [...ownerGuards(context, "MachineSet"), lostDeploymentGuard(deployments)];
+  const guards = [...ownerGuards(context, "MachineSet"), lostDeploymentGuard(lostOwners)];
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
@@ -276,7 +299,13 @@ export function createMachineSetController(
       if (decision.actions.some(({ kind }) => kind === "CreateMachines")) unexplained.settle(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const rejected: Rejections = { errors: [], failure: undefined };
-      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, rejected), {
+      const carryOutOne = (action: MachineSetAction): Promise<void> =>
+        attempt(set, action, confirmOwner, rejected).catch((error: unknown) => {
+          // Such actions come first.
+          revokeDeletions(deletionBudget, decided.decision);
+          throw error;
+        });
+      const result = await carryOut(decision, carryOutOne, {
         object: set,
         writer: sets,
         events: context.events,

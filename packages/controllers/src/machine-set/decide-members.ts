@@ -1,4 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { usedApprovalsPatch } from "../deletion-budget/approval.ts";
+import type { UsedApproval } from "../model/deletion-budget.ts";
 import { type Hold, holdOn } from "../model/hold.ts";
 import { honoredMinReadySeconds } from "../model/min-ready.ts";
 import { machinesWhere, predicateFor } from "../machine-lists/machine-list.ts";
@@ -34,6 +36,23 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
   return { kind: "PatchMachine", name, patch };
 }
 
+/** What an approval counts of these deletions and creations, and the action that records it on the object that approves. */
+function useOf(
+  { budget }: MachineSetSnapshot,
+  begins: ReplicaPlan["remove"],
+  creations: number,
+): { readonly actions: readonly MachineSetAction[]; readonly counted: { readonly uses?: UsedApproval } } {
+  const approved = budget?.approved;
+  const count = begins.filter(({ isApproved }) => isApproved).length + creations;
+  if (approved === undefined || count === 0) return { actions: [], counted: {} };
+  const { by, kind, used } = approved;
+  const patch = usedApprovalsPatch(by, used + count);
+  return {
+    actions: [{ kind: "UseApproval", of: kind, name: by.metadata.name, patch }],
+    counted: { uses: { by, count } },
+  };
+}
+
 /** Actions for the machines, and why missing ones are not created. */
 export interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
@@ -43,6 +62,8 @@ export interface MembersDecision {
   readonly kept: readonly Machine[];
   /** Deletions that begin with these actions. */
   readonly begins: ReplicaPlan["remove"];
+  /** What an approval counts of them. Default: nothing. */
+  readonly uses?: UsedApproval;
   /** Deletions that the budget holds, and when a rate allows more. */
   readonly budget?: ReplicaPlan["budget"];
 }
@@ -69,7 +90,7 @@ export function decideMembers(snapshot: MachineSetSnapshot, room: number, now: D
   const held = holdOn(heldBy, "everything");
   if (held !== undefined) return { actions: adoptions, blocked: held, begins: [], kept: [] };
   const preservation = preservationIn(snapshot);
-  const { create, remove, ...why } = planReplicas({
+  const { create, remove, isCreationApproved, ...why } = planReplicas({
     set,
     // A failed machine that is preserved from now on is not replaced in this reconcile.
     owned:
@@ -95,14 +116,18 @@ export function decideMembers(snapshot: MachineSetSnapshot, room: number, now: D
     preservation.size === 0
       ? machinesWhere(claim.owned, drifts)
       : claim.owned.filter((machine) => drifts(machine) || preservation.has(machine.metadata.name));
+  const creates = create > 0 && mayCreate(snapshot) ? create : 0;
+  const use = useOf(snapshot, begins, isCreationApproved === true ? creates : 0);
   const actions = [
+    // Before what it counts: a process that is killed in between approves nothing twice.
+    ...use.actions,
     ...adoptions,
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
     ...takeOver
       .filter(({ metadata }) => !going.has(metadata.name))
       .map((machine) => patchOf(set, machine, preservation)),
     ...begins.map(({ machine }) => deletionOf(machine)),
-    ...(create > 0 && mayCreate(snapshot) ? [{ kind: "CreateMachines", count: create } as const] : []),
+    ...(creates > 0 ? [{ kind: "CreateMachines", count: creates } as const] : []),
   ];
-  return { actions, begins, ...why };
+  return { actions, begins, ...use.counted, ...why };
 }

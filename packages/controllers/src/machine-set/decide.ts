@@ -9,6 +9,7 @@ import {
 } from "@millwright/core";
 import { controllerRefOf, isOrphaning } from "@millwright/kube";
 import { type ApprovingObject, heldCondition, heldEvents } from "../deletion-budget/held-condition.ts";
+import { ownShareProblems } from "../deletion-budget/own-share.ts";
 import { HELD_RETRY_MS } from "../model/held-deletion.ts";
 import type { HeldDeletions } from "../model/deletion-budget.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
@@ -138,6 +139,10 @@ const heldAsLost = ({ set, claim: { lost = [] } }: MachineSetSnapshot): HeldDele
         limit: 0,
         total: lost.length,
         loss: 0,
+        before: lost
+          .map(({ metadata }) => metadata.deletionTimestamp ?? "")
+          .toSorted()
+          .at(-1),
       };
 
 /** The machines that were lost, and whose VMs wait for a person. */
@@ -227,7 +232,7 @@ function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetD
 
 /** Maintains the number of machines, and freezes the set. */
 function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], now: Date): MachineSetDecision {
-  const { set, deployment, memory = {}, budget, margins = defaultOvershootMargins } = snapshot;
+  const { set, deployment, memory = {}, margins = defaultOvershootMargins } = snapshot;
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
   const released = releasedMachines(snapshot.claim.released ?? [], now);
@@ -241,7 +246,6 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
   const { budget: ofMembers, ...rest } = members;
   return withHeldEvent(snapshot, {
     ...rest,
-    isApproved: budget?.isApproved ?? false,
     ...(ofMembers?.held === undefined ? {} : { held: ofMembers.held }),
     actions: [...patchesOf(snapshot, freeze, ofMembers), ...members.actions],
     status: statusAfter(snapshot, members.actions, { freeze, protection, held: heldOf(snapshot, ofMembers) }, now),
@@ -264,7 +268,7 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const { set, claim, problems, memory: { vanished = 0 } = {} } = snapshot;
   if (set.metadata.deletionTimestamp != null)
     return { ...decideTerminating(snapshot, now), ...requeueOf(snapshot, now) };
-  const because = invalidSpecEvents(problems, set.status?.machineSetCondition);
+  const because = invalidSpecEvents([...problems, ...ownShareProblems(set)], set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusAfter(snapshot, [], {}, now), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   if (isJustRestored(snapshot)) return { actions: [{ kind: "PatchSet", patch: unverifiedPatch }], because };

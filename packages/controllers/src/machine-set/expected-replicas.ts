@@ -32,18 +32,19 @@ export function machineCrdOf({ crdGuard }: Pick<ControllerContext, "crdGuard">):
   };
 }
 
+/** Whether a person approves that other machines are created, or the missing ones forgotten. */
+const isLossApproved = ({ set, claim, budget }: Pick<MachineSetSnapshot, "set" | "claim" | "budget">): boolean =>
+  budget?.isApproved === true ||
+  (budget?.approved?.work === "creations" && missingOf({ set, claim }) <= budget.approved.left);
+
 /**
  * Whether a set waits for machines that are missing. Those beyond its replicas are not expected any more, and those that were deleted since are not where no VM is without Machine.
  */
-export function lacksExpectedMachines({
-  set,
-  claim,
-  machineCrd,
-  budget,
-  hasNoOwnerlessVms = false,
-  lostVms,
-}: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "budget" | "hasNoOwnerlessVms" | "lostVms">): boolean {
-  if (machineCrd?.isDeletionAllowed === true || budget?.isApproved === true) return false;
+export function lacksExpectedMachines(
+  snapshot: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "budget" | "hasNoOwnerlessVms" | "lostVms">,
+): boolean {
+  const { set, claim, machineCrd, hasNoOwnerlessVms = false, lostVms } = snapshot;
+  if (machineCrd?.isDeletionAllowed === true || isLossApproved(snapshot)) return false;
   if (isUnverified(set)) {
     const isVerified = lostVms?.state === "known" && lostVms.count === 0;
     return countWhere(claim.owned, isPresent) < (set.spec.replicas ?? 0) && !isVerified;
@@ -58,10 +59,10 @@ export const missingOf = ({ set, claim }: Pick<MachineSetSnapshot, "set" | "clai
 
 /** Whether nothing has to be waited for any more, so that the record can be removed. A set that is scaled down keeps it: the VMs of its lost machines wait for a person. */
 export function isArrived(snapshot: Parameters<typeof lacksExpectedMachines>[0]): boolean {
-  const { set, hasNoOwnerlessVms = false, budget, machineCrd } = snapshot;
+  const { set, hasNoOwnerlessVms = false, machineCrd } = snapshot;
   if (isUnverified(set)) return !lacksExpectedMachines(snapshot);
   if (expectedReplicasOf(set) === undefined) return false;
-  const isAllowed = machineCrd?.isDeletionAllowed === true || budget?.isApproved === true;
+  const isAllowed = machineCrd?.isDeletionAllowed === true || isLossApproved(snapshot);
   return missingOf(snapshot) === 0 || hasNoOwnerlessVms || isAllowed;
 }
 

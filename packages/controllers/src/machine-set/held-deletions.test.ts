@@ -1,4 +1,4 @@
-import { validateMachineSet } from "@millwright/core";
+import { annotationKeys, validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { SetBudget } from "../model/deletion-budget.ts";
@@ -58,9 +58,37 @@ describe("a set whose deletions are over the budget", () => {
   });
 
   it("deletes all that is approved", () => {
-    const { actions, held } = decide(0, { isApproved: true });
+    const { actions, held, uses } = decide(0, { isApproved: true });
     expect(actions.filter(({ kind }) => kind === "DeleteMachine")).toHaveLength(20);
-    expect(held).toBeUndefined();
+    expect([held, uses]).toEqual([undefined, undefined]);
+  });
+
+  it("records how much of an approval it uses before it deletes anything", () => {
+    const by = aMachineDeployment();
+    const approved = { by, kind: "MachineDeployment", work: "deletions", left: 20, room: Infinity, used: 3 } as const;
+    const { actions, uses } = decide(0, { approved });
+    const [use, ...others] = actions.filter(({ kind }) => kind !== "PatchSet");
+    expect(others.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => "DeleteMachine"));
+    expect(use).toEqual({
+      kind: "UseApproval",
+      of: "MachineDeployment",
+      name: "pool",
+      patch: { metadata: { annotations: { [annotationKeys.usedApprovals]: "generation=1,count=23" } } },
+    });
+    expect(uses).toEqual({ by, count: 20 });
+    expect(decide(10, { approved: { ...approved, left: 9 } }).uses).toBeUndefined();
+    expect(decide(20, { approved }).uses).toBeUndefined();
+  });
+
+  it("reports a share of its own that is invalid, and goes on", () => {
+    const set = aMachineSet({ metadata: { annotations: { [annotationKeys.maxDeletionShare]: "all" } } });
+    const { actions, because, status } = decideMachineSet(
+      { set, claim: claimObjects(set, [], () => true), problems: [] },
+      now,
+    );
+    expect(actions.map(({ kind }) => kind)).toEqual(["CreateMachines"]);
+    expect(because[0]?.message).toContain(`${annotationKeys.maxDeletionShare}]: must be a percentage`);
+    expect(status?.machineSetCondition).toContainEqual(expect.objectContaining({ type: "SpecValid", status: "False" }));
   });
 });
 
@@ -95,6 +123,16 @@ describe("a set whose missing machines may still have VMs", () => {
     expect(message).toMatch(
       /^Creation of 20 machines is held: 18 VMs of MachineClass small have no Machine and may be theirs\. To keep the VMs, create their Machines with spec\.providerID\. To approve, run "millwright approve set set"/,
     );
+  });
+
+  it("creates those that are approved, and records it", () => {
+    const by = aMachineSet();
+    const approved = { by, kind: "MachineSet", work: "creations", left: 20, room: Infinity, used: 0 } as const;
+    const { actions, uses } = decideEmpty(20, { state: "known", count: 20 }, { approved });
+    expect(actions.map(({ kind }) => kind)).toEqual(["UseApproval", "CreateMachines"]);
+    expect(uses).toEqual({ by, count: 20 });
+    // Where nothing is held, nothing is used.
+    expect(decideEmpty(20, { state: "known", count: 0 }, { approved }).uses).toBeUndefined();
   });
 
   it("names no class for a template without one", () => {

@@ -47,6 +47,8 @@ export interface ReplicaPlan {
   readonly lacksOwnerless?: number;
   /** Why missing machines are not created, not even by a later reconcile. */
   readonly blocked?: Hold;
+  /** Whether an approval counts the creations. Default: not. */
+  readonly isCreationApproved?: true;
 }
 
 /** The input of a plan. */
@@ -121,7 +123,7 @@ function holdCreation(
   const judged = judgeCreation({ className, count, budget, ownerless: (from) => ownerless.get(from) });
   switch (judged.verdict) {
     case "proceed":
-      return {};
+      return judged.isApproved === true ? { isCreationApproved: true } : {};
     case "unknown":
       return { create: 0, lacksOwnerless: judged.count };
     case "wait":

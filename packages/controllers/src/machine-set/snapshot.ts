@@ -3,7 +3,7 @@ import type { Claims, OrphaningOwners } from "@millwright/kube";
 import type { Hold } from "../model/hold.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { SetDeletion } from "../deletion-budget/allow-deletions.ts";
-import type { HeldDeletions, SetBudget } from "../model/deletion-budget.ts";
+import type { HeldDeletions, SetBudget, UsedApproval } from "../model/deletion-budget.ts";
 import type { OwnerlessVms } from "../model/vm-census.ts";
 import type { MachineList } from "../machine-lists/machine-list.ts";
 import type { Decision } from "../model/decision.ts";
@@ -96,6 +96,13 @@ export type MachineSetAction =
   | { readonly kind: "AddFinalizer" }
   | { readonly kind: "RemoveFinalizer" }
   | { readonly kind: "PatchSet"; readonly patch: Readonly<Record<string, unknown>> }
+  /** Of the set, or of its deployment. */
+  | {
+      readonly kind: "UseApproval";
+      readonly of: "MachineSet" | "MachineDeployment";
+      readonly name: string;
+      readonly patch: object;
+    }
   | { readonly kind: "AdoptMachine"; readonly name: string }
   | { readonly kind: "ReleaseMachine"; readonly name: string }
   /** Of a set that is deleted without its machines. */
@@ -117,8 +124,8 @@ export interface MachineSetDecision extends Decision<MachineSetAction, MachineSe
   readonly lacksOwnerless?: number;
   /** Deletions that begin with its actions, for the deletion budget. Default: none. */
   readonly begins?: readonly SetDeletion[];
-  /** Whether an annotation approves these. Default: not. */
-  readonly isApproved?: boolean;
+  /** What an approval counts of its actions. Default: nothing. */
+  readonly uses?: UsedApproval;
   /** Deletions that the deletion budget holds. */
   readonly held?: HeldDeletions | undefined;
 }

@@ -7,6 +7,7 @@ import {
 } from "@millwright/core";
 import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
+import { ownShareProblems } from "../deletion-budget/own-share.ts";
 import { withHolds } from "../model/hold-condition.ts";
 import { isAvailable, isPreservedFailure, isReady } from "../model/phase.ts";
 import {
@@ -84,7 +85,9 @@ function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMach
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const { set, problems, failure, holds = [], unjudged } = facts;
   const held = withHolds(set.status?.machineSetCondition ?? [], holds, { now }, unjudged);
-  const conditions = setCondition(held, specValidState(problems, set.metadata.generation), { now });
+  // An invalid share keeps the set from nothing: the flag applies.
+  const spec = specValidState([...problems, ...ownShareProblems(set)], set.metadata.generation);
+  const conditions = setCondition(held, spec, { now });
   // Absent, not False, without a failure: Gardener treats an existing ReplicaFailure as an error.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)

@@ -28,11 +28,14 @@ export interface DeletionScope {
   readonly inService: number;
   /** Machines in service that were deleted within the last hour, minus those that came into service; not below 0. */
   readonly loss: number;
+  /** The share of its own, 0 to 1. Absent: that of the budget. */
+  readonly share?: number;
 }
 
 /** Deletions that wait for an approval, or for the rate. */
 export interface HeldDeletions {
-  readonly why: "share" | "rate" | "ownerless VMs" | "lost owner" | "lost Machines";
+  /** `pace`: they are approved, and wait for others. */
+  readonly why: "share" | "rate" | "ownerless VMs" | "lost owner" | "lost Machines" | "pace";
   readonly cause: DeletionCause;
   /** Machines whose deletion is held. */
   readonly count: number;
@@ -44,6 +47,31 @@ export interface HeldDeletions {
   readonly total: number;
   /** Deleted within the hour, and not replaced. */
   readonly loss: number;
+  /** When the last of the deletions was requested that other clients request, RFC 3339. */
+  readonly before?: string | undefined;
+}
+
+/** What an approval allows a set to do. */
+export interface ApprovedWork {
+  /** The object that approves: `used` is recorded with it. */
+  readonly by: MachineDeployment | MachineSet;
+  readonly kind: "MachineDeployment" | "MachineSet";
+  readonly work: "deletions" | "creations";
+  /** Machines that may still be deleted, or created. */
+  readonly left: number;
+  /** How many of them may begin now. */
+  readonly room: number;
+  /** Absent: there is no pace. */
+  readonly atATime?: number | undefined;
+  /** What approvals were used for in the generation of the object. */
+  readonly used: number;
+}
+
+/** What an approval was used for. */
+export interface UsedApproval {
+  readonly by: MachineDeployment | MachineSet;
+  /** Deletions and creations; negative: they are taken back. */
+  readonly count: number;
 }
 
 /** The share of a budget that concerns one MachineSet. Valid in the turn of the event loop in which it was read. */
@@ -51,8 +79,10 @@ export interface SetBudget {
   /** 0 to 1; 0: no share limits deletions. */
   readonly share: number;
   readonly scopes: readonly DeletionScope[];
-  /** Whether deletions of the set need no budget: an annotation approves them. */
+  /** Whether deletions of the set need no budget: an annotation approves all of them, for a time. */
   readonly isApproved: boolean;
+  /** An approval of what was held. Default: none. */
+  readonly approved?: ApprovedWork | undefined;
   /** UIDs of machines whose deletion uses the share: they are in service, and their deletion was not allowed before. There may be others. */
   readonly counted: ReadonlySet<string>;
   /** How many more machines may be deleted by the rate, and of whose rate that is. */
@@ -97,6 +127,8 @@ export interface DeletionBudget {
   ofMachine(machine: Machine): BudgetVerdict | undefined;
   /** Enters a deletion that begins now. To be called in the turn of the event loop in which it was judged. */
   enter(machine: Machine, cause: DeletionCause, isApproved: boolean): void;
+  /** Counts what an approval was used for, in the same turn. */
+  useApproval(use: UsedApproval): void;
   /** Enters the deletion of a VM without Machine, if the rates of its class and of the namespace have room; returns whether they have. */
   enterOrphanVm(className: string): boolean;
   /** Undoes {@link DeletionBudget.enter}: the API server rejected the deletion. */

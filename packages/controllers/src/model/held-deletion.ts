@@ -1,15 +1,22 @@
 import { annotationKeys, eventReasons, type Machine, readOperation } from "@millwright/core";
+import { formatApproval, shortUid } from "./approval.ts";
 import type { HeldDeletions } from "./deletion-budget.ts";
 import type { MachineOwners } from "./deletion-protection.ts";
 import type { Approver, Hold } from "./hold.ts";
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
 
-/** How to approve. */
-export const approvalRemedy = ({ kind, name }: Approver): string => {
-  const annotation = `annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to an RFC 3339 time until which they are approved`;
-  const noun = nouns[kind];
-  return `To approve, run "millwright approve ${noun} ${name}", or set ${annotation}`;
+const commandOf = ({ kind, name }: Approver): string => `"millwright approve ${nouns[kind]} ${name}"`;
+
+/** How to approve: all at once, or gently. */
+export const approvalRemedy = (approver: Approver): string => {
+  const { kind, name, approval } = approver;
+  const gently = kind === "Machine" || approval?.work === "creations" ? "" : ", with --at-a-time 3 for three at a time";
+  const annotation =
+    approval === undefined
+      ? ""
+      : `; or set annotation ${annotationKeys.approveDeletions} of ${kind} ${name} to ${formatApproval(approval)}`;
+  return `To approve, run ${commandOf(approver)}${gently}${annotation}`;
 };
 
 /** The widest owner of a machine that is left. */
@@ -20,7 +27,8 @@ export function approverOf(
 ): Approver {
   if (deployment !== undefined) return { kind: "MachineDeployment", name: deployment.metadata.name ?? "" };
   if (set !== undefined) return { kind: "MachineSet", name: set.metadata.name ?? "" };
-  return { kind: "Machine", name: machine.metadata.name };
+  const { name } = machine.metadata;
+  return { kind: "Machine", name, approval: { work: "requests", count: 1, uid: shortUid(machine.metadata) } };
 }
 
 /** Whether the deletion budget holds the deletion of a Machine, by its status. */
@@ -28,10 +36,20 @@ export const isDeletionHeld = ({ metadata, status }: Machine): boolean =>
   metadata.deletionTimestamp != null && readOperation(status).reason === "DeletionHeld";
 
 /** The message of a Machine whose deletion is held. Without numbers, which change while others are deleted. */
-export const heldDeletionMessage = ({ why, scope, limit }: HeldDeletions, approver: Approver): string =>
-  why === "share"
-    ? `Deletion held for approval: too many machines of ${scope.kind} ${scope.name} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`
-    : `Deletion held: ${scope.kind} ${scope.name} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+export function heldDeletionMessage({ why, scope, limit }: HeldDeletions, approver: Approver): string {
+  const of = `${scope.kind} ${scope.name}`;
+  switch (why) {
+    case "pace":
+      return `Deletion held: approved, but at most ${limit} machines of ${of} at a time. To have all deleted at once, run ${commandOf(approver)}`;
+    case "rate":
+      return `Deletion held: ${of} is limited to ${limit} deletions an hour. ${approvalRemedy(approver)}`;
+    case "share":
+    case "ownerless VMs":
+    case "lost owner":
+    case "lost Machines":
+      return `Deletion held for approval: too many machines of ${of} would be deleted at once. No node is drained and no VM is deleted. ${approvalRemedy(approver)}`;
+  }
+}
 
 /** Time after which a hold is judged again, milliseconds: losses end, and machines come into service. */
 export const HELD_RETRY_MS = 30_000;

@@ -77,10 +77,16 @@ export const holdConditions: readonly HoldCondition[] = [
     holds: "deletion",
     type: deletionsHeldConditionType,
     status: "True",
-    remedyOf: (_, { kind, name, namespace, deployment }) => [
-      "Approve the deletions, or undo the change that requires them.",
-      `millwright approve ${deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`} -n ${namespace}`,
-    ],
+    remedyOf: (_, { kind, name, namespace, deployment }) => {
+      const object =
+        deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`;
+      const command = `millwright approve ${object} -n ${namespace}`;
+      return [
+        "Approve the deletions, all at once or three at a time, or undo the change that requires them.",
+        command,
+        `${command} --at-a-time 3`,
+      ];
+    },
   },
   {
     by: "protection",

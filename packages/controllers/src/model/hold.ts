@@ -1,10 +1,13 @@
 import type { ConditionState, SyncedCache } from "@millwright/kube";
+import type { BoundApproval } from "./approval.ts";
 import type { Reason } from "./decision.ts";
 
 /** The object whose annotation ends a hold: the deployment, the set without one, or the Machine without either. */
 export interface Approver {
   readonly kind: "MachineDeployment" | "MachineSet" | "Machine";
   readonly name: string;
+  /** What approves just what is held. Absent: another message has it. */
+  readonly approval?: BoundApproval;
 }
 
 /** Why an object is not acted on. All readers print message and remedy; none has to know who holds. */

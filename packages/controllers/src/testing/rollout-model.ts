@@ -140,6 +140,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         patchMachine(action.name, action.patch);
         return undefined;
       case "RemoveFinalizer":
+      case "UseApproval":
       case "AdoptMachine":
       case "OrphanMachine":
       case "ReleaseMachine":

@@ -145,10 +145,17 @@ export const annotationKeys = {
    */
   expectedReplicas: "machine.millwright.dev/expected-replicas",
   /**
-   * Ours, MachineDeployment, MachineSet or Machine: RFC 3339 time until which deletions of its machines are approved that the deletion budget would hold, and creations of machines whose VMs may
-   * exist already. Any other value, or a past time, approves nothing. Written by users and `millwright approve`, read by the controllers of sets and machines.
+   * Ours, MachineDeployment, MachineSet or Machine: approves deletions that the deletion budget holds, and creations of machines whose VMs may exist already: `deletions=15,generation=7,uid=0a1b2c3d`, as condition DeletionsHeld shows
+   * it, those and no others; `at-a-time=3` gives them a pace. An RFC 3339 time approves everything until then. Any other value approves nothing. Written by users and `millwright approve`, read by the controllers of sets and machines.
    */
   approveDeletions: "machine.millwright.dev/approve-deletions",
+  /** Ours, MachineDeployment and MachineSet: what approvals of its generation were used for, `generation=7,count=15`: they approve nothing twice. Written and read by the MachineSet controller. */
+  usedApprovals: "machine.millwright.dev/used-approvals",
+  /**
+   * Ours, MachineDeployment, or MachineSet without one: share of its machines that may be deleted within an hour without an approval, from `1%` to `100%`, instead of `--machine-safety-max-deletion-share`. Above that, the machines do
+   * not count in the share of the namespace either. Written by users, read by the controllers of sets and machines.
+   */
+  maxDeletionShare: "machine.millwright.dev/max-deletion-share",
   /** Ours, Machine: RFC 3339 time at which the cloud may have reclaimed its VM, by the notice that its node shows. Written by the machine controller, read by the drain, which ends by then. */
   interruptionDeadline: "machine.millwright.dev/interruption-deadline",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
@@ -197,5 +204,7 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.honorMinReadySeconds,
   annotationKeys.deletionProtection,
   annotationKeys.approveDeletions,
+  annotationKeys.usedApprovals,
+  annotationKeys.maxDeletionShare,
   annotationKeys.releasedFrom,
 ]);

@@ -104,8 +104,12 @@ export const deletionProtectedReasons = {
   machinesProtected: "MachinesProtected",
 } as const;
 
-/** Reasons of our DeletionsHeld condition, which is present only while it is True: a person has to approve, or the rate allows no more at the moment. */
-export const deletionsHeldReasons = { approvalRequired: "ApprovalRequired", rateLimited: "RateLimited" } as const;
+/** Reasons of our DeletionsHeld condition, which is present only while it is True: a person has to approve, the rate allows no more at the moment, or what is approved has a pace. */
+export const deletionsHeldReasons = {
+  approvalRequired: "ApprovalRequired",
+  rateLimited: "RateLimited",
+  paced: "Paced",
+} as const;
 
 /** Ours, of the condition Conflict: another Machine has precedence for the VM. */
 export const vmOfOtherMachineReason = "VMOfOtherMachine";

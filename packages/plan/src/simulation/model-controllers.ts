@@ -120,8 +120,8 @@ export function createModelControllers(
       nodesOf: () => cluster.nodesByMachine,
     });
     const decision = decideMachineSet({ ...snapshot, budget: budget.ofSet(set, now) }, now);
-    const { actions, status, because, requeueAfterMs = Infinity, begins = [], isApproved = false } = decision;
-    for (const { machine } of begins) budget.enter(machine, isApproved, now);
+    const { actions, status, because, requeueAfterMs = Infinity, begins = [] } = decision;
+    for (const { machine, isApproved = false } of begins) budget.enter(machine, isApproved, now);
     decided.set(`set ${name}`, { from, untilMs: now.getTime() + requeueAfterMs });
     for (const action of actions) carryOutForSet(cluster, set, action, momentOf(notes, now));
     const patch = statusPatch(set.status, status);

@@ -1,4 +1,4 @@
-import { isHeld, shownHold } from "@millwright/controllers/reports";
+import { approvalIn, type BoundApproval, isHeld, shortUid, shownHold } from "@millwright/controllers/reports";
 import {
   deletionsHeldConditionType,
   type Machine,
@@ -13,8 +13,7 @@ import {
   type ReadResult,
   type ResourceType,
 } from "@millwright/core";
-import { type ApiClient, type Condition, controllerRefOf, listAll } from "@millwright/kube";
-import { readNamed } from "../describe/read-named.ts";
+import { type ApiClient, type ApiObject, type Condition, controllerRefOf, listAll } from "@millwright/kube";
 
 /** The kinds whose annotation approves deletions, by the noun of the command. */
 export type ApprovingKind = "deployment" | "set" | "machine";
@@ -23,8 +22,11 @@ export type ApprovingKind = "deployment" | "set" | "machine";
 export interface ApprovingObject {
   readonly type: ResourceType;
   readonly name: string;
+  readonly metadata: ApiObject["metadata"];
   /** What is held at the moment; absent: nothing. */
   readonly held?: string;
+  /** What approves just that. Absent: nothing is held, or by controllers of an older version. */
+  readonly approval?: BoundApproval;
 }
 
 /** Where objects are read. */
@@ -34,68 +36,78 @@ export interface ApprovalSource {
   readonly signal: AbortSignal;
 }
 
-const approving = (type: ResourceType, name: string, held: string | undefined): ApprovingObject => ({
-  type,
-  name,
-  ...(held === undefined ? {} : { held }),
-});
-
-function conditionText(conditions: readonly Condition[] | undefined): string | undefined {
+/** What a condition shows as held, and what approves it of this object: the condition of a set may show the approval of its deployment. */
+function byCondition(
+  conditions: readonly Condition[] | undefined,
+  { generation, uid }: ApiObject["metadata"],
+): Pick<ApprovingObject, "held" | "approval"> | undefined {
   const found = shownHold(conditions, { type: deletionsHeldConditionType, status: "True" });
-  return found && (found.message ?? "");
+  if (found === undefined) return undefined;
+  const { message: held = "" } = found;
+  const shown = approvalIn(held);
+  if (shown === undefined) return { held };
+  const own = shortUid({ uid });
+  const isOther = shown.uid !== own && shown.generation !== undefined && generation !== undefined;
+  return { held, approval: { ...shown, uid: own, ...(isOther ? { generation } : {}) } };
 }
 
-const ofDeployment = ({ metadata, status }: MachineDeployment): ApprovingObject =>
-  approving(machineDeploymentResource, metadata.name, conditionText(status?.conditions));
-
-const ofSet = ({ metadata, status }: MachineSet): ApprovingObject =>
-  approving(machineSetResource, metadata.name, conditionText(status?.machineSetCondition));
-
-const ofMachine = (machine: Machine): ApprovingObject =>
-  approving(
-    machineResource,
-    machine.metadata.name,
-    isHeld(machine) ? machine.status?.lastOperation?.description : undefined,
-  );
-
-/**
- * Reads one object that a person named.
- *
- * @throws ConfigError when there is none of that name, or none that can be read
- */
-export async function readApproving(
-  source: ApprovalSource,
-  kind: ApprovingKind,
-  name: string,
-): Promise<ApprovingObject> {
-  const named = { ...source, name };
-  switch (kind) {
-    case "deployment":
-      return ofDeployment(await readNamed(named, machineDeploymentResource, readMachineDeployment));
-    case "set":
-      return ofSet(await readNamed(named, machineSetResource, readMachineSet));
-    case "machine":
-      return ofMachine(await readNamed(named, machineResource, readMachine));
-  }
+/** Machines of an owner that a rate holds, which no condition shows. */
+function byMachines(
+  machines: readonly Machine[],
+  { uid }: ApiObject["metadata"],
+): Pick<ApprovingObject, "held" | "approval"> {
+  const held = machines.filter(isHeld);
+  const [first] = held;
+  if (first === undefined) return {};
+  const times = held.map(({ metadata }) => metadata.deletionTimestamp ?? "").toSorted();
+  return {
+    held: first.status?.lastOperation?.description ?? "",
+    approval: { work: "requests", count: held.length, before: times.at(-1) ?? "", uid: shortUid({ uid }) },
+  };
 }
 
-/** All objects whose annotation approves what is held now: deployments, sets without one, and machines without either. */
-export async function readHeld({ control, namespace, signal }: ApprovalSource): Promise<readonly ApprovingObject[]> {
+/** All objects that can approve, deployments first; and of those with an owner, which. */
+export interface ApprovingObjects {
+  readonly all: readonly ApprovingObject[];
+  /** Those whose annotation approves what is held now: deployments, sets without one, and machines without either. */
+  readonly held: readonly ApprovingObject[];
+}
+
+/** Reads all objects that can approve, and what is held of them. */
+export async function readApproving({ control, namespace, signal }: ApprovalSource): Promise<ApprovingObjects> {
   const list = async <T>(type: ResourceType, read: (raw: unknown) => ReadResult<T>): Promise<readonly T[]> => {
     const { items } = await listAll(control, type, { namespace, omitManagedFields: true }, { signal });
     // What cannot be read is held for that reason, and no approval helps.
     return items.map(read).flatMap((result) => (result.ok ? [result.value] : []));
   };
   const [deployments, sets, machines] = await Promise.all([
-    list(machineDeploymentResource, readMachineDeployment),
-    list(machineSetResource, readMachineSet),
-    list(machineResource, readMachine),
+    list<MachineDeployment>(machineDeploymentResource, readMachineDeployment),
+    list<MachineSet>(machineSetResource, readMachineSet),
+    list<Machine>(machineResource, readMachine),
   ]);
+  const ownedBy = <T extends ApiObject>(objects: readonly T[], { metadata }: ApiObject): readonly T[] =>
+    objects.filter((object) => controllerRefOf(object)?.uid === metadata.uid);
+  const ofDeployments = deployments.map((deployment): ApprovingObject => {
+    const { metadata, status } = deployment;
+    const own = ownedBy(sets, deployment).flatMap((set) => ownedBy(machines, set));
+    const held = byCondition(status?.conditions, metadata) ?? byMachines(own, metadata);
+    return { type: machineDeploymentResource, name: metadata.name, metadata, ...held };
+  });
+  const ofSets = sets.map((set): ApprovingObject => {
+    const { metadata, status } = set;
+    const held = byCondition(status?.machineSetCondition, metadata) ?? byMachines(ownedBy(machines, set), metadata);
+    return { type: machineSetResource, name: metadata.name, metadata, ...held };
+  });
+  const ofMachines = machines.map((machine): ApprovingObject => {
+    const { metadata, status } = machine;
+    const held = isHeld(machine) ? { held: status?.lastOperation?.description ?? "" } : {};
+    const approval = isHeld(machine)
+      ? { approval: { work: "requests", count: 1, uid: shortUid(metadata) } as const }
+      : {};
+    return { type: machineResource, name: metadata.name, metadata, ...held, ...approval };
+  });
+  const all = [...ofDeployments, ...ofSets, ...ofMachines];
   const owners = new Set([...deployments, ...sets].map(({ metadata }) => metadata.uid));
-  const isAlone = (object: MachineSet | Machine): boolean => !owners.has(controllerRefOf(object)?.uid);
-  return [
-    ...deployments.map(ofDeployment),
-    ...sets.filter(isAlone).map(ofSet),
-    ...machines.filter(isAlone).map(ofMachine),
-  ].filter(({ held }) => held !== undefined);
+  const isAlone = ({ metadata }: ApprovingObject): boolean => !owners.has(controllerRefOf({ metadata })?.uid);
+  return { all, held: all.filter((object) => object.held !== undefined && isAlone(object)) };
 }

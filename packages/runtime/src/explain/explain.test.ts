@@ -482,7 +482,10 @@ describe("why", () => {
       now,
     );
     expect(explanation).toMatchObject({ state: "stuck", causes: [{ reason: "DeletionPaused" }] });
-    expect(remedies[0]?.commands).toEqual(["millwright approve deployment pool -n default"]);
+    expect(remedies[0]?.commands).toEqual([
+      "millwright approve deployment pool -n default",
+      "millwright approve deployment pool -n default --at-a-time 3",
+    ]);
   });
 });
 

@@ -71,8 +71,15 @@ const isRemediationPaused = (report: MachineReport): boolean =>
 export function machineRemedy(inputs: RemedyInputs): Remedy {
   const { report, approve, blockedIn, errorCode } = inputs;
   const { name, namespace, machineClass, next } = report;
-  if (approve !== undefined)
-    return { text: "Approve the deletion, or undo it.", commands: [`millwright approve ${approve} -n ${namespace}`] };
+  if (approve !== undefined) {
+    const command = `millwright approve ${approve} -n ${namespace}`;
+    return approve.startsWith("machine ")
+      ? { text: "Approve the deletion.", commands: [command] }
+      : {
+          text: "Approve the deletions, all at once or three at a time.",
+          commands: [command, `${command} --at-a-time 3`],
+        };
+  }
   if (report.deletionPaused !== undefined) return { text: next.person, commands: [] };
   if (blockedIn.length > 0)
     return {

@@ -79,6 +79,9 @@ describe("the whole flow, stage by stage", () => {
     const unconfirmed = { node: cordoned(), drain: aDrainView({ node: cordoned(), knownPods: "unconfirmed" }) };
     expect(decide({ machine: going(), ...unconfirmed }).isStatusBrief).toBe(true);
     expect(decide({ machine: at(marker.drain), ...unconfirmed }).isStatusBrief).toBeUndefined();
+    // A pace counts what has begun, also after a restart.
+    const held = going(lastly("Delete", "Processing", "Deletion held for approval: too many machines"));
+    expect(decide({ machine: held, ...unconfirmed }).isStatusBrief).toBeUndefined();
   });
 
   it("evicts the pods on the node, and reports which it waits for", () => {

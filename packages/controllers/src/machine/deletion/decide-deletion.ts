@@ -19,6 +19,7 @@ import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinal
 import { drain } from "./drain.ts";
 import { recordRejection } from "../creation/record-rejection.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { isDeletionHeld } from "../../model/held-deletion.ts";
 import { markedStage } from "../../model/phase.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { deletionStart } from "../../model/timeouts.ts";
@@ -115,9 +116,10 @@ export function beforeStages(snapshot: MachineSnapshot): MachineDecision | undef
   return finishCreation(snapshot) ?? (rejection.length > 0 ? { actions: rejection, because: [] } : undefined);
 }
 
-/** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted. */
+/** Whether nothing of the deletion is stored yet that the next reconcile could not find out again: a drain that was forced, or of an unhealthy machine, is stored before its VM is deleted, and so is that a deletion which was held has begun. */
 const isFirstStatus = (snapshot: MachineSnapshot, stage: DeletionStage, status: MachineStatus): boolean =>
   markedStage(snapshot) === undefined &&
+  !isDeletionHeld(snapshot.machine) &&
   (stage === "Drain" || (phaseOf(snapshot.machine) === "Running" && readOperation(status).reason === "Drained"));
 
 /** Runs stages from the marked one on, until one has to wait or the machine is deleted. */
