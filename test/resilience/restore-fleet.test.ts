@@ -170,7 +170,7 @@ describe("a fleet whose objects are lost and restored from an export", () => {
     fleet.run();
     await fleet.deploy(1);
     await fleet.untilRunning(1);
-    await millwright(0, "approve", "deployment", "fleet");
+    await millwright(0, "approve", "deployment", "fleet", "--for=5m");
     const { items } = JSON.parse(await millwright(0, "export", "-o", "json")) as { items: readonly KubeObject[] };
     expect(items.map(({ kind }) => kind)).toEqual(["MachineClass", "MachineSet", "Machine", "MachineDeployment"]);
     for (const { metadata, ...rest } of items) {

@@ -4,6 +4,7 @@ import type { KubeObject } from "@millwright/kube";
 /** Annotations that are true of one object at one time, and wrong of its copy: approvals, requests to delete, and records with times and UIDs. */
 const momentary: ReadonlySet<string> = new Set([
   annotationKeys.approveDeletions,
+  annotationKeys.usedApprovals,
   annotationKeys.orphanVms,
   annotationKeys.releasedFrom,
   annotationKeys.triggerDeletion,
