@@ -212,8 +212,12 @@ describe("an approval of held deletions", () => {
     // Those that are deleted, and those that are not replaced yet.
     expect(Math.min(...serving)).toBeGreaterThanOrEqual(9);
     installation.runAlone();
+    // Those that wait stay Running.
+    await eventually(async () => {
+      const left = (await installation.machines()).map(({ metadata }) => metadata.name);
+      expect(left.filter((name) => before.has(name))).toEqual([]);
+    });
     await untilRunning(12);
-    expect((await installation.machines()).filter(({ metadata }) => before.has(metadata.name))).toEqual([]);
     expect(deletions()).toBe(12);
     // A deletion that began right before the kill is not recorded yet.
     expect(Math.min(...serving)).toBeGreaterThanOrEqual(6);
