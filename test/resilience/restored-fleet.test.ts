@@ -23,7 +23,8 @@ describe("a fleet that is restored from a raw export", () => {
     order: keyof typeof restoreOrders,
     { keepsStatus = false, isStopped = false, collectsGarbage = true },
   ): Promise<readonly string[]> {
-    fleet = await startControlledFleet({}, { collectsGarbage });
+    fleet = await startControlledFleet();
+    if (!collectsGarbage) fleet.server.clusterFaults.add({ kind: "garbage-collector-stops" });
     const process = fleet.run();
     await fleet.deploy(count);
     await fleet.untilRunning(count);

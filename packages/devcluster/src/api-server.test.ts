@@ -182,6 +182,22 @@ test("garbage collection: background, foreground and orphaning deletion", async 
   }
 });
 
+test("a garbage collector that stops deletes dependents of deleted owners once its fault is removed", async () => {
+  const { body } = await api.call("POST", configMaps, { metadata: { name: "owner" } });
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: stringAt(body, "metadata", "uid") ?? "" };
+  await api.call("POST", configMaps, { metadata: { name: "child", ownerReferences: [owner] } });
+  const faults = "/millwright/cluster-faults";
+  await api.call("POST", faults, { kind: "garbage-collector-stops" });
+  await api.call("DELETE", `${configMaps}/owner`);
+  const restored = { metadata: { name: "restored", ownerReferences: [owner] } };
+  expect(await api.call("POST", configMaps, restored)).toMatchObject({ code: 201 });
+  expect((await api.call("GET", `${configMaps}/child`)).code).toBe(200);
+  expect((await api.call("GET", `${configMaps}/restored`)).code).toBe(200);
+  await api.call("DELETE", faults);
+  for (const name of ["child", "restored"])
+    await expect.poll(async () => (await api.call("GET", `${configMaps}/${name}`)).code).toBe(404);
+});
+
 test("rejects hostile bodies without any change", async () => {
   const deep = `{"metadata":{"name":"a"},"data":${"[".repeat(5000)}${"]".repeat(5000)}}`;
   expect(await api.call("POST", configMaps, deep)).toMatchObject({ code: 400, body: { reason: "BadRequest" } });

@@ -52,8 +52,6 @@ export interface ApiServerOptions {
   readonly tokens?: Readonly<Record<string, TokenUser>>;
   /** `RBAC` evaluates the stored roles and bindings. Default `AlwaysAllow`. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
-  /** Whether objects whose owners do not exist are deleted. Default true; false is a cluster whose kube-controller-manager is down. */
-  readonly collectsGarbage?: boolean;
 }
 
 /** Where to listen. */
@@ -110,8 +108,8 @@ export interface ApiServer {
   /** Faults of API requests; also at `/millwright/faults`. */
   readonly faults: Faults;
   /**
-   * Faults of nodes, pods and volumes; also at `/millwright/cluster-faults`. Simulated nodes and workloads obey those that are
-   * passed to them.
+   * Faults of nodes, pods, volumes and the garbage collector; also at `/millwright/cluster-faults`. Simulated nodes and workloads obey those
+   * that are passed to them.
    */
   readonly clusterFaults: ClusterFaults;
   /** The latest requests, oldest first; a watch is recorded when it ends. Also at `/millwright/requests`. */
@@ -152,7 +150,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
   let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log, bookmarkEveryMs };
-  let stopControllers = startControllers(context, isRbac, options.collectsGarbage);
+  let stopControllers = startControllers(context, isRbac, clusterFaults);
   let closing = new AbortController();
   let running: RunningServer | undefined;
   /** Serves a request; undefined while the server is down. */
@@ -200,7 +198,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     if (downMs > 0) await clock.sleep(downMs);
     if (closed !== undefined) return;
     context = { ...context, registry: createRegistry(builtInKinds) };
-    stopControllers = startControllers(context, isRbac, options.collectsGarbage);
+    stopControllers = startControllers(context, isRbac, clusterFaults);
     closing = new AbortController();
     await open();
   }
@@ -260,13 +258,13 @@ function createCertificates(clock: Clock) {
 }
 
 /** Starts the controllers. Returns the function that stops them. */
-function startControllers(context: ServerContext, isRbac: boolean, collectsGarbage = true): () => void {
+function startControllers(context: ServerContext, isRbac: boolean, clusterFaults: ClusterFaults): () => void {
   if (isRbac) createBootstrapRoles(context);
   const stops = [
     runCrdController(context),
     runNamespaceController(context),
     runClusterRoleAggregation(context),
-    ...(collectsGarbage ? [runGarbageCollector(context)] : []),
+    runGarbageCollector(context, clusterFaults),
     runDisruptionController(context),
   ];
   return () => {

@@ -16,7 +16,7 @@ interface OfVolumes {
   readonly nodes?: readonly string[];
 }
 
-/** A fault of nodes, pods or volumes. It lasts until it is removed. Faults of API requests are in `faults/`. */
+/** A fault of nodes, pods, volumes or the garbage collector. It lasts until it is removed. Faults of API requests are in `faults/`. */
 export type ClusterFault =
   /** The kubelet stops: no heartbeats, and pods neither start nor end. The node becomes Unknown when its lease has expired. */
   | ({ readonly kind: "kubelet-stops" } & OfNodes)
@@ -34,6 +34,8 @@ export type ClusterFault =
       readonly reason?: string;
       readonly message?: string;
     } & OfNodes)
+  /** Nothing is deleted or orphaned with its owner. It is made up for when the fault is removed. */
+  | { readonly kind: "garbage-collector-stops" }
   /** Volumes are never detached from their node. */
   | ({ readonly kind: "never-detaches" } & OfVolumes)
   /** Volumes are never attached to their node. */
@@ -54,6 +56,7 @@ export const clusterFaultKinds: readonly ClusterFault["kind"][] = [
   "not-ready",
   "node-flaps",
   "node-condition",
+  "garbage-collector-stops",
   "never-detaches",
   "never-attaches",
   "pod-never-ends",

@@ -39,6 +39,9 @@ export function readClusterFault(body: Json | undefined): ClusterFault {
         ...ofNodes(body, ["type", "status", "reason", "message"]),
       };
     }
+    case "garbage-collector-stops":
+      rejectUnknown(body, ["kind"]);
+      return { kind: known };
     case "never-detaches":
     case "never-attaches": {
       const volumes = optionalTexts(body, "volumes");

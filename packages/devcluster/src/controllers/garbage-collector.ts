@@ -1,3 +1,4 @@
+import type { ClusterFaults } from "../cluster-faults/cluster-faults.ts";
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { field, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
@@ -12,7 +13,10 @@ import { createDeferredRun } from "./deferred-run.ts";
  * deleted. An owner deleted in the foreground waits for its dependents; one deleted with orphaning removes their owner
  * references first.
  */
-export function runGarbageCollector(context: ServerContext): () => void {
+export function runGarbageCollector(
+  context: ServerContext,
+  clusterFaults: Pick<ClusterFaults, "list" | "subscribe">,
+): () => void {
   const { store, log } = context;
   const dependents = new Map<string, Set<string>>();
   const pending = new Set<string>();
@@ -33,7 +37,9 @@ export function runGarbageCollector(context: ServerContext): () => void {
   const dependentsOf = (owner: string): readonly StoredObject[] =>
     [...(dependents.get(owner) ?? [])].flatMap((uid) => store.byUid(uid)?.object ?? []);
 
+  const isStopped = (): boolean => clusterFaults.list().some(({ fault }) => fault.kind === "garbage-collector-stops");
   const work = createDeferredRun(() => {
+    if (isStopped()) return;
     const uids = [...pending];
     pending.clear();
     for (const uid of uids) {
@@ -70,7 +76,9 @@ export function runGarbageCollector(context: ServerContext): () => void {
     for (const owner of ownersOf(object)) pending.add(owner);
     if (pending.size > 0) work.schedule();
   });
+  const unsubscribeFaults = clusterFaults.subscribe(() => work.schedule());
   return () => {
+    unsubscribeFaults();
     unsubscribe();
     work.stop();
   };
