@@ -1,6 +1,7 @@
 import type { Alteration } from "./world/controller-process.ts";
 import { type Machine, seededRandom } from "@millwright/core";
 import { leaseResource } from "@millwright/kube";
+import { approve } from "./faults/approvals.ts";
 import { workLeft } from "./check/convergence.ts";
 import { watchInvariants } from "./check/invariants.ts";
 import type { ScheduledFault } from "./faults/fault.ts";
@@ -48,6 +49,8 @@ const marksMs = 5 * MINUTE;
 const restMs = 4 * MINUTE;
 /** Writes of all processes within that time, leases and events apart, beyond which they are not. */
 const mostRestWrites = 4;
+/** So often people approve what is held in the end. */
+const approveEveryMs = 20 * MINUTE;
 /** So long processes that start again at the end work. */
 const restartedMs = 3 * MINUTE;
 
@@ -181,6 +184,14 @@ async function findUnrest({
   return undone.length === 0 ? [] : [`${undone.length} writes of processes that started again: ${undone[0]}`];
 }
 
+/** People approve what is held, again and again. */
+function approveFromNowOn(world: World): void {
+  world.outside.clock.setTimer(approveEveryMs, () => {
+    void approve(world);
+    approveFromNowOn(world);
+  });
+}
+
 /** Runs a schedule to its end, and checks everything on the way. */
 export async function simulate(schedule: Schedule, options: SimulateOptions = {}): Promise<SimulationResult> {
   const profile = profiles[schedule.profile];
@@ -201,7 +212,11 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const actions: Record<string, number> = {};
   // Two processes that act at once may each create a machine that the other one does not see yet.
   const margin = "second-leader" in profile.kinds ? 2 : 0;
-  const invariants = watchInvariants(world, truth, { margin, keepsAvailable: profile.keepsAvailable === true });
+  const invariants = watchInvariants(world, truth, {
+    margin,
+    keepsAvailable: profile.keepsAvailable === true,
+    holdsDeletions: profile.approvesInTheEnd === true,
+  });
   if (profile.listLagMs !== undefined) world.cloudWire.addFault({ listLagMs: profile.listLagMs });
   watchTransitions(world, transitions);
   watchActions(world, actions);
@@ -221,6 +236,7 @@ export async function simulate(schedule: Schedule, options: SimulateOptions = {}
   const lastMs = Math.max(0, ...schedule.faults.map(({ atMs, durationMs }) => atMs + durationMs));
   const faultsEndMs = schedule.faults.length === 0 ? profile.faultsMs : lastMs;
   const isEarly = await advance(faultsEndMs, isBroken);
+  if (profile.approvesInTheEnd === true) approveFromNowOn(world);
   const { settleMs = defaultSettleMs } = options;
   const violations = isEarly
     ? []

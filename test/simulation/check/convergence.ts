@@ -3,7 +3,7 @@ import { ownerOf, type Truth } from "../world/truth.ts";
 /** What is still to be done before everything is as it was declared; empty when it is. */
 export function workLeft(truth: Truth): readonly string[] {
   if (truth.pool() === undefined) return ["the deployment is missing"];
-  const left: string[] = [];
+  const left = truth.terminatingNamespaces().map((name) => `namespace ${name} is terminating`);
   const desired = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
   const machines = truth.machines();
   const expect = (what: string, is: number, wanted: number): void => {
@@ -14,8 +14,7 @@ export function workLeft(truth: Truth): readonly string[] {
   expect("running machines", machines.filter(({ status }) => isRunning(status?.currentStatus?.phase)).length, desired);
   const vms = truth.liveVms().filter((vm) => ownerOf(vm).uid !== "");
   expect("VMs", vms.length, desired);
-  const uids = new Set(machines.map(({ metadata }) => metadata.uid));
-  for (const vm of vms) if (!uids.has(ownerOf(vm).uid)) left.push(`VM ${vm.id} has no machine`);
+  for (const vm of vms) if (truth.machinesOf(vm).length === 0) left.push(`VM ${vm.id} has no machine`);
   expect("nodes", truth.nodeNames().length, desired);
   expect("ready nodes", truth.nodeNames().filter((name) => truth.isReady(name)).length, desired);
   for (const { metadata, spec, status } of truth.pools()) {

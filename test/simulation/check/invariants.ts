@@ -1,7 +1,9 @@
 import type { Truth } from "../world/truth.ts";
 import { otherProcessName, type World } from "../world/world.ts";
 import { watchAvailability } from "./availability.ts";
+import { watchBudget } from "./budget-invariants.ts";
 import { checkExplanations, watchSecrets } from "./explanations.ts";
+import { watchLosses } from "./loss-invariants.ts";
 import { watchPause } from "./pause.ts";
 import { watchPodInvariants } from "./pod-invariants.ts";
 import { watchVms } from "./vm-invariants.ts";
@@ -17,10 +19,12 @@ export interface InvariantWatch {
 
 /** What is allowed. */
 export interface Allowance {
-  /** Machines beyond desired and a surge of one for each deployment; two processes that both act may each create one. */
+  /** Machines beyond desired, those that were lost and a surge of one for each deployment; two processes that both act may each create one. */
   readonly margin: number;
   /** Whether no machine fails by itself, so that the promised number is always available. */
   readonly keepsAvailable: boolean;
+  /** Whether deletions may wait for an approval, so that machines stay that are not desired any more. */
+  readonly holdsDeletions: boolean;
 }
 
 /** While processes lead, their caches may lag behind a change of the desired replicas for so long. */
@@ -43,32 +47,51 @@ function followLeaders({ processes, scheduler, listen }: World): () => number {
 }
 
 /** Follows the largest number of machines that was desired lately. */
-function followDesired(truth: Truth, ledMs: () => number): () => number {
+function followDesired(truth: Truth, ledMs: () => number, graceMs: number): () => number {
   const desired: { readonly replicas: number; untilMs: number }[] = [];
+  /** By name: a deployment whose object is lost is still wanted. */
+  const ofPools = new Map<string, number>();
   return () => {
-    const replicas = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
+    for (const { metadata, spec } of truth.pools())
+      ofPools.set(`${metadata.namespace}/${metadata.name}`, spec.replicas ?? 0);
+    const replicas = [...ofPools.values()].reduce((total, each) => total + each, 0);
     const untilMs = ledMs();
     const last = desired.at(-1);
     if (last?.replicas === replicas) last.untilMs = untilMs;
     else desired.push({ replicas, untilMs });
-    while ((desired[0]?.untilMs ?? untilMs) < untilMs - scaleGraceMs) desired.shift();
+    while ((desired[0]?.untilMs ?? untilMs) < untilMs - graceMs) desired.shift();
     return Math.max(...desired.map((each) => each.replicas));
   };
 }
 
 /** Watches a world from now on. */
-export function watchInvariants(world: World, truth: Truth, { margin, keepsAvailable }: Allowance): InvariantWatch {
+export function watchInvariants(
+  world: World,
+  truth: Truth,
+  { margin, keepsAvailable, holdsDeletions }: Allowance,
+): InvariantWatch {
   const violations = new Set<string>();
   const report = (text: string): void => {
     if (violations.has(text)) return;
     violations.add(text);
     world.transcript.add("note", "INVARIANT", text);
   };
-  const mostDesired = followDesired(truth, followLeaders(world));
-  const checkVms = watchVms(world, truth, report, () => mostDesired() + truth.pools().length + margin);
+  const mostDesired = followDesired(
+    truth,
+    followLeaders(world),
+    holdsDeletions ? Number.POSITIVE_INFINITY : scaleGraceMs,
+  );
+  const checkVms = watchVms(
+    world,
+    truth,
+    report,
+    () => mostDesired() + truth.pools().length + margin + world.lost.size,
+  );
   watchWrites(world, truth, report, mostDesired);
   watchPause(world, truth, report);
   watchPodInvariants(world, truth, report);
+  watchLosses(world, truth, report, margin);
+  watchBudget(world, truth, report);
   watchSecrets(world, report);
   if (keepsAvailable) watchAvailability(world, truth, report);
   return {

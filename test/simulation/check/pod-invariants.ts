@@ -2,7 +2,7 @@ import { labelKeys, type Machine } from "@millwright/core";
 import { isLive } from "@millwright/provider-mock";
 import { machineSettings } from "../world/controller-process.ts";
 import { simulationStart } from "../world/scheduler.ts";
-import { ownerOf, type PodObject, type Truth } from "../world/truth.ts";
+import type { PodObject, Truth } from "../world/truth.ts";
 import type { World } from "../world/world.ts";
 
 /** Volumes of evicted pods have at least this time to be detached. */
@@ -87,12 +87,19 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
   });
   watchWriters(world, report);
 
+  /** When the drain of a node began, by name: that of a VM without machine has no other record here. */
+  const evictedSinceMs = new Map<string, number>();
+  const evictedForMs = (nodeName: string): number =>
+    world.scheduler.nowMs() - (evictedSinceMs.get(nodeName) ?? Number.POSITIVE_INFINITY);
+
   const onPodWrite = (sender: string, method: string, name: string, isEviction: boolean): void => {
     const nodeName = places.get(name) ?? "";
+    if (isEviction && !evictedSinceMs.has(nodeName)) evictedSinceMs.set(nodeName, world.scheduler.nowMs());
     if (method === "POST" && isEviction && truth.node(nodeName) !== undefined && !truth.isCordoned(nodeName))
       report(`${sender} evicts pod ${name} from ${nodeName}, which is not cordoned`);
     if (method !== "DELETE" || !isHealthy(nodeName)) return;
     const machine = machineOn(nodeName);
+    if (machine === undefined && evictedForMs(nodeName) >= machineSettings.drainTimeoutMs) return;
     if (machine === undefined || isGentle(machine, machineSettings.drainTimeoutMs))
       report(`${sender} deletes pod ${name} on ${nodeName} before the deadline of its drain, whatever its budget`);
   };
@@ -106,15 +113,16 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
       if (operation !== "deleteVm" || world.restores() > 0) return;
       const vm = world.cloud.vms().find(({ id }) => id === subject);
       if (vm === undefined || !isLive(vm) || !isHealthy(vm.nodeName)) return;
-      const machine = truth.machines().find(({ metadata }) => metadata.uid === ownerOf(vm).uid);
-      if (machine === undefined) return;
+      const own = truth.machinesOf(vm);
+      const isEarly = (forMs: number): boolean =>
+        own.length === 0 ? evictedForMs(vm.nodeName) < forMs : own.every((machine) => isGentle(machine, forMs));
       const left = truth
         .pods()
         .filter(({ spec, status }) => spec?.nodeName === vm.nodeName && status?.phase === "Running");
-      if (left.length > 0 && isGentle(machine, machineSettings.drainTimeoutMs))
+      if (left.length > 0 && isEarly(machineSettings.drainTimeoutMs))
         report(`${sender} deletes VM ${subject} while pod ${left[0]?.metadata.name} runs on it`);
       const volumes = truth.attachmentsOn(vm.nodeName);
-      if (volumes > 0 && isGentle(machine, detachForMs))
+      if (volumes > 0 && isEarly(detachForMs))
         report(`${sender} deletes VM ${subject} while ${volumes} volumes are attached to it`);
     },
   });

@@ -108,7 +108,8 @@ export const people = {
   "delete-machine": act(async (stage) => {
     const machine = oneMachine(stage);
     if (machine === undefined) return "no machine to delete";
-    const { namespace, name } = machine.metadata;
+    const { namespace, name, uid = "" } = machine.metadata;
+    stage.world.requested.add(uid);
     if (stage.choices.chance(0.3)) {
       const patch = { metadata: { labels: { [labelKeys.forceDeletion]: "True" } } };
       await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
@@ -142,6 +143,7 @@ export const people = {
     if (machine === undefined) return "no machine to release";
     const { namespace, name, uid = "" } = machine.metadata;
     stage.world.released.add(uid);
+    stage.world.requested.add(uid);
     await stage.world.people.delete(machineResource, { namespace, name }).catch(ignore);
     const patch = { metadata: { finalizers: null } };
     await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
@@ -150,9 +152,10 @@ export const people = {
   "delete-set": act(async (stage) => {
     const set = stage.choices.anyOf(truthOf(stage.world).sets());
     if (set === undefined) return "no set to delete";
-    const { namespace, name } = set.metadata;
+    const { namespace, name, uid = "" } = set.metadata;
     // No other set would adopt the copy, and it would stay as people made it.
     if (truthOf(stage.world).machines().some(isCopyToAdopt)) return "a set is still to adopt the copy of a machine";
+    stage.world.requested.add(uid);
     await stage.world.people.delete(machineSetResource, { namespace, name }).catch(ignore);
     return `delete machine set ${name}`;
   }),

@@ -1,7 +1,11 @@
 import { createChoices, streamOf } from "../world/streams.ts";
 import { apiFaults } from "./api-faults.ts";
+import { approvalFaults } from "./approvals.ts";
 import { cloudFaults } from "./cloud-faults.ts";
 import type { FaultKind, ScheduledFault } from "./fault.ts";
+import { lostObjectFaults } from "./lost-objects.ts";
+import { manifestFaults } from "./manifests.ts";
+import { namespaceFaults } from "./namespaces.ts";
 import { people } from "./people.ts";
 import { podFaults } from "./pod-faults.ts";
 import { processFaults } from "./process-faults.ts";
@@ -13,6 +17,10 @@ export const faultKinds: Readonly<Record<string, FaultKind>> = {
   ...cloudFaults,
   ...people,
   ...podFaults,
+  ...lostObjectFaults,
+  ...manifestFaults,
+  ...namespaceFaults,
+  ...approvalFaults,
 };
 
 /** Which faults there are, and how many. */
@@ -20,6 +28,8 @@ export interface Profile {
   readonly description: string;
   /** How often each kind is chosen, as a weight. */
   readonly kinds: Readonly<Record<string, number>>;
+  /** Kinds that happen once in each run, besides. */
+  readonly always?: readonly string[];
   readonly minFaults: number;
   readonly maxFaults: number;
   /** Within so many milliseconds of virtual time faults begin. */
@@ -33,6 +43,10 @@ export interface Profile {
   readonly listLagMs?: number;
   /** Whether no fault takes machines away: then the promised number of them is always available. */
   readonly keepsAvailable?: boolean;
+  /** The machines come up before the first fault. Default: 3 minutes. */
+  readonly firstFaultMs?: number;
+  /** Whether people approve what is still held when the faults have ended. */
+  readonly approvesInTheEnd?: boolean;
   readonly minReplicas: number;
   readonly maxReplicas: number;
 }
@@ -152,6 +166,94 @@ export const profiles: Readonly<Record<string, Profile>> = {
     minFaults: 5,
     listLagMs: 45_000,
   },
+  restores: {
+    ...common,
+    description: "objects are lost and restored from an export, while pods run and people scale, roll and delete",
+    kinds: {
+      "objects-lost": 10,
+      scale: 3,
+      roll: 3,
+      "delete-machine": 2,
+      crash: 2,
+      "crash-at-write": 2,
+      "watch-late": 1,
+      "server-restart": 1,
+    },
+    hasPods: true,
+    minFaults: 1,
+    maxFaults: 5,
+    minReplicas: 2,
+  },
+  manifests: {
+    ...common,
+    description: "people copy, rename, edit and delete machines, while pods run",
+    kinds: {
+      ...weights(manifestFaults, 4),
+      "remove-finalizers": 3,
+      "delete-machine": 2,
+      scale: 2,
+      roll: 2,
+      crash: 2,
+      "watch-late": 1,
+    },
+    hasPods: true,
+    minFaults: 1,
+    maxFaults: 6,
+    minReplicas: 2,
+  },
+  namespaces: {
+    ...common,
+    description: "a namespace is deleted at any moment, while pods run on its nodes and its process fails",
+    kinds: {
+      crash: 3,
+      "crash-at-write": 3,
+      terminate: 2,
+      stall: 1,
+      "leases-deleted": 1,
+      scale: 4,
+      roll: 3,
+      "delete-machine": 2,
+      "budget-blocks": 2,
+      "pod-never-ends": 1,
+      "api-lost": 1,
+      "watch-late": 1,
+      "watch-cut": 1,
+      "cloud-slow": 1,
+      "server-restart": 1,
+    },
+    always: ["namespace-deleted"],
+    hasPods: true,
+    hasNeighbours: true,
+    minFaults: 1,
+    maxFaults: 6,
+    maxReplicas: 2,
+  },
+  fleet: {
+    ...common,
+    description:
+      "a larger fleet: objects are lost for long, deletions are approved and forgotten, people and autoscaler scale far",
+    kinds: {
+      "scale-far": 5,
+      "scale-in-error": 4,
+      approve: 5,
+      "approve-for-a-time": 2,
+      "approval-in-manifest": 3,
+      "lower-replicas": 3,
+      "objects-lost": 3,
+      "objects-lost-for-long": 3,
+      roll: 2,
+      recreate: 1,
+      crash: 2,
+    },
+    minFaults: 1,
+    maxFaults: 6,
+    faultsMs: HOUR / 2,
+    // The deletion budget subtracts the machines of the last hour.
+    firstFaultMs: HOUR + HOUR / 12,
+    approvesInTheEnd: true,
+    minReplicas: 12,
+    maxReplicas: 16,
+  },
   rollout: {
     ...common,
     description:
@@ -199,7 +301,7 @@ export interface Schedule {
 }
 
 /** Before the first fault the machines come up. */
-const firstFaultMs = 3 * 60_000;
+const usualFirstFaultMs = 3 * 60_000;
 
 /** The schedule of a seed. */
 export function scheduleOf(seed: number, profileName: string): Schedule {
@@ -208,8 +310,9 @@ export function scheduleOf(seed: number, profileName: string): Schedule {
   const choices = createChoices(streamOf(seed, `schedule/${profileName}`));
   const bag = Object.entries(profile.kinds).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
   const count = choices.between(profile.minFaults, profile.maxFaults);
-  const faults = Array.from({ length: count }, (): ScheduledFault => {
-    const kind = choices.anyOf(bag) ?? "crash";
+  const { always = [], firstFaultMs = usualFirstFaultMs } = profile;
+  const faults = Array.from({ length: count + always.length }, (_, index): ScheduledFault => {
+    const kind = always[index - count] ?? choices.anyOf(bag) ?? "crash";
     const maxMs = faultKinds[kind]?.maxMs ?? 0;
     return {
       // Half of them follow closely on each other, near the beginning.

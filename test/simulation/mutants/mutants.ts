@@ -4,6 +4,7 @@ import { scheduleOf } from "../faults/profiles.ts";
 import { simulate, type SimulationResult } from "../simulate.ts";
 import type { Mutant } from "./mutant.ts";
 import { processMutants } from "./process-mutants.ts";
+import { requestMutants } from "./request-mutants.ts";
 
 /** For so long after the faults a mistake may keep the world from rest before it counts as found, milliseconds: without mistakes, approved deletions take an hour. */
 const SETTLE_MS = 2 * 3_600_000;
@@ -18,4 +19,5 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   ...cacheMutants,
   ...cloudMutants,
   ...processMutants,
+  ...requestMutants,
 };

@@ -64,6 +64,8 @@ export interface ControllerProcess {
   release(): void;
   stall(ms: number): void;
   skew(ms: number): void;
+  /** It ends, and runs without leader election from then on. */
+  leadAlone(): void;
   isLeader(): boolean;
   readonly starts: () => number;
 }
@@ -156,6 +158,7 @@ const clientOf = (
 /** Makes a process; it does nothing before it is started. */
 export function createControllerProcess(options: ProcessOptions): ControllerProcess {
   const { name, seed, scheduler, cloud, transcript } = options;
+  let { elects } = options;
   const outside = scheduler.scope(`init-${name}`);
   let starts = 0;
   let life: Life | undefined;
@@ -170,6 +173,8 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     if (!isRemoved) outside.clock.setTimer(restartMs, start);
   }
 
+  const endNow = (because: string): void => void (life !== undefined && end(life, because));
+
   function start(): void {
     if (life !== undefined || isRemoved) return;
     starts++;
@@ -180,7 +185,7 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
     const control = clientOf(options, scope, "millwright");
     const alteration = options.alteration?.() ?? {};
     const leases = (alteration.leases ?? leaseNames).map((lease) => ({ namespace: options.namespace, name: lease }));
-    const election = options.elects
+    const election = elects
       ? joinElection(clientOf(options, scope, "election", 0), scope, seed, log, leases)
       : undefined;
     const stop = new AbortController();
@@ -217,19 +222,19 @@ export function createControllerProcess(options: ProcessOptions): ControllerProc
   return {
     name,
     start,
-    crash() {
-      if (life !== undefined) end(life, "crash");
-    },
+    crash: () => endNow("crash"),
     terminate: () => life?.stop.abort(new Error("SIGTERM")),
     remove() {
       isRemoved = true;
-      if (life !== undefined) end(life, "removed");
+      endNow("removed");
     },
-    release() {
-      for (const stop of stops) stop.abort(new Error("the simulation is over"));
-    },
+    release: () => stops.forEach((stop) => stop.abort(new Error("the simulation is over"))),
     stall: (ms) => life?.scope.stall(ms),
     skew: (ms) => life?.scope.skew(ms),
+    leadAlone() {
+      elects = false;
+      endNow("to run without leader election");
+    },
     isLeader: () => life?.isLeader() ?? false,
     starts: () => starts,
   };

@@ -23,6 +23,11 @@ export interface NodeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
+/** A Namespace, as far as the checks need it. */
+interface NamespaceObject {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+}
+
 /** A Lease, as far as the checks need it. */
 interface LeaseObject {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly creationTimestamp?: string };
@@ -42,6 +47,7 @@ export interface Truth {
   pool(): MachineDeployment | undefined;
   /** The same and those of its neighbours. */
   pools(): readonly MachineDeployment[];
+  terminatingNamespaces(): readonly string[];
   nodeNames(): readonly string[];
   node(name: string): NodeObject | undefined;
   isReady(nodeName: string): boolean;
@@ -55,6 +61,10 @@ export interface Truth {
   leaders(namespace: string): readonly LeaseHolder[];
   /** VMs that are neither terminating nor gone. */
   liveVms(): readonly Vm[];
+  /** The machines that a VM was created for or that name it: restored and copied ones have other UIDs. */
+  machinesOf(vm: Pick<Vm, "tags" | "providerId">): readonly Machine[];
+  /** The live VM that a machine has; undefined for a copy, which names that of another. */
+  vmOf(machine: Machine): Vm | undefined;
 }
 
 /** The owner of a VM, by its tags. */
@@ -78,11 +88,30 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
   const pools = (scope?: string): readonly MachineDeployment[] =>
     all<MachineDeployment>(`machinedeployments.${group}`, scope);
   const node = (nodeName: string): NodeObject | undefined => nodes().find(({ metadata }) => metadata.name === nodeName);
+  const isOf =
+    ({ metadata, spec }: Machine) =>
+    (vm: Pick<Vm, "tags" | "providerId">): boolean =>
+      ownerOf(vm).uid === metadata.uid || (spec.providerID !== undefined && spec.providerID === vm.providerId);
+  const machinesOf = (vm: Pick<Vm, "tags" | "providerId">): readonly Machine[] =>
+    all<Machine>(`machines.${group}`).filter((machine) => isOf(machine)(vm));
+  /** That for which it was created; where that is gone, the oldest one that names it. */
+  const holderOf = (vm: Vm): string | undefined => {
+    const own = machinesOf(vm).map(({ metadata }) => metadata);
+    const oldest = own.toSorted((a, b) => ((a.creationTimestamp ?? "") < (b.creationTimestamp ?? "") ? -1 : 1));
+    return (own.find(({ uid }) => uid === ownerOf(vm).uid) ?? oldest[0])?.uid;
+  };
   return {
+    machinesOf,
+    vmOf: (machine) =>
+      cloud.vms().find((vm) => isLive(vm) && isOf(machine)(vm) && holderOf(vm) === machine.metadata.uid),
     machines: () => all<Machine>(`machines.${group}`),
     sets: () => all<MachineSet>(`machinesets.${group}`),
     pool: () => pools(namespace).find(({ metadata }) => metadata.name === poolName),
     pools: () => pools(),
+    terminatingNamespaces: () =>
+      all<NamespaceObject>("namespaces.").flatMap(({ metadata }) =>
+        metadata.deletionTimestamp === undefined ? [] : [metadata.name],
+      ),
     nodeNames: () => nodes().map(({ metadata }) => metadata.name),
     node,
     isReady: (nodeName) =>

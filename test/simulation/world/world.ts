@@ -75,6 +75,12 @@ export interface World {
   readonly people: ApiClient;
   /** UIDs of the machines that people removed without their VMs. */
   readonly released: Set<string>;
+  /** UIDs of the machines, sets and deployments whose deletion people requested, and `namespace/NAME`. */
+  readonly requested: Set<string>;
+  /** UIDs of the machines whose objects were lost: others are created for them, and then they come back. */
+  readonly lost: Set<string>;
+  /** How many deletions people approved in all, and until when they approved everything. */
+  readonly approvals: { count: number; untilMs: number };
   /** Timers of the faults. */
   readonly outside: Scope;
   listen(listener: WorldListener): void;
@@ -332,6 +338,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     processes,
     people,
     released: new Set(),
+    requested: new Set(),
+    lost: new Set(),
+    approvals: { count: 0, untilMs: Number.NEGATIVE_INFINITY },
     outside,
     listen: calls.listen,
     ...history,

@@ -1,0 +1,46 @@
+import type { ApiObject } from "@millwright/kube";
+import type { World } from "../world/world.ts";
+
+/** Follows whose deletion was requested, by people or by controllers: by name, or with an owner or a namespace. */
+export interface RequestedDeletions {
+  /** Whether people requested the deletion of a machine, of one of its owners or of its namespace. */
+  isByPeople(uid: string): boolean;
+  /** Whether a process requested it by name. */
+  isByController(uid: string): boolean;
+}
+
+/** UIDs of all owners that an object ever had, and theirs. */
+function followOwners({ server }: World): (uid: string) => readonly string[] {
+  const owners = new Map<string, Set<string>>();
+  const learn = ({ metadata }: ApiObject): void => {
+    const { uid = "", namespace = "", ownerReferences = [] } = metadata;
+    const known = owners.get(uid) ?? new Set([`namespace/${namespace}`]);
+    owners.set(uid, known);
+    for (const { uid: owner } of ownerReferences) known.add(owner);
+  };
+  server.objects.subscribe(undefined, ({ collection, object }) => {
+    // The schemas of the CRDs vouch for what is stored.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    if (/^machine(?:s|sets|deployments)\./.test(collection)) learn(object as unknown as ApiObject);
+  });
+  const of = (uid: string): readonly string[] => [...(owners.get(uid) ?? [])].flatMap((owner) => [owner, ...of(owner)]);
+  return of;
+}
+
+/** Follows what is requested in a world from now on. */
+export function followRequests(world: World): RequestedDeletions {
+  const ownersOf = followOwners(world);
+  const byController = new Set<string>();
+  world.listen({
+    onRequest({ method, path, status }) {
+      const [, namespace = "", name = ""] =
+        /\/namespaces\/([^/]+)\/machines\/([^/?]+)(?:\?|$)/.exec(method === "DELETE" && status < 300 ? path : "") ?? [];
+      const uid = world.server.objects.get("machines.machine.sapcloud.io", namespace, name)?.metadata.uid;
+      if (uid !== undefined) byController.add(uid);
+    },
+  });
+  return {
+    isByPeople: (uid) => [uid, ...ownersOf(uid)].some((each) => world.requested.has(each)),
+    isByController: (uid) => byController.has(uid),
+  };
+}

@@ -1,0 +1,198 @@
+import {
+  annotationKeys,
+  isRecord,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core";
+import { apiTime, ignoreNotFound, isAlreadyExists, type KubeObject, type ResourceType } from "@millwright/kube";
+import { createMockDriver } from "@millwright/provider-mock";
+import { restoreFleet } from "@millwright/runtime/checks";
+import type { Choices } from "../world/streams.ts";
+import { truthOf } from "../world/truth.ts";
+import type { World } from "../world/world.ts";
+import type { FaultKind, FaultStage } from "./fault.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** An object as an export has it. */
+interface Exported {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+}
+
+const types = [machineDeploymentResource, machineSetResource, machineResource] as const;
+
+/** What `kubectl get -o json` has of a namespace, owners first. */
+function exportOf({ server }: World, namespace: string): readonly Exported[] {
+  return types.flatMap((type) =>
+    server.objects
+      .list(`${type.plural}.${type.group}`, namespace)
+      .filter(({ metadata }) => metadata["deletionTimestamp"] === undefined)
+      // The schemas of the CRDs vouch for what is stored.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      .map((object): Exported => ({ type, object: object as unknown as KubeObject })),
+  );
+}
+
+/** How an export is applied: as it is, without what names other objects of before, or by `millwright restore`. */
+type Form = "raw" | "stripped" | "by millwright restore";
+
+function manifestOf({ object }: Exported, form: Form): KubeObject {
+  const { metadata, ...rest } = object;
+  const { resourceVersion: _, uid: __, ...kept } = metadata;
+  if (form === "raw") return { ...rest, metadata: kept };
+  const { name, namespace = "", labels = {}, annotations = {} } = metadata;
+  return { ...rest, status: undefined, metadata: { name: name ?? "", namespace, labels, annotations } };
+}
+
+const providerIdOf = ({ object: { spec } }: Exported): unknown => (isRecord(spec) ? spec["providerID"] : undefined);
+
+const refOf = ({ object: { metadata } }: Exported) => ({
+  namespace: metadata.namespace ?? "",
+  name: metadata.name ?? "",
+});
+
+/** Takes the finalizers of an object away and deletes it; what depends on it stays. Resolves with whether it is gone. */
+async function lose(
+  { people, requested, released, lost: machines }: World,
+  lost: Exported,
+  isCollected: boolean,
+): Promise<boolean> {
+  const ref = refOf(lost);
+  const { uid = "" } = lost.object.metadata;
+  const free = (): Promise<unknown> =>
+    ignoreNotFound(people.patch(lost.type, ref, { metadata: { finalizers: null } }, { kind: "merge" }));
+  released.add(uid);
+  try {
+    await free();
+    await ignoreNotFound(people.delete(lost.type, ref, isCollected ? { propagation: "Orphan" } : {}));
+    // The controllers may have put them back meanwhile.
+    await free();
+  } catch {
+    requested.add(uid);
+    return false;
+  }
+  if (lost.type === machineResource) machines.add(uid);
+  return true;
+}
+
+/** Creates an object again; people try until it works. */
+async function create(world: World, exported: Exported, form: Form): Promise<void> {
+  const { people, outside } = world;
+  await people.create(exported.type, manifestOf(exported, form)).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) outside.clock.setTimer(10_000, () => void create(world, exported, form));
+  });
+}
+
+/** People run `millwright restore`, until it works. */
+async function restore(world: World, lost: readonly Exported[], attempt = 0): Promise<void> {
+  const { people: control, outside, cloud } = world;
+  const [first] = lost;
+  if (first === undefined) return;
+  await restoreFleet({
+    control,
+    namespace: refOf(first).namespace,
+    manifests: lost.map(({ type, object }) => ({
+      source: "export",
+      object: { ...object, apiVersion: `${type.group}/${type.version}`, kind: type.kind },
+    })),
+    isDryRun: false,
+    ignoresCloud: false,
+    driverFor: async () => createMockDriver({ cloud }),
+    clock: outside.clock,
+    log: () => undefined,
+    signal: new AbortController().signal,
+  }).catch((error: unknown) => {
+    world.transcript.add(
+      "note",
+      "people",
+      `millwright restore: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    if (attempt < 30) outside.clock.setTimer(20_000, () => void restore(world, lost, attempt + 1));
+  });
+}
+
+/** Machines that the garbage collector deletes, and whose deletion is held for that, are exported as they are and restored, as their message has it. */
+async function restoreHeld(world: World, namespace: string): Promise<void> {
+  const held = world.server.objects
+    .list(`${machineResource.plural}.${machineResource.group}`, namespace)
+    .filter((object) => JSON.stringify(object["status"] ?? "").includes('"Deletion held: its owner'))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    .map((object): Exported => ({ type: machineResource, object: object as unknown as KubeObject }));
+  if (held.length === 0) return;
+  for (const { object } of held) world.released.add(object.metadata.uid ?? "");
+  const names = held.map(({ object }) => object.metadata.name).join(", ");
+  world.transcript.add("note", "people", `millwright restore of machines ${names}`);
+  await restore(world, held);
+  // Those whose VM does not exist are not restored.
+  const until = apiTime(new Date(world.outside.clock.now().getTime() + HOUR));
+  const patch = { metadata: { annotations: { [annotationKeys.approveDeletions]: until } } };
+  for (const each of held)
+    if (
+      !truthOf(world)
+        .liveVms()
+        .some(({ providerId }) => providerId === providerIdOf(each))
+    )
+      await world.people.patch(machineResource, refOf(each), patch, { kind: "merge" }).catch(() => undefined);
+}
+
+const orders: readonly [string, ...string[]] = ["owners first", "machines first", "any order"];
+
+function ordered(lost: readonly Exported[], order: string, choices: Choices): readonly Exported[] {
+  if (order === "machines first") return lost.toReversed();
+  if (order === "owners first") return lost;
+  return lost
+    .map((each) => ({ each, key: choices.below(1_000_000) }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ each }) => each);
+}
+
+/** What is lost of an export: some machines, sets or deployments, or all of it. */
+function selectLost(exported: readonly Exported[], choices: Choices): readonly Exported[] {
+  const what = choices.oneOf([
+    [machineResource],
+    [machineResource],
+    [machineSetResource],
+    [machineDeploymentResource],
+    [machineSetResource, machineResource],
+    types,
+  ] as const);
+  const share = choices.oneOf([0.4, 1, 1]);
+  return exported.filter(({ type }) => what.some((each) => each === type) && choices.chance(share));
+}
+
+/** Some objects are lost, and created again from an export. */
+async function loseObjects({ world, choices }: FaultStage) {
+  const namespace = choices.anyOf(truthOf(world).pools())?.metadata.namespace ?? "default";
+  const lost = selectLost(exportOf(world, namespace), choices);
+  const [form, order] = [choices.oneOf<Form>(["raw", "stripped", "by millwright restore"]), choices.oneOf(orders)];
+  const collector = choices.oneOf(["runs", "stops for the loss", "stops for long"]);
+  const lagMs = collector === "stops for long" ? choices.between(0, 20 * MINUTE) : 0;
+  const stopped =
+    collector === "runs" ? undefined : world.server.clusterFaults.add({ kind: "garbage-collector-stops" });
+  // Machines first: nothing of them is left to the garbage collector.
+  const gone: Exported[] = [];
+  for (const each of lost.toReversed()) if (await lose(world, each, stopped === undefined)) gone.unshift(each);
+  const names = gone.map(({ type, object }) => `${type.kind} ${object.metadata.name}`).join(", ");
+  const end = async (): Promise<void> => {
+    if (form === "by millwright restore") await restore(world, gone);
+    else for (const each of ordered(gone, order, choices)) await create(world, each, form);
+    world.outside.clock.setTimer(lagMs, () => stopped?.remove());
+    // What was lost of another export meanwhile may be restored later.
+    for (const minutes of [5, 10, 20, 40, 80, 160])
+      world.outside.clock.setTimer(minutes * MINUTE, () => void restoreHeld(world, namespace));
+  };
+  return {
+    what: `lost: ${names}; to be restored ${form}, ${order}; the garbage collector ${collector}`,
+    end: () => void end(),
+  };
+}
+
+/** Objects that are lost. */
+export const lostObjectFaults = {
+  "objects-lost": { maxMs: 12 * MINUTE, begin: loseObjects },
+  /** Longer than the quarantine of VMs without machine. */
+  "objects-lost-for-long": { maxMs: 90 * MINUTE, begin: loseObjects },
+} as const satisfies Readonly<Record<string, FaultKind>>;
