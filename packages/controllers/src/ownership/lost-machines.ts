@@ -17,28 +17,28 @@ export function trackLostMachines(context: Pick<ControllerContext, "control" | "
   /** UIDs of missing sets with machines. */
   const missing = new Set<string>();
   const machinesOf = (uid: string): readonly Machine[] => machines.store.byIndex("owner", uid);
-  const isLost = (machine: Machine): boolean => {
-    const controller = controllerRefOf(machine);
-    return controller !== undefined && owners.isMissing(controller);
-  };
-  const check = (uid: string): void => {
-    if (machinesOf(uid).some(isLost)) missing.add(uid);
-    else missing.delete(uid);
-  };
-  machines.store.subscribe((old, current) => {
-    const uids = [old, current].map((machine) => (machine && controllerRefOf(machine))?.uid);
-    for (const uid of new Set(uids)) if (uid !== undefined) check(uid);
+  // Only an event of a set ends that it is missing, so that an event of a machine costs the same however many others there are.
+  machines.store.subscribe((_, machine) => {
+    const controller = machine && controllerRefOf(machine);
+    if (controller !== undefined && owners.isMissing(controller)) missing.add(controller.uid);
   });
   const listeners: ((machine: Machine) => void)[] = [];
   sets.store.subscribe((old, current) => {
-    for (const { metadata } of [old, current].filter((set) => set !== undefined)) check(metadata.uid ?? "");
+    missing.delete(current?.metadata.uid ?? "");
     const { uid = "" } = old?.metadata ?? {};
-    if (!missing.has(uid) || current?.metadata.uid === uid) return;
+    if (old === undefined || current?.metadata.uid === uid) return;
+    missing.add(uid);
     for (const machine of machinesOf(uid)) for (const listener of listeners) listener(machine);
   });
+  /** The machines of a missing set, which is forgotten with the last of them. */
+  const left = (uid: string): readonly Machine[] => {
+    const found = machinesOf(uid);
+    if (found.length === 0) missing.delete(uid);
+    return found;
+  };
   return {
     ...owners,
-    list: () => [...missing].flatMap(machinesOf),
+    list: () => [...missing].flatMap(left),
     onLost: (listener) => void listeners.push(listener),
   };
 }
