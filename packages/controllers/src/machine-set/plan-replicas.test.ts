@@ -255,8 +255,14 @@ describe("planReplicas", () => {
 
 describe("protected machines", () => {
   const isKept = annotated({ [annotationKeys.deletionProtection]: "true" });
-  const plan = (replicas: number, owned: readonly Machine[], leaving: ReadonlySet<string> = new Set()) => {
+  const plan = (
+    replicas: number,
+    owned: readonly Machine[],
+    leaving: ReadonlySet<string> = new Set(),
+    belongsToOther?: (machine: Machine) => boolean,
+  ) => {
     const { remove, kept } = planReplicas({
+      belongsToOther,
       set: aMachineSet({ spec: { replicas } }, scaledSet),
       owned,
       now,
@@ -272,6 +278,17 @@ describe("protected machines", () => {
     const owned = [machine(0, isKept), machine(1, failed, isKept), machine(2), machine(3)];
     expect(plan(2, owned)).toEqual({ remove: ["m2", "m3"], kept: ["m1"] });
     expect(plan(3, [machine(0, isKept), machine(1), machine(2), machine(3)])).toEqual({ remove: ["m1"], kept: [] });
+  });
+
+  it("stay surplus where their VM is that of another Machine: no real machine is deleted in the place of a copy", () => {
+    const owned = [machine(0), machine(1), machine(2), machine(3, isKept)];
+    const isCopy = ({ metadata }: Machine): boolean => metadata.name === "m3";
+    const planned = [4, 3, 2].map((replicas) => plan(replicas, owned, new Set(), isCopy));
+    expect(planned).toEqual([
+      { remove: [], kept: [] },
+      { remove: [], kept: ["m3"] },
+      { remove: ["m0"], kept: ["m3"] },
+    ]);
   });
 
   it("are kept where only they are left, the most dispensable named", () => {

@@ -144,7 +144,7 @@ function creationOf(facts: ReplicaFacts, missing: number, plan: ReplicaPlan): Pa
 
 /** Machines that the set deletes, the most dispensable first: surplus ones, those of the autoscaler, and Failed ones; and those of them that are protected. */
 function deletionsOf(
-  { set, owned, now, nodes = new Map(), heldBy, isMinReadyHonored, belongsToOther }: ReplicaFacts,
+  { set, owned, now, nodes = new Map(), heldBy, isMinReadyHonored, belongsToOther = () => false }: ReplicaFacts,
   surplus: number,
   isCandidate: (machine: Machine) => boolean,
   surplusCause: DeletionCause,
@@ -158,7 +158,10 @@ function deletionsOf(
       ? machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now))
       : [];
   const options = { isMinReadyHonored, belongsToOther };
-  const selected = selectForDeletion(owned, surplus, isDeletable, now, options);
+  // A protected copy of a Machine is surplus that stays: without a VM of its own, it is not worth a real machine.
+  const copies =
+    surplus === 0 ? [] : machinesWhere(owned, isProtected).filter((each) => isCandidate(each) && belongsToOther(each));
+  const selected = selectForDeletion(owned, Math.max(0, surplus - copies.length), isDeletable, now, options);
   const singled = [...marked, ...failed];
   const causeOf = (machine: Machine): DeletionCause => {
     if (marked.includes(machine) || isNamed(machine)) return "autoscaler";
