@@ -4,6 +4,7 @@ export { findHold, isHeld, recordedHold } from "./guards/find-hold.ts";
 export { approvalIn, type BoundApproval, formatApproval, shortUid } from "./model/approval.ts";
 export { usedApprovals } from "./deletion-budget/approval.ts";
 export type { Hold } from "./model/hold.ts";
+export { restoreCommand } from "./model/held-deletion.ts";
 export { holdConditions, ownerArgument, shownHold } from "./model/hold-condition.ts";
 export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";
 export { isReturn, recordedRollout } from "./model/rollout.ts";

@@ -9,7 +9,7 @@ import { type ApiObject, type Condition, type ConditionState, findCondition } fr
 import { type BoundApproval, formatApproval, shortUid } from "../model/approval.ts";
 import type { Reason } from "../model/decision.ts";
 import type { DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
-import { approvalRemedy } from "../model/held-deletion.ts";
+import { approvalRemedy, restoreCommand } from "../model/held-deletion.ts";
 import { approvalOf, usedApprovals } from "./approval.ts";
 
 const causes: Readonly<Record<DeletionCause, string>> = {
@@ -36,8 +36,8 @@ const effects: Readonly<Record<HeldDeletions["why"], string>> = {
   share: "Nothing of it is deleted",
   rate: "Nothing of it is deleted",
   "ownerless VMs": "To keep the VMs, create their Machines with spec.providerID",
-  "lost owner": 'To keep the VMs, run "millwright restore FILE"',
-  "lost Machines": "To keep the VMs, create their Machines with spec.providerID",
+  "lost owner": `To keep the VMs, run "${restoreCommand}"`,
+  "lost Machines": `To keep the VMs, run "${restoreCommand}", or create their Machines with spec.providerID`,
   pace: "The next ones follow by themselves",
 };
 

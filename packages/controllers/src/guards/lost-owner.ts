@@ -2,7 +2,7 @@ import { eventReasons, type Machine, machineSetResource, type MachineSet, select
 import { type ApiObject, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts";
-import { approvalRemedy, approverOf, HELD_RETRY_MS } from "../model/held-deletion.ts";
+import { approvalRemedy, approverOf, HELD_RETRY_MS, restoreCommand } from "../model/held-deletion.ts";
 import type { Guard, Hold } from "../model/hold.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
 import { createLostOwners, type LostOwners } from "../ownership/lost-owners.ts";
@@ -11,8 +11,8 @@ import { createLostOwners, type LostOwners } from "../ownership/lost-owners.ts";
 const question = (machine: Machine, { name }: OwnerReference, approver: NonNullable<Hold["approver"]>): Hold => ({
   by: "lost-owner",
   holds: "deletion",
-  message: `Deletion held: its owner, MachineSet ${name}, does not exist by the UID in its owner reference. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "millwright restore FILE". To delete it, approve. ${approvalRemedy(approver)}`,
-  remedy: `To keep the VM, run "millwright restore FILE". ${approvalRemedy(approver)}`,
+  message: `Deletion held: its owner, MachineSet ${name}, does not exist by the UID in its owner reference. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
+  remedy: `To keep the VM, run "${restoreCommand}". ${approvalRemedy(approver)}`,
   approver,
   keepsPhase: true,
   requeueAfterMs: HELD_RETRY_MS,

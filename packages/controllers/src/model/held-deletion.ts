@@ -6,6 +6,9 @@ import type { Approver, Hold } from "./hold.ts";
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
 
+/** Keeps the VMs of Machines whose owners do not exist. */
+export const restoreCommand = "millwright restore FILE";
+
 const commandOf = ({ kind, name }: Approver): string => `"millwright approve ${nouns[kind]} ${name}"`;
 
 /** How to approve: all at once, or gently. */

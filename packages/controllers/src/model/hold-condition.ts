@@ -17,6 +17,7 @@ import {
   type SetConditionOptions,
 } from "@millwright/kube";
 import type { Reason } from "./decision.ts";
+import { restoreCommand } from "./held-deletion.ts";
 import type { Hold } from "./hold.ts";
 
 /** A set or a deployment, for messages and commands. */
@@ -77,10 +78,16 @@ export const holdConditions: readonly HoldCondition[] = [
     holds: "deletion",
     type: deletionsHeldConditionType,
     status: "True",
-    remedyOf: (_, { kind, name, namespace, deployment }) => {
+    remedyOf: ({ message = "" }, { kind, name, namespace, deployment }) => {
       const object =
         deployment === undefined && kind === "MachineSet" ? `set ${name}` : `deployment ${deployment ?? name}`;
       const command = `millwright approve ${object} -n ${namespace}`;
+      if (message.includes(restoreCommand))
+        return [
+          "Restore the machines to keep their VMs, or approve the deletions.",
+          `${restoreCommand} -n ${namespace}`,
+          command,
+        ];
       return [
         "Approve the deletions, all at once or three at a time, or undo the change that requires them.",
         command,

@@ -469,11 +469,18 @@ describe("why", () => {
     expect(remedies).toEqual([{ text: expect.stringContaining("To restore, save the objects"), commands: [] }]);
   });
 
-  it("names a deletion that is held, and who approves it", async () => {
+  const approve = "millwright approve deployment pool -n default";
+  it.each([
+    ["Deletion held for approval: too many", [approve, `${approve} --at-a-time 3`]],
+    [
+      'Deletion held: its owner, MachineSet set, does not exist. To keep the VM, run "millwright restore FILE"',
+      ["millwright restore FILE -n default", approve],
+    ],
+  ])("names a deletion that is held, what keeps the VM, and who approves it: %s", async (description, ways) => {
     const machine = aMachine(
       "a",
       "Running",
-      { lastOperation: { type: "Delete", state: "Processing", description: "Deletion held for approval: too many" } },
+      { lastOperation: { type: "Delete", state: "Processing", description } },
       { deletionTimestamp: since, finalizers: ["x"] },
     );
     const { explanation, remedies } = await why(
@@ -482,9 +489,16 @@ describe("why", () => {
       now,
     );
     expect(explanation).toMatchObject({ state: "stuck", causes: [{ reason: "DeletionPaused" }] });
+    expect(remedies[0]?.commands).toEqual(ways);
+  });
+
+  it("offers to restore machines whose owners do not exist before their deletion", async () => {
+    const message = 'Deletion of 2 machines is held. To keep the VMs, run "millwright restore FILE"';
+    const sets = [aSet([condition("DeletionsHeld", "True", message)], 1)];
+    const { remedies } = await why(pool, objectsOf({ sets }), now);
     expect(remedies[0]?.commands).toEqual([
+      "millwright restore FILE -n default",
       "millwright approve deployment pool -n default",
-      "millwright approve deployment pool -n default --at-a-time 3",
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { restoreCommand } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
 import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
@@ -67,19 +68,26 @@ function ofNode({ report }: RemedyInputs): Remedy {
 const isRemediationPaused = (report: MachineReport): boolean =>
   report.phase === "Unknown" && ["Outage", "ZoneOutage"].includes(readOperation(report).hold ?? "");
 
+/** A deletion that is held. That of a Machine with a former owner cannot be undone: the garbage collector requested it. */
+function ofHeldDeletion({ lastOperation, namespace }: MachineReport, approve: string): Remedy {
+  const command = `millwright approve ${approve} -n ${namespace}`;
+  if (lastOperation?.description?.includes(restoreCommand) === true)
+    return {
+      text: "Restore the machine to keep its VM, or approve the deletion.",
+      commands: [`${restoreCommand} -n ${namespace}`, command],
+    };
+  if (approve.startsWith("machine ")) return { text: "Approve the deletion.", commands: [command] };
+  return {
+    text: "Approve the deletions, all at once or three at a time.",
+    commands: [command, `${command} --at-a-time 3`],
+  };
+}
+
 /** What a user can do about a machine, with the command that helps. */
 export function machineRemedy(inputs: RemedyInputs): Remedy {
   const { report, approve, blockedIn, errorCode } = inputs;
   const { name, namespace, machineClass, next } = report;
-  if (approve !== undefined) {
-    const command = `millwright approve ${approve} -n ${namespace}`;
-    return approve.startsWith("machine ")
-      ? { text: "Approve the deletion.", commands: [command] }
-      : {
-          text: "Approve the deletions, all at once or three at a time.",
-          commands: [command, `${command} --at-a-time 3`],
-        };
-  }
+  if (approve !== undefined) return ofHeldDeletion(report, approve);
   if (report.deletionPaused !== undefined) return { text: next.person, commands: [] };
   if (blockedIn.length > 0)
     return {
