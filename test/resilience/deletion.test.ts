@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
 import { eventResource, ignoreNotFound, type KubeObject, nodeResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -81,6 +81,75 @@ describe("the deletion of machines", () => {
     expect(cordoned).toEqual(new Set());
     const since = cloud.calls.slice(calls).filter(({ subjects }) => subjects.includes(name));
     expect(since).toEqual([]);
+  });
+
+  const messages = async (): Promise<readonly string[]> =>
+    (await installation.api.list(eventResource, { namespace })).items.map(({ message }) => String(message));
+  const nodeOf = (name: string) => ignoreNotFound(installation.api.get<KubeObject>(nodeResource, { name }));
+
+  /** A machine whose deletion was requested and forced, and of which nothing names VM and Node. No process runs. */
+  const leaveWithoutNames = async () => {
+    const { api } = installation;
+    await api.create(machineClassResource, machineClass("small"));
+    await deploy(1);
+    current = installation.runAlone();
+    await eventually(async () => expect(await phases()).toEqual(["Running"]), 60_000);
+    await current.stop("SIGKILL");
+    await scale(0);
+    const [set] = (await api.list(machineSetResource, { namespace })).items;
+    const setName = set?.metadata.name ?? "";
+    await api.patch(machineSetResource, { namespace, name: setName }, { spec: { replicas: 0 } }, { kind: "merge" });
+    const [machine] = await installation.machines();
+    const { name = "", labels } = machine?.metadata ?? {};
+    const change = { spec: { providerID: null }, metadata: { labels: { node: null, "force-deletion": "True" } } };
+    await api.patch(machineResource, { namespace, name }, change, { kind: "merge" });
+    await api.delete(machineResource, { namespace, name });
+    return labels?.["node"] ?? "";
+  };
+  const untilDrainedAndGone = async (node: string): Promise<void> => {
+    await eventually(async () => {
+      const left = [await installation.machines(), installation.cloud.vms(), await nodeOf(node)];
+      expect(left).toEqual([[], [], undefined]);
+    }, 90_000);
+    const drained = expect.stringMatching(/drain successful/i);
+    await eventually(async () => expect(await messages()).toContainEqual(drained));
+    expect(await messages()).not.toContainEqual(expect.stringContaining("Skipping drain"));
+  };
+
+  it("looks again for the Node of a forced one whose look-ups fail for a passing reason", async () => {
+    const node = await leaveWithoutNames();
+    const { cloud } = installation;
+    await cloud.addFault({ operation: "list", code: "Unavailable", times: 1_000 });
+    const calls = () => cloud.calls.filter(({ operation }) => operation === "list").length;
+    const before = calls();
+    current = installation.runAlone("--machine-drain-timeout=1s");
+    await eventually(async () => expect(await Promise.resolve(calls())).toBeGreaterThan(before + 8), 120_000);
+    await cloud.clearFaults();
+    await untilDrainedAndGone(node);
+  });
+
+  it("looks for the Node as soon as the class can be used again", async () => {
+    const node = await leaveWithoutNames();
+    const { api } = installation;
+    const [machine] = await installation.machines();
+    const id = installation.cloud.vms()[0]?.providerId ?? "";
+    await api.patch(
+      machineResource,
+      { namespace, name: machine?.metadata.name ?? "" },
+      { metadata: { labels: { "force-deletion": null } } },
+      { kind: "merge" },
+    );
+    const useProvider = (provider: string) =>
+      api.patch(machineClassResource, { namespace, name: "small" }, { provider }, { kind: "merge" });
+    await useProvider("hetzner");
+    current = installation.runAlone();
+    await eventually(async () => {
+      const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description);
+      expect(texts).toEqual([expect.stringContaining("Cannot delete a VM that may exist")]);
+    });
+    expect(installation.cloud.vms().map(({ providerId }) => providerId)).toEqual([id]);
+    await useProvider("mock");
+    await untilDrainedAndGone(node);
   });
 
   it("finds and deletes VMs although their class has a key that the driver rejects, and reports the class at once", async () => {

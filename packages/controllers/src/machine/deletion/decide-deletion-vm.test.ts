@@ -188,7 +188,7 @@ describe("deleting the VM", () => {
   it("keeps a machine that may have a VM when its class cannot be used, unless deletion is forced", () => {
     const classView = unusable("SecretNotFound", "no secret");
     expect(textOf({ machine: idless(), classView })).toBe(
-      "Delete Failed: Cannot delete a VM that may exist: no secret. Initiate VM deletion",
+      "Delete Failed: Cannot delete a VM that may exist: no secret. Set machine status to termination. Now, getting VM Status",
     );
     const forced = idless(labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);

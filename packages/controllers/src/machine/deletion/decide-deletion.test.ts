@@ -339,6 +339,39 @@ describe("finding the node", () => {
     }
   });
 
+  const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
+
+  test.each(["Unavailable", "DeadlineExceeded", "ResourceExhausted"] as const)(
+    "is repeated for five minutes of failures for a passing reason, such as %s, however old the deletion is",
+    (code) => {
+      const firstFailedAt = later(7_200_001).getTime();
+      for (const machine of [unlabelled, forced]) {
+        const goesOn = (afterMs: number): boolean => {
+          const endedAt = firstFailedAt + afterMs;
+          const operation = failed("find", code, { failures: 50, firstFailedAt, endedAt });
+          return kindsOf(decide({ machine, operation }, new Date(endedAt))).includes("StartOperation");
+        };
+        expect([goesOn(300_000), goesOn(300_001)]).toEqual([false, true]);
+      }
+    },
+  );
+
+  it("is repeated a few times, and not for the time of a drain, where the deletion is forced", () => {
+    for (const [failures, kind] of [
+      [4, "AcknowledgeOperation"],
+      [5, "StartOperation"],
+    ] as const)
+      expect(kindsOf(decide({ machine: forced, operation: failed("find", "Internal", { failures }) }))).toEqual([kind]);
+  });
+
+  it("waits for a class that cannot be used, so that the VM is not deleted without a drain afterwards", () => {
+    const decision = decide({ machine: unlabelled, classView: unusable("SecretNotFound", "no secret") });
+    expect(decision).toMatchObject({ actions: [], status: { lastOperation: { state: "Failed" } } });
+    expect(kindsOf(decide({ machine: machineAfter(aSnapshot({ machine: unlabelled }), decision) }))).toEqual([
+      "StartOperation",
+    ]);
+  });
+
   const blocking = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter(
     (code) => !["NotFound", "Uninitialized", "Unimplemented"].includes(code),
   );

@@ -76,11 +76,18 @@ export type Stage = (snapshot: MachineSnapshot, now: Date) => StageResult;
 const isBeyondDriver = ({ spec }: Machine, code: MachineErrorCode): boolean =>
   code === "InvalidArgument" && (spec.providerID ?? "") === "";
 
-/** Failed look-ups, and the time of a drain, after which a deletion goes on without a node: a driver whose look-ups always fail would keep the VM for ever. */
+/** Failed look-ups, and the time of a drain unless a user forces the deletion, after which a deletion goes on without a node: a driver whose look-ups always fail would keep the VM for ever. */
 const maxFailures = 5;
 
-const isOverdue = (snapshot: MachineSnapshot, { failures }: FailedOperation, now: Date): boolean =>
-  failures >= maxFailures && now.getTime() > deletionStart(snapshot) + drainTimeoutMs(snapshot);
+/** A look-up that fails for a passing reason is repeated for so long in any case, milliseconds: what makes it fail makes the deletion of the VM fail as well. */
+const PASSING_MS = 5 * 60_000;
+
+function isOverdue(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): boolean {
+  const nowMs = now.getTime();
+  const isPassing = ["transient", "exhausted"].includes(retryClassOf(failed.code));
+  if (failed.failures < maxFailures || (isPassing && nowMs <= failed.firstFailedAt + PASSING_MS)) return false;
+  return isForceDeletion(snapshot.machine) || nowMs > deletionStart(snapshot) + drainTimeoutMs(snapshot);
+}
 
 /** The deletion goes on: the driver finds the VM itself. */
 const withoutAnswer = (happened: OperationEvent): StageResult => ({
@@ -151,8 +158,11 @@ export const getVmStatus: Stage = (snapshot, now) => {
     (machine.metadata.labels?.[labelKeys.node] ?? "") !== "" && (link.foreignNode === undefined || hasId(machine));
   if (node !== undefined || isNamed) return { next: "Drain" };
   if (isWithoutRequest(machine)) return { next: "DeleteVm", happened: deletionEvents.vmNeverRequested() };
-  // Without a class no driver can be called; a machine without an id whose class never existed has no VM.
-  if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
+  // Without a class no driver can be called. Where the deletion of the VM has to wait for it, so does the look-up: otherwise the VM goes without a drain once the class is back.
+  if (classView.state === "unusable") {
+    const result = withoutClass(machine, classView);
+    return result.next === "stay" ? result : { next: "Drain", happened: classView.problem };
+  }
   if (operation?.state === "running") return { next: "stay" };
   const isEnded = operation?.state === "failed" || operation?.state === "done";
   const result = isEnded && operation.kind === "find" ? afterLookUp(snapshot, operation, now) : undefined;
