@@ -112,6 +112,23 @@ describe("the deletion budget", () => {
     await eventually(async () => expect(await conditionOf("fleet")).toBeUndefined());
   });
 
+  it("does not count deletions that the API server refused, however often they are repeated", async () => {
+    await deploy("fleet", 30);
+    controllers = installation.runAlone();
+    await untilRunning(30);
+    const { faults } = installation.server;
+    const isDeletion = { verbs: ["delete"], resources: ["machines"] };
+    const refusal = faults.add({ match: isDeletion, effect: { kind: "status", code: 422 } });
+    await change("fleet", { spec: { replicas: 18 } });
+    // An hour has 60.
+    const refused = () =>
+      installation.server.requests.filter(({ verb, resource }) => verb === "delete" && resource === "machines");
+    await eventually(async () => expect(refused().length).toBeGreaterThan(72), 120_000);
+    refusal.remove();
+    await untilRunning(18);
+    expect(await heldEvents()).toEqual([]);
+  });
+
   it("undoes a scale-down that is held when the size is restored", async () => {
     await deploy("fleet", 20);
     installation.runAlone();

@@ -51,5 +51,10 @@ export function trackClassRates(
       ofNamespace.use();
       rateOf(className).use();
     },
+    /** Undoes `use`. */
+    giveBack(className: string): void {
+      ofNamespace.giveBack();
+      rateOf(className).giveBack();
+    },
   };
 }

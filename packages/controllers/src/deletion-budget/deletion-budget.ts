@@ -103,10 +103,11 @@ export function createDeletionBudget(options: DeletionBudgetOptions): DeletionBu
     enter(machine, cause, isApproved) {
       const { uid = "" } = machine.metadata;
       if (ledger.isEntered(uid)) return;
-      ledger.enter(uid, !isApproved);
+      const rated = !isApproved && hasId(machine) ? classNameOf(machine) : undefined;
+      ledger.enter(uid, !isApproved, rated === undefined ? undefined : () => rates.giveBack(rated));
       add(begun, cause, 1);
       if (isApproved) return;
-      if (hasId(machine)) rates.use(classNameOf(machine));
+      if (rated !== undefined) rates.use(rated);
       if (cause === "machine") judge.noteSingle();
     },
     enterOrphanVm(className) {

@@ -19,6 +19,15 @@ it("allows 50 deletions to a small fleet, and refills them within an hour", asyn
   expect(rate.room().count).toBe(50);
 });
 
+it("takes back deletions that did not begin, and never allows more than its capacity", () => {
+  const rate = createDeletionRate(createVirtualClock());
+  for (let used = 0; used < 50; used++) rate.use();
+  rate.giveBack();
+  expect(rate.room().count).toBe(1);
+  for (let given = 0; given < 60; given++) rate.giveBack();
+  expect(rate.room().count).toBe(50);
+});
+
 it("never holds a fleet that is deleted once, however large", () => {
   const rate = createDeletionRate(createVirtualClock());
   grow(rate, 1_000);

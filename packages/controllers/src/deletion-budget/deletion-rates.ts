@@ -51,6 +51,11 @@ export function createDeletionRate(clock: Pick<Clock, "monotonicMs">) {
       refill();
       used += 1;
     },
+    /** A deletion did not begin after all. */
+    giveBack(): void {
+      refill();
+      used = Math.max(0, used - 1);
+    },
     /** Whether machines, or deletions of the last hour, make the bucket worth a look. */
     isInUse(): boolean {
       refill();

@@ -65,6 +65,8 @@ interface Tracked {
   wasWithoutVm: boolean;
   /** When its deletion was entered by this process. */
   wasInService?: boolean;
+  /** What else its entry has used, if it is revoked. */
+  giveBack?: (() => void) | undefined;
   entry?: Entry | undefined;
 }
 
@@ -105,14 +107,20 @@ export class FleetLedger {
     return this.#byUid.get(uid)?.isEntered === true;
   }
 
-  /** Enters the deletion of a machine. `isLoss`: whether the share counts it. */
-  enter(uid: string, isLoss: boolean): void {
+  /**
+   * Enters the deletion of a machine.
+   *
+   * @param isLoss whether the share counts it
+   * @param giveBack called when the entry is revoked
+   */
+  enter(uid: string, isLoss: boolean, giveBack?: () => void): void {
     const tracked = this.#byUid.get(uid);
     if (tracked === undefined || tracked.isEntered) return;
     const wasInService = this.counted.has(uid);
     this.#leaveService(tracked);
     tracked.isEntered = true;
     tracked.wasInService = wasInService;
+    tracked.giveBack = giveBack;
     if (isLoss && wasInService) tracked.entry = this.#add(tracked.set, 1);
   }
 
@@ -120,8 +128,10 @@ export class FleetLedger {
     const tracked = this.#byUid.get(uid);
     if (tracked?.isEntered !== true) return;
     tracked.isEntered = false;
-    const { entry, wasInService } = tracked;
+    const { entry, wasInService, giveBack } = tracked;
     tracked.entry = undefined;
+    tracked.giveBack = undefined;
+    giveBack?.();
     this.#expire();
     if (entry !== undefined && this.#clock.monotonicMs() - entry.atMs < WINDOW_MS) {
       entry.isRevoked = true;
