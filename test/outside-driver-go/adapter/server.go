@@ -90,7 +90,8 @@ func (s *server) CreateMachine(ctx context.Context, in *driverv1.CreateMachineRe
 	}, nil
 }
 
-// DeleteMachine is a success when the driver finds no VM, as in MCM.
+// DeleteMachine answers that a VM is missing which the driver does not find before it deletes it: for MCM that is a
+// success like any other, but with the credentials of another account no VM is found.
 func (s *server) DeleteMachine(ctx context.Context, in *driverv1.DeleteMachineRequest) (*driverv1.DeleteMachineResponse, error) {
 	ctx, end, err := s.begin(ctx, in.GetMachine())
 	if err != nil {
@@ -101,11 +102,12 @@ func (s *server) DeleteMachine(ctx context.Context, in *driverv1.DeleteMachineRe
 	if err != nil {
 		return &driverv1.DeleteMachineResponse{Error: errorOf(err, "")}, nil
 	}
+	_, lookUp := s.driver.GetMachineStatus(ctx, &driver.GetMachineStatusRequest{Machine: machine, MachineClass: class, Secret: secret})
 	out, err := s.driver.DeleteMachine(ctx, &driver.DeleteMachineRequest{Machine: machine, MachineClass: class, Secret: secret})
 	if out == nil {
 		out = &driver.DeleteMachineResponse{}
 	}
-	if hasCode(err, codes.NotFound) {
+	if hasCode(err, codes.NotFound) || (err == nil && hasCode(lookUp, codes.NotFound)) {
 		return &driverv1.DeleteMachineResponse{Vm: driverv1.DeleteMachineResponse_VM_MISSING}, nil
 	}
 	if err != nil {

@@ -97,6 +97,26 @@ function createQuarantineWriter({ caches, namespace, control }: ControllerContex
   return { write, record };
 }
 
+/** Those of the VMs that no Machine owns, and that no MachineSet waits for. */
+const orphansAmong = (
+  vms: readonly ListedMachine[],
+  listed: readonly ListedMachine[],
+  { caches, namespace }: Pick<ControllerContext, "caches" | "namespace">,
+): readonly ListedMachine[] =>
+  withoutAwaiting(
+    findOrphans(vms, caches.machines.store.list(namespace), namespace, listed),
+    caches.sets.store.list(namespace),
+  );
+
+/** Reports on a class as event, and in the log. */
+const reportOn =
+  ({ events, log }: Pick<ControllerContext, "events" | "log">): ReportOnClass =>
+  (machineClass, event) => {
+    events.record(machineClass, event);
+    const level = event.type === "Warning" ? "warn" : "info";
+    log(level, event.reason, { ...objectFields(machineClass), because: event.message });
+  };
+
 /**
  * Finds VMs without machine in each list of VMs, records them on their class, and deletes them after a quarantine, once their Nodes are drained: one after the other, at a limited rate, and only after
  * the machines were read once more from the API server. See `decideOrphans`.
@@ -109,16 +129,12 @@ export function collectOrphans(
   lists: Pick<VmLists, "onList" | "request" | "times">,
   options: OrphanOptions,
 ): OrphanDrains {
-  const { caches, namespace, clock, log, events } = context;
+  const { caches, namespace, clock, log } = context;
   const { store } = caches.classes;
   const listed = createListedVms(3 * lists.times.periodMs, clock);
   /** By UID of the class. */
   const states = new Map<string, ClassState>();
-  const report: ReportOnClass = (machineClass, event) => {
-    events.record(machineClass, event);
-    const level = event.type === "Warning" ? "warn" : "info";
-    log(level, event.reason, { ...objectFields(machineClass), because: event.message });
-  };
+  const report = reportOn(context);
   const drains = createOrphanDrains(context);
 
   const { write: writeQuarantine, record } = createQuarantineWriter(context, options);
@@ -146,10 +162,7 @@ export function collectOrphans(
     ];
     const decision = decideOrphans(
       {
-        orphans: withoutAwaiting(
-          findOrphans(vms, caches.machines.store.list(namespace), namespace, list.vms),
-          caches.sets.store.list(namespace),
-        ),
+        orphans: orphansAmong(vms, list.vms, context),
         sightings: before?.sightings ?? new Map(),
         quarantine,
         doubt,
