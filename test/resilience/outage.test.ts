@@ -177,7 +177,7 @@ describe("a fleet while the API server fails", () => {
 });
 
 describe("the caches of one process", () => {
-  it("are all up to date without a list within 15 s after the server was down for half a minute", async () => {
+  it("are all up to date with one more list at most within 15 s after the server was down for half a minute", async () => {
     const server = createApiServer();
     const { url } = await server.listen();
     const api = createApiClient({ server: url });
@@ -190,6 +190,17 @@ describe("the caches of one process", () => {
       namespaceResource,
       persistentVolumeResource,
     ];
+    // A cache without objects has no other proof than a list that the server was not restored.
+    for (const type of kinds)
+      await api.create(type, {
+        metadata: { name: "old", ...(type.namespaced ? { namespace: "default" } : {}) },
+        spec: {
+          containers: [{ name: "any", image: "any" }],
+          accessModes: ["ReadWriteOnce"],
+          capacity: { storage: "1Gi" },
+          hostPath: { path: "/any" },
+        },
+      });
     const caches = kinds.map((type) => createInformer({ api, type, clock: systemClock, random: systemRandom }));
     const running = Promise.all(caches.map((cache) => cache.run(stop.signal)));
     await Promise.all(caches.map((cache) => cache.synced()));
@@ -201,7 +212,8 @@ describe("the caches of one process", () => {
       expect(caches.flatMap((cache) => cache.store.get("new") ?? [])).toHaveLength(1);
     }, 15_000);
     for (const { counts } of caches) {
-      expect(counts().lists).toBe(1);
+      // A server that started again has no events from before to continue a proven watch with.
+      expect(counts().lists).toBeLessThanOrEqual(2);
       expect(counts().watches).toBeLessThan(20);
     }
     stop.abort(new Error("the test ends"));
