@@ -128,12 +128,30 @@ describe("planRestore", () => {
     ]);
   });
 
+  it("takes the sets of a lost deployment from the garbage collector, also those that the file lacks", () => {
+    const sets = [aSet(), aSet({}, "old"), aSet(owned("MachineDeployment", "uid-another"), "another")];
+    expect(shown(plan({ sets }, [aDeployment()]))).toEqual([
+      "own MachineSet set",
+      "own MachineSet old",
+      "create MachineDeployment pool",
+    ]);
+  });
+
+  it("gives the machines of a lost set to the new one, also those that the file lacks", () => {
+    const machines = [aMachine("m-1"), aMachine("m-3"), aMachine("m-4", owned("MachineSet", "uid-another"))];
+    expect(shown(plan({ machines, deployments: [aDeployment()] }, [aSet()]))).toEqual([
+      "create MachineSet set of pool expects 2",
+      "own Machine m-1 of set",
+      "own Machine m-3 of set",
+    ]);
+  });
+
   it.each([
     ["its VM mock:///m-2 does not exist", {}, [vm("m-1")], {}],
     ["it has no VM; its set creates another", {}, [vm("m-1")], { providerID: "" }],
     [
       "its VM mock:///m-2 is that of Machine m-9",
-      { machines: [aMachine("m-9", {}, { providerID: "mock:///m-2" })] },
+      { machines: [aMachine("m-9", { ownerReferences: [] }, { providerID: "mock:///m-2" })] },
       undefined,
       {},
     ],

@@ -228,17 +228,24 @@ function stepOfMachine(
     : { ...step, object: machineObject(machine, vm.providerId) };
 }
 
-/** Live objects that are not in the backup, and whose owner is replaced: they go to the new one, or have none until it adopts them. */
+/** Whether an object names an owner that is replaced, or one that does not exist and is created. */
+function belongsTo(object: KubeObject, { action, current, name }: RestoreStep): boolean {
+  if (action === "replace") return current !== undefined && uidOf(current) === ownerUidOf(object);
+  return action === "create" && ownerUidOf(object) !== undefined && controllerRefOf(object)?.name === name;
+}
+
+/**
+ * Live objects that are not in the backup, and whose owner is: they go to the new one, or have none until it adopts them. With the former one the garbage collector would delete them before.
+ */
 function leftSteps(
   kind: "Machine" | "MachineSet",
   objects: readonly KubeObject[],
   ownerSteps: readonly RestoreStep[],
   known: readonly RestoreStep[],
 ): readonly RestoreStep[] {
-  const replaced = ownerSteps.filter(({ action }) => action === "replace");
   return objects.flatMap((object): readonly RestoreStep[] => {
-    const owner = replaced.find(({ current }) => current !== undefined && uidOf(current) === ownerUidOf(object));
-    const isKnown = known.some(({ current }) => current === object);
+    const owner = ownerSteps.find((step) => belongsTo(object, step));
+    const isKnown = known.some(({ current, name }) => current === object || name === nameOf(object));
     if (owner === undefined || isKnown || !isLive(object)) return [];
     return [
       {
