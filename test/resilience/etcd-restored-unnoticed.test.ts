@@ -26,7 +26,7 @@ function renewLeases({ objects }: ApiServer, times: number): void {
 }
 
 /**
- * The API server is back, from a backup, and its versions have passed those of the caches before a client tries again: no request fails, and no version is lower than before. No lease is
+ * The API server is back, from a backup, and its versions have passed those of the caches before the next request of a client: no request fails, and no version is lower than before. No lease is
  * renewed that would show it.
  */
 describe("millwright run whose watches are reset, and meanwhile the API server is restored and busy", () => {
