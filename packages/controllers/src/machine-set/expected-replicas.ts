@@ -37,20 +37,26 @@ const isLossApproved = ({ set, claim, budget }: Pick<MachineSetSnapshot, "set" |
   budget?.isApproved === true ||
   (budget?.approved?.work === "creations" && missingOf({ set, claim }) <= budget.approved.left);
 
+/** Whether the missing machines are gone with their VMs. Of those that are held no VM is without Machine. */
+const areVmsGone = ({
+  claim: { lost = [] },
+  hasNoOwnerlessVms = false,
+}: Pick<MachineSetSnapshot, "claim" | "hasNoOwnerlessVms">): boolean => hasNoOwnerlessVms && lost.length === 0;
+
 /**
  * Whether a set waits for machines that are missing. Those beyond its replicas are not expected any more, and those that were deleted since are not where no VM is without Machine.
  */
 export function lacksExpectedMachines(
   snapshot: Pick<MachineSetSnapshot, "set" | "claim" | "machineCrd" | "budget" | "hasNoOwnerlessVms" | "lostVms">,
 ): boolean {
-  const { set, claim, machineCrd, hasNoOwnerlessVms = false, lostVms } = snapshot;
+  const { set, claim, machineCrd, lostVms } = snapshot;
   if (machineCrd?.isDeletionAllowed === true || isLossApproved(snapshot)) return false;
   if (isUnverified(set)) {
     const isVerified = lostVms?.state === "known" && lostVms.count === 0;
     return countWhere(claim.owned, isPresent) < (set.spec.replicas ?? 0) && !isVerified;
   }
   const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
-  return countWhere(claim.owned, isPresent) < expected && !hasNoOwnerlessVms;
+  return countWhere(claim.owned, isPresent) < expected && !areVmsGone(snapshot);
 }
 
 /** How many of the machines that a set had are missing, also where it was scaled down meanwhile: their VMs may run; 0 without a record. */
@@ -59,11 +65,11 @@ export const missingOf = ({ set, claim }: Pick<MachineSetSnapshot, "set" | "clai
 
 /** Whether nothing has to be waited for any more, so that the record can be removed. A set that is scaled down keeps it: the VMs of its lost machines wait for a person. */
 export function isArrived(snapshot: Parameters<typeof lacksExpectedMachines>[0]): boolean {
-  const { set, hasNoOwnerlessVms = false, machineCrd } = snapshot;
+  const { set, machineCrd } = snapshot;
   if (isUnverified(set)) return !lacksExpectedMachines(snapshot);
   if (expectedReplicasOf(set) === undefined) return false;
   const isAllowed = machineCrd?.isDeletionAllowed === true || isLossApproved(snapshot);
-  return missingOf(snapshot) === 0 || hasNoOwnerlessVms || isAllowed;
+  return missingOf(snapshot) === 0 || areVmsGone(snapshot) || isAllowed;
 }
 
 /** The hold of a set that waits for machines: it creates none in their place, and deletes none. */

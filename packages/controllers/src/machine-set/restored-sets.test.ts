@@ -48,10 +48,14 @@ describe("a set whose machines are held because their owner does not exist", () 
     );
   });
 
-  it("waits for them with those that it has, and shows them", () => {
+  it.each([
+    ["VMs without Machine may exist", false],
+    ["no VM is without Machine, as those of held machines", true],
+  ])("waits for them with those that it has, and shows them, where %s", (_, hasNoOwnerlessVms) => {
     const { actions, status } = decide(aMachineSet(expecting("3")), {
       own: machines(1, ownedBy(aMachineSet())),
       others: lost(2),
+      hasNoOwnerlessVms,
     });
     expect(actions).toEqual([]);
     expect(status?.machineSetCondition).toContainEqual(expect.objectContaining({ type: "DeletionsHeld" }));
