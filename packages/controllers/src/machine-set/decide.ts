@@ -273,7 +273,8 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   if (isJustRestored(snapshot)) return { actions: [{ kind: "PatchSet", patch: unverifiedPatch }], because };
   const lost = lostMachines(snapshot);
-  const patch = vanishedPatch(set, claim.owned, vanished + lost);
+  // Those that it adopts are its own in a moment: without them the record would be too small.
+  const patch = vanishedPatch(set, [...claim.owned, ...claim.adopt], vanished + lost);
   if (patch !== undefined) {
     const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch }];
     const reason = lost > 0 ? machinesLost(lost) : machinesVanished(vanished);

@@ -43,6 +43,10 @@ const areVmsGone = ({
   hasNoOwnerlessVms = false,
 }: Pick<MachineSetSnapshot, "claim" | "hasNoOwnerlessVms">): boolean => hasNoOwnerlessVms && lost.length === 0;
 
+/** Whether a set lacks machines that exist, and are held. The record may be older than some of them. */
+const waitsForHeld = ({ set, claim: { owned, lost = [] } }: Pick<MachineSetSnapshot, "set" | "claim">): boolean =>
+  lost.length > 0 && countWhere(owned, isPresent) < (set.spec.replicas ?? 0);
+
 /**
  * Whether a set waits for machines that are missing. Those beyond its replicas are not expected any more, and those that were deleted since are not where no VM is without Machine.
  */
@@ -55,8 +59,10 @@ export function lacksExpectedMachines(
     const isVerified = lostVms?.state === "known" && lostVms.count === 0;
     return countWhere(claim.owned, isPresent) < (set.spec.replicas ?? 0) && !isVerified;
   }
-  const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
-  return countWhere(claim.owned, isPresent) < expected && !areVmsGone(snapshot);
+  const recorded = expectedReplicasOf(set);
+  if (recorded === undefined) return false;
+  const expected = Math.min(recorded, set.spec.replicas ?? 0);
+  return waitsForHeld(snapshot) || (countWhere(claim.owned, isPresent) < expected && !areVmsGone(snapshot));
 }
 
 /** How many of the machines that a set had are missing, also where it was scaled down meanwhile: their VMs may run; 0 without a record. */
@@ -69,7 +75,7 @@ export function isArrived(snapshot: Parameters<typeof lacksExpectedMachines>[0])
   if (isUnverified(set)) return !lacksExpectedMachines(snapshot);
   if (expectedReplicasOf(set) === undefined) return false;
   const isAllowed = machineCrd?.isDeletionAllowed === true || isLossApproved(snapshot);
-  return missingOf(snapshot) === 0 || areVmsGone(snapshot) || isAllowed;
+  return isAllowed || (!waitsForHeld(snapshot) && (missingOf(snapshot) === 0 || areVmsGone(snapshot)));
 }
 
 /** The hold of a set that waits for machines: it creates none in their place, and deletes none. */

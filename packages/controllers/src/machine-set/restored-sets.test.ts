@@ -61,6 +61,13 @@ describe("a set whose machines are held because their owner does not exist", () 
     expect(status?.machineSetCondition).toContainEqual(expect.objectContaining({ type: "DeletionsHeld" }));
   });
 
+  it("counts those that it adopts, and waits for more that are held than it recorded", () => {
+    const adopted = machines(2, ownedBy(former));
+    expect(decide(aMachineSet(), { others: [...adopted, ...lost(1)] }).actions).toEqual([recorded("3")]);
+    const own = machines(2, ownedBy(aMachineSet()));
+    expect(decide(aMachineSet(expecting("2")), { own, others: lost(1) }).actions).toEqual([]);
+  });
+
   it("creates others when a user has removed the record, or approves", () => {
     const created = [{ kind: "CreateMachines", count: 3 }];
     expect(decide(aMachineSet(), { others: lost(3), memory: { lostBefore: 3 } }).actions).toEqual(created);
