@@ -135,7 +135,10 @@ describe("a fleet that is restored from a raw export on a real kube-apiserver", 
     600_000,
   );
 
-  it.each([[14, ownersFirst]])(
+  it.each([
+    [14, ownersFirst],
+    [200, asVelero],
+  ])(
     "holds the deletion of %i machines that began before the controllers, and has them after millwright restore: %s",
     async (count, kinds) => {
       const { before, file } = await lose(count, kinds, true);
