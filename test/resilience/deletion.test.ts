@@ -85,7 +85,7 @@ describe("the deletion of machines", () => {
 
   const messages = async (): Promise<readonly string[]> =>
     (await installation.api.list(eventResource, { namespace })).items.map(({ message }) => String(message));
-  const nodeOf = (name: string) => ignoreNotFound(installation.api.get<KubeObject>(nodeResource, { name }));
+  const nodeOf = (name: string) => ignoreNotFound(installation.api.get(nodeResource, { name }));
 
   /** A machine whose deletion was requested and forced, and of which nothing names VM and Node. No process runs. */
   const leaveWithoutNames = async () => {

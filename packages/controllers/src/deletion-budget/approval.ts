@@ -13,13 +13,6 @@ export type Approval =
   | { readonly state: "bound"; readonly bound: BoundApproval }
   | { readonly state: "void"; readonly value: string; readonly why: string };
 
-/** What approvals were used for in a generation of an object. */
-export interface UsedApprovals {
-  readonly generation: number;
-  /** Deletions and creations. */
-  readonly count: number;
-}
-
 /** What an object records of the approvals that were used for its generation. */
 export function usedApprovals({ metadata }: Annotated): number {
   const record = /^generation=(\d+),count=(\d+)$/.exec(metadata.annotations?.[annotationKeys.usedApprovals] ?? "");

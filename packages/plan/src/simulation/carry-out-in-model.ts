@@ -138,6 +138,10 @@ export function carryOutForSet(
       return cluster.removeSet(name);
     case "PatchSet":
       return cluster.patchSet(name, action.patch);
+    case "UseApproval":
+      return action.of === "MachineSet"
+        ? cluster.patchSet(action.name, action.patch)
+        : cluster.patchDeployment(action.name, action.patch);
     case "AdoptMachine":
     case "OrphanMachine":
     case "ReleaseMachine": {
