@@ -44,7 +44,7 @@ const isRestored = ({ deployment: { metadata, status }, claim }: MachineDeployme
   claim.owned.length === 0 &&
   (status?.observedGeneration === undefined
     ? metadata.annotations?.[annotationKeys.revision] !== undefined
-    : (status.replicas ?? 0) > 0);
+    : status.replicas !== undefined && status.replicas > 0);
 
 /** The set, marked so that it looks for the VMs of former machines before it creates others. */
 const marked = (set: MachineSet): MachineSet => ({

@@ -140,7 +140,7 @@ const heldAsLost = ({ set, claim: { lost = [] } }: MachineSetSnapshot): HeldDele
         total: lost.length,
         loss: 0,
         before: lost
-          .map(({ metadata }) => metadata.deletionTimestamp ?? "")
+          .map(({ metadata }) => String(metadata.deletionTimestamp))
           .toSorted()
           .at(-1),
       };

@@ -6,7 +6,8 @@ import { aMachine, aNode, type Change } from "../testing/builders.ts";
 import { aPod } from "../testing/drain-objects.ts";
 import { aDrainView } from "../testing/drain-views.ts";
 import { aSnapshot, later, type SnapshotChange, testNow } from "../testing/snapshots.ts";
-import { decideOrphanNode, type OrphanNodeDecision, type OrphanNodeSnapshot } from "./decide-orphan-node.ts";
+import { decideOrphanNode, type OrphanNodeSnapshot } from "./decide-orphan-node.ts";
+import type { OrphanNodeDecision } from "./node-stages.ts";
 import { readNodeMark } from "./node-mark.ts";
 import type { OrphanVm } from "./nodes-of-vm.ts";
 

@@ -9,7 +9,8 @@ import type { MachineDriver } from "../model/driver-port.ts";
 import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import type { Node } from "../model/node-objects.ts";
-import { decideOrphanNode, type OrphanNodeDecision } from "./decide-orphan-node.ts";
+import { decideOrphanNode } from "./decide-orphan-node.ts";
+import type { OrphanNodeDecision } from "./node-stages.ts";
 import { observeOrphanNode, type ObservedOrphanNode } from "./observe-orphan-node.ts";
 import type { OrphanDrains } from "./orphan-drains.ts";
 

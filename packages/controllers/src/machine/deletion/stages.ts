@@ -123,8 +123,7 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
   const requeueAfterMs = msUntilRetry(failed, inputs, now);
   const isBeyond = isBeyondDriver(machine, failed.code);
   const failure = failureOf(failed, "VmLookUpFailed");
-  if (isOverdue(snapshot, failed, now)) return withoutAnswer(failure);
-  if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
+  if (isOverdue(snapshot, failed, now) || (isBeyond && isForceDeletion(machine))) return withoutAnswer(failure);
   const reported = { ...failure, reason: "VmLookUpFailed", isBeyondDriver: isBeyond } as const;
   const happened = withAttempts(reported, failed, { status: machine.status, requeueAfterMs, now });
   if (!failed.isAcknowledged)
