@@ -1,4 +1,4 @@
-import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import type { MatchNode } from "../model/pick-node.ts";
 import type { Node } from "../model/node-objects.ts";
 import { hasId } from "../model/provisioning.ts";
@@ -25,6 +25,10 @@ function machineOfNode(key: string, { target }: HolderCaches): string | undefine
   return nodes.map(({ metadata }) => metadata.labels?.[labelKeys.machineName]).find((name) => name !== undefined);
 }
 
+/** The Machine for which a VM was created, as one of the machines has recorded it that name the VM and found it by its id. */
+const recordedOwner = (machines: readonly Machine[]): string | undefined =>
+  machines.map(({ metadata }) => metadata.annotations?.[annotationKeys.vmName]).find((name) => name !== undefined);
+
 /**
  * The other Machine to which a VM belongs that this machine names, or with which its driver answered: several Machines name one VM after a manifest was copied, an id was edited, or a driver answered
  * two creations with it. `undefined` when the VM is this machine's. An id that another Machine has stored is never stored a second time. Costs one look-up in an index.
@@ -49,7 +53,7 @@ export function findVmHolder(
   if (others.length === 0) return undefined;
   const contenders = hasId(machine) ? [claiming, ...others] : others;
   const first = firstHolder(providerId, contenders, {
-    ofTags: sources.vmOwners?.ownerOf(providerId),
+    ofTags: sources.vmOwners?.ownerOf(providerId) ?? recordedOwner(contenders),
     ofNode: machineOfNode(key, sources),
   });
   return first === undefined || first === claiming ? undefined : { name: first.metadata.name, providerId };
