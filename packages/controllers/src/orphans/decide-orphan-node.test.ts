@@ -211,4 +211,11 @@ describe("once the VM is deleted", () => {
     expect(deleted().actions.map(({ kind }) => kind)).toEqual(["PatchNode", "DeleteNode"]);
     expect(deleted().actions.at(-1)).toEqual({ kind: "DeleteNode", name: "node", uid: "uid-node" });
   });
+
+  it("the Node stays until Kubernetes has released its volumes", () => {
+    const attachments = [{ metadata: { name: "a", uid: "uid-a" }, spec: { nodeName: "node" } }];
+    const { actions, requeueAfterMs } = deleted({ attachments });
+    expect(actions.map(({ kind }) => kind)).not.toContain("DeleteNode");
+    expect(requeueAfterMs).toBeGreaterThan(0);
+  });
 });
