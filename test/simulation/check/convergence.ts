@@ -3,7 +3,11 @@ import { ownerOf, type Truth } from "../world/truth.ts";
 /** What is still to be done before everything is as it was declared; empty when it is. */
 export function workLeft(truth: Truth): readonly string[] {
   if (truth.pool() === undefined) return ["the deployment is missing"];
-  const left = truth.terminatingNamespaces().map((name) => `namespace ${name} is terminating`);
+  const left = [
+    ...truth.terminatingNamespaces().map((name) => `namespace ${name} is terminating`),
+    // The record of one that has a machine again ends with the next list of the VMs.
+    ...truth.classesWithQuarantine().map((name) => `class ${name} has VMs in quarantine`),
+  ];
   const desired = truth.pools().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
   const machines = truth.machines();
   const expect = (what: string, is: number, wanted: number): void => {

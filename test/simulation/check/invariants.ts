@@ -46,12 +46,12 @@ function followLeaders({ processes, scheduler, listen }: World): () => number {
   return measure;
 }
 
-/** Follows the largest number of machines that was desired lately. */
-function followDesired(truth: Truth, ledMs: () => number, graceMs: number): () => number {
+/** Follows the largest number of machines that was desired lately, and of how many deployments. */
+function followDesired(truth: Truth, ledMs: () => number, graceMs: number) {
   const desired: { readonly replicas: number; untilMs: number }[] = [];
   /** By name: a deployment whose object is lost is still wanted. */
   const ofPools = new Map<string, number>();
-  return () => {
+  const most = (): number => {
     for (const { metadata, spec } of truth.pools())
       ofPools.set(`${metadata.namespace}/${metadata.name}`, spec.replicas ?? 0);
     const replicas = [...ofPools.values()].reduce((total, each) => total + each, 0);
@@ -62,6 +62,7 @@ function followDesired(truth: Truth, ledMs: () => number, graceMs: number): () =
     while ((desired[0]?.untilMs ?? untilMs) < untilMs - graceMs) desired.shift();
     return Math.max(...desired.map((each) => each.replicas));
   };
+  return { most, pools: (): number => ofPools.size };
 }
 
 /** Watches a world from now on. */
@@ -76,18 +77,9 @@ export function watchInvariants(
     violations.add(text);
     world.transcript.add("note", "INVARIANT", text);
   };
-  const mostDesired = followDesired(
-    truth,
-    followLeaders(world),
-    holdsDeletions ? Number.POSITIVE_INFINITY : scaleGraceMs,
-  );
-  const checkVms = watchVms(
-    world,
-    truth,
-    report,
-    () => mostDesired() + truth.pools().length + margin + world.lost.size,
-  );
-  watchWrites(world, truth, report, mostDesired);
+  const desired = followDesired(truth, followLeaders(world), holdsDeletions ? Number.POSITIVE_INFINITY : scaleGraceMs);
+  const checkVms = watchVms(world, truth, report, () => desired.most() + desired.pools() + margin + world.lost.size);
+  watchWrites(world, truth, report, desired.most);
   watchPause(world, truth, report);
   watchPodInvariants(world, truth, report);
   watchLosses(world, truth, report, margin);

@@ -54,6 +54,12 @@ const refOf = ({ object: { metadata } }: Exported) => ({
   name: metadata.name ?? "",
 });
 
+const ownersOf = ({ object: { metadata } }: Exported): readonly unknown[] =>
+  (metadata.ownerReferences ?? []).map(({ uid }) => uid);
+
+const isStored = ({ server }: World, { type, object: { metadata } }: Exported): boolean =>
+  server.objects.get(`${type.plural}.${type.group}`, metadata.namespace ?? "", metadata.name ?? "") !== undefined;
+
 /** Takes the finalizers of an object away and deletes it; what depends on it stays. Resolves with whether it is gone. */
 async function lose(
   { people, requested, released, lost: machines }: World,
@@ -163,10 +169,21 @@ function selectLost(exported: readonly Exported[], choices: Choices): readonly E
   return exported.filter(({ type }) => what.some((each) => each === type) && choices.chance(share));
 }
 
+/** Sets of lost deployments that do not exist any more: a deployment whose deletion was seen before its finalizers were gone took them with it. */
+const lostWith = (world: World, gone: readonly Exported[], exported: readonly Exported[]): readonly Exported[] =>
+  exported.filter(
+    (each) =>
+      each.type === machineSetResource &&
+      !gone.includes(each) &&
+      gone.some(({ object: { metadata } }) => ownersOf(each).includes(metadata.uid)) &&
+      !isStored(world, each),
+  );
+
 /** Some objects are lost, and created again from an export. */
 async function loseObjects({ world, choices }: FaultStage) {
   const namespace = choices.anyOf(truthOf(world).pools())?.metadata.namespace ?? "default";
-  const lost = selectLost(exportOf(world, namespace), choices);
+  const exported = exportOf(world, namespace);
+  const lost = selectLost(exported, choices);
   const [form, order] = [choices.oneOf<Form>(["raw", "stripped", "by millwright restore"]), choices.oneOf(orders)];
   const collector = choices.oneOf(["runs", "stops for the loss", "stops for long"]);
   const lagMs = collector === "stops for long" ? choices.between(0, 20 * MINUTE) : 0;
@@ -177,8 +194,9 @@ async function loseObjects({ world, choices }: FaultStage) {
   for (const each of lost.toReversed()) if (await lose(world, each, stopped === undefined)) gone.unshift(each);
   const names = gone.map(({ type, object }) => `${type.kind} ${object.metadata.name}`).join(", ");
   const end = async (): Promise<void> => {
-    if (form === "by millwright restore") await restore(world, gone);
-    else for (const each of ordered(gone, order, choices)) await create(world, each, form);
+    const missing = [...gone, ...lostWith(world, gone, exported)];
+    if (form === "by millwright restore") await restore(world, missing);
+    else for (const each of ordered(missing, order, choices)) await create(world, each, form);
     world.outside.clock.setTimer(lagMs, () => stopped?.remove());
     // What was lost of another export meanwhile may be restored later.
     for (const minutes of [5, 10, 20, 40, 80, 160])

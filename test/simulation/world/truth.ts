@@ -1,4 +1,11 @@
-import { leaseNames, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import {
+  annotationKeys,
+  leaseNames,
+  type Machine,
+  type MachineClass,
+  type MachineDeployment,
+  type MachineSet,
+} from "@millwright/core";
 import type { ObjectRef } from "@millwright/kube";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { namespace } from "./controller-process.ts";
@@ -48,6 +55,8 @@ export interface Truth {
   /** The same and those of its neighbours. */
   pools(): readonly MachineDeployment[];
   terminatingNamespaces(): readonly string[];
+  /** Names of the classes with VMs without machine that are recorded to be deleted. */
+  classesWithQuarantine(): readonly string[];
   nodeNames(): readonly string[];
   node(name: string): NodeObject | undefined;
   isReady(nodeName: string): boolean;
@@ -111,6 +120,10 @@ export function truthOf({ server, cloud }: Pick<World, "server" | "cloud">): Tru
     terminatingNamespaces: () =>
       all<NamespaceObject>("namespaces.").flatMap(({ metadata }) =>
         metadata.deletionTimestamp === undefined ? [] : [metadata.name],
+      ),
+    classesWithQuarantine: () =>
+      all<MachineClass>(`machineclasses.${group}`).flatMap(({ metadata }) =>
+        metadata.annotations?.[annotationKeys.orphanVms] === undefined ? [] : [metadata.name],
       ),
     nodeNames: () => nodes().map(({ metadata }) => metadata.name),
     node,
