@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type MachineKind, machineKinds } from "@millwright/core";
 import { type ApiClient, type KubeObject, withTypeMeta } from "@millwright/kube";
 
@@ -24,7 +25,7 @@ export async function exportFleet(api: ApiClient): Promise<FleetExport> {
   return new Map(await Promise.all(kinds));
 }
 
-/** Deletes the objects of a fleet and none of its VMs: their finalizers go first. */
+/** Deletes the objects of a fleet and none of its VMs: each in a version without finalizers, to which the controllers have not added theirs again. */
 export async function loseFleet(api: ApiClient): Promise<void> {
   for (const kind of ownersFirst) {
     const type = machineKinds[kind];
@@ -33,8 +34,12 @@ export async function loseFleet(api: ApiClient): Promise<void> {
       if (items.length === 0) break;
       for (const { metadata } of items) {
         const ref = { namespace, name: metadata.name ?? "" };
-        await api.patch(type, ref, { metadata: { finalizers: null } }, { kind: "merge" }).catch(() => undefined);
-        await api.delete(type, ref, { propagation: "Orphan" }).catch(() => undefined);
+        const bare = await api
+          .patch<KubeObject>(type, ref, { metadata: { finalizers: null } }, { kind: "merge" })
+          .catch(() => undefined);
+        const resourceVersion = bare?.metadata.resourceVersion;
+        if (resourceVersion === undefined) continue;
+        await api.delete(type, ref, { propagation: "Orphan", resourceVersion }).catch(() => undefined);
       }
     }
   }
@@ -43,15 +48,17 @@ export async function loseFleet(api: ApiClient): Promise<void> {
 /**
  * Creates the objects as `kubectl apply` and `kubectl create` do: without their resourceVersion. Objects that exist are left alone.
  *
- * @param keepsStatus whether the status is written, too, as some backup tools do
+ * @param keepsStatus whether the status is written, too, as some backup tools do; default: it is not
+ * @param pauseMs how long it takes until the next kind follows, as when a person applies file after file; default: none
  */
 export async function applyFleet(
   api: ApiClient,
   fleet: FleetExport,
   order: readonly MachineKind[],
-  keepsStatus = false,
+  { keepsStatus = false, pauseMs = 0 } = {},
 ): Promise<void> {
-  for (const kind of order)
+  for (const [index, kind] of order.entries()) {
+    if (index > 0) await sleep(pauseMs);
     for (const { metadata, ...rest } of fleet.get(kind) ?? []) {
       const { resourceVersion: _, ...kept } = metadata;
       const object = { ...rest, metadata: kept };
@@ -61,4 +68,5 @@ export async function applyFleet(
       const status = { status: rest["status"] };
       await api.patch(machineKinds[kind], ref, status, { kind: "merge", subresource: "status" }).catch(() => undefined);
     }
+  }
 }

@@ -21,7 +21,7 @@ describe("a fleet that is restored from a raw export", () => {
   async function restore(
     count: number,
     order: keyof typeof restoreOrders,
-    { keepsStatus = false, isStopped = false, collectsGarbage = true },
+    { keepsStatus = false, isStopped = false, collectsGarbage = true, pauseMs = 0 },
   ): Promise<readonly string[]> {
     fleet = await startControlledFleet();
     if (!collectsGarbage) fleet.server.clusterFaults.add({ kind: "garbage-collector-stops" });
@@ -32,7 +32,7 @@ describe("a fleet that is restored from a raw export", () => {
     const exported = await exportFleet(fleet.api);
     if (isStopped) await process.stop();
     await loseFleet(fleet.api);
-    await applyFleet(fleet.api, exported, restoreOrders[order], keepsStatus);
+    await applyFleet(fleet.api, exported, restoreOrders[order], { keepsStatus, pauseMs });
     if (isStopped) fleet.run();
     return before;
   }
@@ -55,12 +55,22 @@ describe("a fleet that is restored from a raw export", () => {
       const ids = (await fleet.machines()).map(({ spec }) => spec.providerID);
       expect(new Set(ids)).toEqual(new Set(fleet.cloud.vms().map(({ providerId }) => providerId)));
       expectKept(before);
-      const { status } = await fleet.api.get<MachineDeployment>(machineDeploymentResource, {
-        namespace,
-        name: "fleet",
+      await eventually(async () => {
+        const ref = { namespace, name: "fleet" };
+        const { status } = await fleet.api.get<MachineDeployment>(machineDeploymentResource, ref);
+        expect(status).toMatchObject({ replicas: count, availableReplicas: count });
       });
-      expect(status).toMatchObject({ replicas: count, availableReplicas: count });
       expect((await fleet.api.list(machineSetResource, { namespace })).items).toHaveLength(1);
+    },
+  );
+
+  it.each(orders.flatMap((order) => [false, true].map((isStopped) => [order, isStopped] as const)))(
+    "has its VMs and no others when a person applies file after file: %s, controllers stopped: %s",
+    async (order, isStopped) => {
+      const before = await restore(14, order, { collectsGarbage: false, pauseMs: 2_000, isStopped });
+      await fleet.untilRunning(14);
+      await untilQuiet(writes);
+      expectKept(before);
     },
   );
 

@@ -210,6 +210,23 @@ describe("the census of VMs", () => {
     expect(census.ownerless("big", 1)).toEqual({ state: "known", count: 0 });
   });
 
+  it("believes no list from before a Machine went that had a VM, which may be newer than the list", async () => {
+    await list();
+    await clock.advance(1);
+    expect(census.lostOf("small", "set").state).toBe("listing");
+    await list();
+    expect(census.lostOf("small", "set")).toEqual({ state: "known", count: 0 });
+    api.seed(machineResource, aMachine(named("set-a"), inPhase("Running"), { metadata: { finalizers: null } }));
+    await settle();
+    await api.delete(machineResource, refOf("set-a"));
+    await settle();
+    expect(census.lostOf("small", "set").state).toBe("listing");
+    expect(census.ownerless("small", 2).state).toBe("listing");
+    await list("set-a", "set-b");
+    expect(census.lostOf("small", "set")).toEqual({ state: "known", count: 2 });
+    expect(census.ownerless("small", 2)).toEqual({ state: "known", count: 2 });
+  });
+
   it("starts again with a class that was created again", async () => {
     await list("a");
     await api.delete(machineClassResource, refOf("small"));

@@ -47,12 +47,20 @@ export type CensusContext = Pick<ControllerContext, "caches" | "namespace" | "co
   readonly clock: Pick<Clock, "monotonicMs">;
 };
 
-/** The lists of all classes, by name of the class, without those that show that the cache of machines is incomplete. `onLacking` is called with a Machine that is not in the cache, but exists. */
+/** What a census does about its lists. */
+interface ListListeners {
+  readonly onList: (className: string) => void;
+  /** Called with a Machine that is not in the cache, but exists. */
+  readonly onLacking: (className: string, machineName: string) => void;
+  /** Called when a Machine went before its VM: no earlier list counts any more, of no class, since those of one account list the same VMs. */
+  readonly onLost: () => void;
+}
+
+/** The lists of all classes, by name of the class, without those that show that the cache of machines is incomplete. */
 function followLists(
   context: CensusContext,
   lists: Pick<VmLists, "onList">,
-  onList: (className: string) => void,
-  onLacking: (className: string, machineName: string) => void,
+  { onList, onLacking, onLost }: ListListeners,
 ): ReadonlyMap<string, LastList> {
   const { caches } = context;
   const last = new Map<string, LastList>();
@@ -67,7 +75,12 @@ function followLists(
     onList(name);
   });
   caches.machines.store.subscribe((old, current) => {
-    if (current !== undefined || old === undefined || !isDeletedWithVm(old)) return;
+    if (current !== undefined || old === undefined) return;
+    if (!isDeletedWithVm(old)) {
+      // Its VM may be newer than the lists.
+      last.clear();
+      return onLost();
+    }
     const key = providerIdKey(old.spec.providerID) ?? "";
     // Classes of one account list the same VMs.
     for (const { vms } of last.values()) vms.delete(key);
@@ -114,19 +127,18 @@ export function createVmCensus(
   };
   /** By class: a Machine that exists, but is not in the cache. */
   const lacking = new Map<string, string>();
-  const last = followLists(
-    context,
-    lists,
-    (className) => {
+  const last = followLists(context, lists, {
+    onList: (className) => {
       lacking.delete(className);
       report(className);
     },
-    (className, name) => {
+    onLacking: (className, name) => {
       lacking.set(className, name);
       const found = `Machine ${namespace}/${name} exists, and is in no list`;
       control.history?.suspect({ kind: "incomplete list", resource: describeType(machineResource), found });
     },
-  );
+    onLost: () => waiting.clear(),
+  });
   lists.onFailure((className) => {
     const wait = waiting.get(className);
     if (wait !== undefined) wait.hasFailed = true;
