@@ -114,12 +114,24 @@ export function createNormaliser(): (answer: Answer) => Answer {
 
   return (answer) => {
     note(answer.body);
-    return { ...answer, body: inOneOrder(clean(answer.body) ?? null), warnings: answer.warnings.map(text) };
+    return {
+      ...answer,
+      body: inOneOrder(bookmarkedOnce(clean(answer.body) ?? null)),
+      warnings: answer.warnings.map(text),
+    };
   };
 }
 
 function isOfCustomResources(group: Json | undefined): boolean {
   return typeof group === "string" && /(?:\.example\.io|\.sapcloud\.io|^apiextensions\.k8s\.io)$/.test(group);
+}
+
+/** In the last seconds of a watch, kube-apiserver may send its bookmark more than once, as its timers fall. */
+function bookmarkedOnce(body: Json): Json {
+  if (!Array.isArray(body)) return body;
+  const isRepeated = (event: Json, index: number): boolean =>
+    isJsonObject(event) && event["type"] === "BOOKMARK" && JSON.stringify(event) === JSON.stringify(body[index - 1]);
+  return body.filter((event: Json, index) => !isRepeated(event, index));
 }
 
 /** Kubernetes walks through a schema in the order of a Go map: the order of its errors is random. */
