@@ -7,9 +7,9 @@ import { followServing } from "./serving-vms.ts";
 const MINUTE = 60_000;
 const windowMs = 60 * MINUTE;
 /** A deletion that began while it was approved may be carried out so much later. */
-const begunMs = 15 * MINUTE;
-/** So many may always be deleted. */
-const minLoss = 10;
+export const begunMs = 15 * MINUTE;
+/** So many may always be deleted, or half of the fleet. */
+export const lossLimit = (fleet: number): number => Math.max(10, Math.floor(fleet / 2));
 
 /** Watches that no more VMs that serve are lost within an hour than the deletion budget has room for, than arrived, and than people approved. */
 export function watchBudget(world: World, truth: Truth, report: (text: string) => void): void {
@@ -35,7 +35,7 @@ export function watchBudget(world: World, truth: Truth, report: (text: string) =
       lost.set(subject, scheduler.nowMs());
       const net = within(lost) - within(arrived);
       const fleet = truth.liveVms().filter((each) => serving.isReady(each)).length + within(lost);
-      const most = Math.max(minLoss, Math.floor(fleet / 2)) + approvals.count;
+      const most = lossLimit(fleet) + approvals.count;
       if (net > most)
         report(`${sender} deletes VM ${subject}: the ${net}th within an hour; ${most} are allowed or approved`);
     },

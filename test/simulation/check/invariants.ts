@@ -1,5 +1,6 @@
 import type { Truth } from "../world/truth.ts";
 import { otherProcessName, type World } from "../world/world.ts";
+import { watchApprovals } from "./approval-invariants.ts";
 import { watchAvailability } from "./availability.ts";
 import { watchBudget } from "./budget-invariants.ts";
 import { checkExplanations, watchSecrets } from "./explanations.ts";
@@ -84,6 +85,7 @@ export function watchInvariants(
   watchPodInvariants(world, truth, report);
   watchLosses(world, truth, report, margin);
   watchBudget(world, truth, report);
+  watchApprovals(world, truth, report);
   watchSecrets(world, report);
   if (keepsAvailable) watchAvailability(world, truth, report);
   return {

@@ -1,9 +1,10 @@
 import type { Machine, MachineDeployment } from "@millwright/core";
 import { controllerRefOf, type ObjectRef } from "@millwright/kube";
 import { isLive, type Vm } from "@millwright/provider-mock";
-import type { TimedRequest, World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { ownerOf, type Truth } from "../world/truth.ts";
-import { followRequests } from "./requested.ts";
+import { begunMs } from "./budget-invariants.ts";
+import { followRequests, generationOf, poolOf, requestedMachine } from "./requested.ts";
 import { followServing } from "./serving-vms.ts";
 
 const MINUTE = 60_000;
@@ -104,17 +105,6 @@ function watchCopies(world: World, truth: Truth, machine: Machine, vm: Vm, repor
   });
 }
 
-/** The deployment that a machine is one of. */
-const poolOf = (truth: Truth, { metadata: { namespace, labels } }: Machine): MachineDeployment | undefined =>
-  truth.pools().find(({ metadata }) => metadata.namespace === namespace && metadata.name === labels?.["name"]);
-
-/** Reads the name of a Machine whose deletion a process has requested. */
-function requestedMachine(truth: Truth, { method, path, status }: TimedRequest): Machine | undefined {
-  if (method !== "DELETE" || status >= 300) return undefined;
-  const [, namespace, name] = /\/namespaces\/([^/]+)\/machines\/([^/?]+)(?:\?|$)/.exec(path) ?? [];
-  return truth.machines().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-}
-
 /**
  * Watches that no VM that serves is lost beyond what people requested: by name, with an owner or a namespace, by fewer replicas, another template, or by leaving it without a machine for long.
  *
@@ -136,10 +126,12 @@ export function watchLosses(world: World, truth: Truth, report: (text: string) =
       const own = truth.vmOf(other);
       return own !== undefined && own.id !== without.id && serving.isReady(own);
     }).length;
-  /** What failed, and what no process requested. */
+  /** What failed, and what no process requested by itself. */
   const countExcused = (): number => {
     const sinceMs = nowMs() - graceMs;
-    const others = [...machines.terminatedSince(sinceMs)].filter((uid) => !requests.isByController(uid));
+    const others = [...machines.terminatedSince(sinceMs)].filter(
+      (uid) => requests.isByPeople(uid) || !requests.isByController(uid),
+    );
     return others.length + serving.faultySince(sinceMs).length;
   };
 
@@ -152,15 +144,28 @@ export function watchLosses(world: World, truth: Truth, report: (text: string) =
     watchCopies(world, truth, machine, vm, (copy) =>
       report(`${sender} deletes machine ${name}, which serves, and keeps its copy ${copy}`),
     );
+    // What people approve is deleted at once, whatever the strategy promises.
+    if (nowMs() - world.approvals.untilMs < begunMs) return;
     const left = countLeft(pool, vm);
-    const least = pools.least(pool) - maxUnavailable - countExcused() - margin;
+    const approved = world.approvals.ofGeneration.get(generationOf(pool.metadata)) ?? 0;
+    const least = pools.least(pool) - maxUnavailable - countExcused() - margin - approved;
     if (left < least)
       report(
         `${sender} deletes machine ${name}, which serves: ${left} are left of ${pool.metadata.name}, not ${least}`,
       );
   };
 
+  const awaitsPerson = (vm: Vm): boolean => world.awaiting.has(ownerOf(vm).uid) && truth.machinesOf(vm).length === 0;
+  world.server.objects.subscribe("machineclasses.machine.sapcloud.io", ({ object }) => {
+    const quarantine = JSON.stringify(object.metadata["annotations"] ?? {});
+    for (const vm of truth.liveVms())
+      if (awaitsPerson(vm) && quarantine.includes(vm.providerId))
+        report(`VM ${vm.id} of the lost machine ${ownerOf(vm).machine}, which waits for a person, is in quarantine`);
+  });
+
   const onVmDeleted = (sender: string, vm: Vm): void => {
+    if (awaitsPerson(vm))
+      report(`${sender} deletes VM ${vm.id} of the lost machine ${ownerOf(vm).machine}, which waits for a person`);
     const isRequested = machines.uidsOf(vm).some((uid) => requests.isByPeople(uid) || requests.isByController(uid));
     if (isRequested || isExcused(vm)) return;
     const [machine] = truth.machinesOf(vm);

@@ -1,5 +1,7 @@
+import type { Machine, MachineDeployment } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
-import type { World } from "../world/world.ts";
+import type { Truth } from "../world/truth.ts";
+import type { TimedRequest, World } from "../world/world.ts";
 
 /** Follows whose deletion was requested, by people or by controllers: by name, or with an owner or a namespace. */
 export interface RequestedDeletions {
@@ -7,6 +9,20 @@ export interface RequestedDeletions {
   isByPeople(uid: string): boolean;
   /** Whether a process requested it by name. */
   isByController(uid: string): boolean;
+}
+
+/** The deployment that a machine is one of. */
+export const poolOf = (truth: Truth, { metadata: { namespace, labels } }: Machine): MachineDeployment | undefined =>
+  truth.pools().find(({ metadata }) => metadata.namespace === namespace && metadata.name === labels?.["name"]);
+
+/** The spec of an object: what people approve ends with it. */
+export const generationOf = ({ uid, generation }: ApiObject["metadata"]): string => `${uid}/${generation}`;
+
+/** The Machine whose deletion a process has requested by name. */
+export function requestedMachine(truth: Truth, { method, path, status }: TimedRequest): Machine | undefined {
+  if (method !== "DELETE" || status >= 300) return undefined;
+  const [, namespace, name] = /\/namespaces\/([^/]+)\/machines\/([^/?]+)(?:\?|$)/.exec(path) ?? [];
+  return truth.machines().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
 }
 
 /** UIDs of all owners that an object ever had, and theirs. */

@@ -12,20 +12,30 @@ const pool = { namespace, name: poolName };
 const patchPool = (world: World, patch: object): Promise<unknown> =>
   world.people.patch(machineDeploymentResource, pool, patch, { kind: "merge" }).catch(() => undefined);
 
+/** Everything is approved until then, also that the machines that were lost are replaced. */
+function approveUntil({ approvals, awaiting }: World, untilMs: number): void {
+  approvals.untilMs = untilMs;
+  awaiting.clear();
+}
+
 /** Approves what is held, or everything for a time. */
-export async function approve(
-  { people: control, outside, approvals, scheduler }: World,
-  forMs?: number,
-): Promise<string> {
+export async function approve(world: World, forMs?: number): Promise<string> {
+  const { people: control, outside, approvals, awaiting, scheduler } = world;
   const selection = { kind: "deployment", name: poolName } as const;
   const { signal } = new AbortController();
   const options = { control, namespace, selection, forMs, isDryRun: false, clock: outside.clock, signal };
   const report = await approveDeletions(options).catch(() => undefined);
   const [approved] = report?.approved ?? [];
   if (approved === undefined) return "nothing to approve";
-  if (approved.machines === undefined) approvals.untilMs = scheduler.nowMs() + (forMs ?? 0);
-  else approvals.count += approved.machines;
-  return `approve deletions: ${approved.value}`;
+  const { machines, work, value } = approved;
+  if (machines === undefined) approveUntil(world, scheduler.nowMs() + (forMs ?? 0));
+  else if (work === "creations") awaiting.clear();
+  else {
+    const of = `${truthOf(world).pool()?.metadata.uid}/${/generation=(\d+)/.exec(value)?.[1]}`;
+    approvals.count += machines;
+    approvals.ofGeneration.set(of, (approvals.ofGeneration.get(of) ?? 0) + machines);
+  }
+  return `approve deletions: ${value}`;
 }
 
 const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ maxMs: 0, begin });
@@ -50,6 +60,24 @@ export const approvalFaults = {
   },
   approve: act(({ world }) => approve(world)),
   "approve-for-a-time": act(({ world, choices }) => approve(world, choices.oneOf([2, 10, 30]) * MINUTE)),
+  /** A scale-down is approved and undone; the approval stays where it is, and the next scale-down is a mistake. */
+  "approval-forgotten": {
+    maxMs: 50 * MINUTE,
+    async begin({ world, durationMs, choices }) {
+      const { clock } = world.outside;
+      const before = truthOf(world).pool()?.spec.replicas ?? 0;
+      const [first, second] = [choices.below(2), choices.below(2)];
+      const scale = (replicas: number): void => void patchPool(world, { spec: { replicas } });
+      await patchPool(world, { spec: { replicas: first } });
+      clock.setTimer(durationMs * 0.2, () => void approve(world));
+      clock.setTimer(durationMs * 0.3, () => scale(before));
+      clock.setTimer(durationMs * 0.7, () => scale(second));
+      return {
+        what: `scale the fleet to ${first}, approve it, scale to ${before}, and by mistake to ${second}`,
+        end: () => scale(before),
+      };
+    },
+  },
   /** A GitOps tool applies an approval with the manifest, again and again. */
   "approval-in-manifest": {
     maxMs: 60 * MINUTE,
@@ -60,7 +88,7 @@ export const approvalFaults = {
         choices.oneOf([until, "true"]);
       let isOver = false;
       if (value === until)
-        world.approvals.untilMs = Date.parse(until) - world.outside.clock.now().getTime() + world.scheduler.nowMs();
+        approveUntil(world, Date.parse(until) - world.outside.clock.now().getTime() + world.scheduler.nowMs());
       const apply = (): void => {
         if (isOver) return;
         void patchPool(world, { metadata: { annotations: { [annotationKeys.approveDeletions]: value } } });

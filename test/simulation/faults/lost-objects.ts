@@ -11,7 +11,7 @@ import { restoreFleet } from "@millwright/runtime/checks";
 import type { Choices } from "../world/streams.ts";
 import { truthOf } from "../world/truth.ts";
 import type { World } from "../world/world.ts";
-import type { FaultKind, FaultStage } from "./fault.ts";
+import type { FaultKind, FaultOutcome, FaultStage } from "./fault.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -57,12 +57,12 @@ const refOf = ({ object: { metadata } }: Exported) => ({
 const ownersOf = ({ object: { metadata } }: Exported): readonly unknown[] =>
   (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 
-const isStored = ({ server }: World, { type, object: { metadata } }: Exported): boolean =>
+const isStored = ({ server }: Pick<World, "server">, { type, object: { metadata } }: Exported): boolean =>
   server.objects.get(`${type.plural}.${type.group}`, metadata.namespace ?? "", metadata.name ?? "") !== undefined;
 
 /** Takes the finalizers of an object away and deletes it; what depends on it stays. Resolves with whether it is gone. */
 async function lose(
-  { people, requested, released, lost: machines }: World,
+  { server, people, requested, released, lost: machines }: World,
   lost: Exported,
   isCollected: boolean,
 ): Promise<boolean> {
@@ -74,7 +74,8 @@ async function lose(
   try {
     await free();
     await ignoreNotFound(people.delete(lost.type, ref, isCollected ? { propagation: "Orphan" } : {}));
-    // The controllers may have put them back meanwhile.
+    // The controllers may have put them back meanwhile: then they have seen a deletion that people requested.
+    if (isStored({ server }, lost)) requested.add(uid);
     await free();
   } catch {
     requested.add(uid);
@@ -179,6 +180,43 @@ const lostWith = (world: World, gone: readonly Exported[], exported: readonly Ex
       !isStored(world, each),
   );
 
+/** Most machines of a set are lost while no process runs, and the cluster autoscaler lowers the replicas to those that are left. Later they are restored. */
+async function loseMost({ world, choices, durationMs }: FaultStage): Promise<FaultOutcome> {
+  const truth = truthOf(world);
+  const pool = truth.pool();
+  const replicas = pool?.spec.replicas ?? 0;
+  const namespace = pool?.metadata.namespace ?? "";
+  const machines = exportOf(world, namespace).filter(({ type }) => type === machineResource);
+  const isWhole = truth.machines().every(({ status }) => status?.currentStatus?.phase === "Running");
+  const isOneSet = new Set(machines.flatMap(ownersOf)).size === 1;
+  // Fewer are created again at once: the deletion budget always allows ten.
+  const left = choices.below(Math.max(1, Math.min(3, replicas - 10)));
+  if (!isWhole || !isOneSet || machines.length !== replicas || replicas - left <= 10) return "the fleet is not whole";
+  const exported = machines.slice(left);
+  for (const process of world.processes) process.crash();
+  const gone: Exported[] = [];
+  for (const each of exported) if (await lose(world, each, false)) gone.push(each);
+  for (const { object } of gone) world.awaiting.add(object.metadata.uid ?? "");
+  const scale = (count: number): void =>
+    void world.people
+      .patch(
+        machineDeploymentResource,
+        { namespace, name: pool?.metadata.name ?? "" },
+        { spec: { replicas: count } },
+        { kind: "merge" },
+      )
+      .catch(() => undefined);
+  world.outside.clock.setTimer(durationMs / 10, () => scale(left));
+  const end = (): void => {
+    scale(replicas);
+    void restore(world, gone);
+  };
+  return {
+    what: `lost while no process runs: ${gone.length} of ${replicas} machines; the autoscaler lowers the fleet to ${left}`,
+    end,
+  };
+}
+
 /** Some objects are lost, and created again from an export. */
 async function loseObjects({ world, choices }: FaultStage) {
   const namespace = choices.anyOf(truthOf(world).pools())?.metadata.namespace ?? "default";
@@ -191,6 +229,8 @@ async function loseObjects({ world, choices }: FaultStage) {
     collector === "runs" ? undefined : world.server.clusterFaults.add({ kind: "garbage-collector-stops" });
   // Machines first: nothing of them is left to the garbage collector.
   const gone: Exported[] = [];
+  // A set has the record of the machines that it has lost.
+  if (lost.some(({ type }) => type !== machineResource)) world.awaiting.clear();
   for (const each of lost.toReversed()) if (await lose(world, each, stopped === undefined)) gone.unshift(each);
   const names = gone.map(({ type, object }) => `${type.kind} ${object.metadata.name}`).join(", ");
   const end = async (): Promise<void> => {
@@ -213,4 +253,5 @@ export const lostObjectFaults = {
   "objects-lost": { maxMs: 12 * MINUTE, begin: loseObjects },
   /** Longer than the quarantine of VMs without machine. */
   "objects-lost-for-long": { maxMs: 90 * MINUTE, begin: loseObjects },
+  "most-machines-lost": { maxMs: 90 * MINUTE, begin: loseMost },
 } as const satisfies Readonly<Record<string, FaultKind>>;

@@ -120,6 +120,9 @@ export const people = {
   "delete-node": act(async ({ world, choices }) => {
     const name = choices.anyOf(truthOf(world).nodeNames());
     if (name === undefined) return "no node to delete";
+    // A machine whose Node someone deletes is deleted, too.
+    for (const { metadata } of truthOf(world).machines())
+      if (metadata.labels?.[labelKeys.node] === name) world.requested.add(metadata.uid ?? "");
     await world.people.delete(nodeResource, { name }).catch(ignore);
     const returns = choices.chance(0.5);
     if (returns) world.kubelets.registerAgain(name);

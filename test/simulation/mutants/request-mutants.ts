@@ -1,8 +1,15 @@
-import { type Machine, machineResource } from "@millwright/core";
+import {
+  annotationKeys,
+  isRecord,
+  type Machine,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core";
 import type { ApiClient, KubeObject } from "@millwright/kube";
 import { isLive } from "@millwright/provider-mock";
 import { namespace } from "../world/controller-process.ts";
-import { fieldOf, type Mutant, withControl } from "./mutant.ts";
+import { fieldOf, type Mutant, withControl, withEvents, withFieldOf } from "./mutant.ts";
 
 /** Mistakes with what people requested, and what they did not. */
 export const requestMutants: Readonly<Record<string, Mutant>> = {
@@ -72,8 +79,37 @@ export const requestMutants: Readonly<Record<string, Mutant>> = {
   "share-ignored": {
     mistake: "whatever people and programs request is deleted, however much it is",
     profile: "fleet",
-    foundBySeed: 1,
+    foundBySeed: 6,
     alteration: () => ({ manager: (options) => ({ ...options, maxDeletionShare: 0 }) }),
+  },
+  "approval-never-ends": {
+    mistake: "whatever people approved once approves all that comes after it",
+    profile: "fleet",
+    foundBySeed: 7,
+    alteration: () => {
+      const path = ["metadata", "annotations", annotationKeys.approveDeletions] as const;
+      return withEvents(machineDeploymentResource.plural, (event) =>
+        fieldOf(event.object, ...path) === undefined
+          ? event
+          : { ...event, object: withFieldOf(event.object, path, "2099-01-01T00:00:00Z") },
+      );
+    },
+  },
+  "lost-machines-forgotten": {
+    mistake: "a set that is scaled down forgets the machines that it has lost",
+    profile: "fleet",
+    foundBySeed: 24,
+    alteration: () =>
+      withControl((api) => ({
+        patch(type, ref, patch, options) {
+          const isScaled =
+            type.plural === machineSetResource.plural &&
+            isRecord(patch) &&
+            fieldOf(patch, "spec", "replicas") !== undefined;
+          const path = ["metadata", "annotations", annotationKeys.expectedReplicas] as const;
+          return api.patch(type, ref, isScaled ? withFieldOf(patch, path, null) : patch, options);
+        },
+      })),
   },
   "namespace-left": {
     mistake: "machines keep their finalizers while their namespace is terminating",

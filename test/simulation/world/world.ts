@@ -79,8 +79,10 @@ export interface World {
   readonly requested: Set<string>;
   /** UIDs of the machines whose objects were lost: others are created for them, and then they come back. */
   readonly lost: Set<string>;
-  /** How many deletions people approved in all, and until when they approved everything. */
-  readonly approvals: { count: number; untilMs: number };
+  /** UIDs of the machines that were lost with most of their set: their VMs wait for a person. */
+  readonly awaiting: Set<string>;
+  /** How many deletions people approved in all, and in each generation of a deployment by `UID/GENERATION`, and until when they approved everything. */
+  readonly approvals: { count: number; readonly ofGeneration: Map<string, number>; untilMs: number };
   /** Timers of the faults. */
   readonly outside: Scope;
   listen(listener: WorldListener): void;
@@ -340,7 +342,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     released: new Set(),
     requested: new Set(),
     lost: new Set(),
-    approvals: { count: 0, untilMs: Number.NEGATIVE_INFINITY },
+    awaiting: new Set(),
+    approvals: { count: 0, ofGeneration: new Map(), untilMs: Number.NEGATIVE_INFINITY },
     outside,
     listen: calls.listen,
     ...history,
