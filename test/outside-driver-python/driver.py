@@ -78,6 +78,7 @@ class FolderDriver(DriverServicer):
         except Failure as failure:
             if failure.error.code != pb.ERROR_CODE_NOT_FOUND:
                 return pb.DeleteMachineResponse(error=failure.error)
+            return pb.DeleteMachineResponse(vm=pb.DeleteMachineResponse.VM_MISSING)
         return pb.DeleteMachineResponse(vm=pb.DeleteMachineResponse.VM_ENDED)
 
     def ListMachines(self, request, context):

@@ -18,8 +18,8 @@ describe.each(places)("deleting a machine, %s", (place) => {
     const { providerId } = await create(a);
     await remove({ ...a, providerId });
     await expect(remove({ ...a, providerId })).resolves.toEqual({ vm: "ended" });
-    await expect(remove(a)).resolves.toEqual({ vm: "ended" });
-    await expect(remove({ ...a, providerId: "mock:///local/i-000000000000" })).resolves.toEqual({ vm: "ended" });
+    await expect(remove(a)).resolves.toEqual({ vm: "missing" });
+    await expect(remove({ ...a, providerId: "mock:///local/i-000000000000" })).resolves.toEqual({ vm: "missing" });
   });
 
   it("ends with nothing left while the VM is still booting, without a provider id", async () => {

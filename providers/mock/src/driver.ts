@@ -35,9 +35,6 @@ export interface MockDriverOptions {
   readonly cloud?: MockCloud;
 }
 
-/** The simulated cloud shows a VM as soon as it is requested. */
-const ended: DeleteMachineResponse = { vm: "ended" };
-
 const firstPollMs = 100;
 const longestPollMs = 2000;
 
@@ -95,7 +92,9 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
     deleteMachine: (request, context) =>
       answering(context, async () => {
         const cloud = cloudOf(request.secret, context);
-        const going = await vmsToDelete(cloud, request, context);
+        const found = await vmsToDelete(cloud, request, context);
+        const ended: DeleteMachineResponse = { vm: found.length > 0 ? "ended" : "missing" };
+        const going = found.filter(({ state }) => state !== "terminated");
         for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
         const { checkAfterMs } = request.machineClass.spec;
         if (checkAfterMs !== undefined) return (await pendingUntilGone(cloud, going, checkAfterMs, context)) ?? ended;
@@ -252,8 +251,8 @@ async function vmsToDelete(
     return named.filter((vm) => isOwnedBy(vm, cluster, machine));
   }
   const vm = await ignoreNotFound(() => cloud.getVm(providerId, { signal: context.signal }));
-  if (vm === undefined || vm.state === "terminated") return [];
-  if (!isOwnedBy(vm, cluster, machine)) {
+  if (vm === undefined) return [];
+  if (vm.state !== "terminated" && !isOwnedBy(vm, cluster, machine)) {
     throw new MachineError(
       "PermissionDenied",
       `VM ${vm.id} does not carry the tags of machine "${machine.name}" in namespace "${machine.namespace}" of cluster "${cluster}"; it is kept`,

@@ -40,11 +40,11 @@ export async function deleteMachine(
 ): Promise<DeleteMachineResponse> {
   const { stateDirectory, shutdownGracePeriodMs } = request.machineClass.spec;
   const folderName = folderNameFor(request);
-  if (folderName === undefined) return { vm: "ended" };
+  if (folderName === undefined) return { vm: "missing" };
   return runExclusively(join(stateDirectory, folderName), context.signal, async () => {
     const folders = select(await readAllFolders(stateDirectory, folderName), request);
     for (const folder of folders) await discard(folder, shutdownGracePeriodMs, context);
     await removeAbandonedStaging(stateDirectory, folderName);
-    return { vm: "ended" };
+    return { vm: folders.length > 0 ? "ended" : "missing" };
   });
 }

@@ -134,7 +134,7 @@ describe("the driver of QEMU", () => {
     expect(await failureOf(driver.createMachine(other, aContext()))).toMatchObject({ code: "AlreadyExists" });
     const named = { ...other, machine: { ...other.machine, providerId } };
     expect(await failureOf(driver.deleteMachine(named, aContext()))).toMatchObject({ code: "PermissionDenied" });
-    expect(await driver.deleteMachine(other, aContext())).toEqual({ vm: "ended" });
+    expect(await driver.deleteMachine(other, aContext())).toEqual({ vm: "missing" });
     expect(await readdir(vms)).toEqual([folderName]);
   });
 

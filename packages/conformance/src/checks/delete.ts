@@ -23,6 +23,10 @@ async function expectKept(what: string, deletion: Promise<unknown>, isThere: () 
   await expectFailure(`The deletion of ${what}`, Promise.reject(outcome.error), "PermissionDenied");
 }
 
+/** The id of a VM that does not exist, in the form of one that does. */
+const otherId = (providerId: string): string =>
+  providerId.replace(/[0-9a-f](?=[^0-9a-f]*$)/i, (digit) => (digit === "0" ? "1" : "0"));
+
 /** Checks of `deleteMachine`. */
 export const deleteChecks = {
   "delete.removes-vm": async (t) => {
@@ -53,6 +57,21 @@ export const deleteChecks = {
       const outcome = await outcomeOf(t.caller.remove(each));
       expect(outcome.ok, `A repeated deletion fails with ${outcome.ok ? "" : describeError(outcome.error)}`);
     }
+  },
+
+  "delete.unknown-vm-is-missing": async (t) => {
+    const machine = t.machine();
+    const { providerId } = await t.caller.create(machine);
+    const outcome = await outcomeOf(t.caller.remove({ ...t.machine(), providerId: otherId(providerId) }));
+    if (outcome.ok) {
+      const { vm = "nothing" } = outcome.value;
+      // Other answers are invalid, which other rules check.
+      expect(
+        vm !== "ended" && vm !== "nothing",
+        `For a VM that does not exist the answer is ${vm}; it must be missing.`,
+      );
+    } else await expectFailure("The deletion of a VM that does not exist", Promise.reject(outcome.error), "NotFound");
+    await t.caller.remove({ ...machine, providerId });
   },
 
   "delete.works-without-provider-id": async (t) => {

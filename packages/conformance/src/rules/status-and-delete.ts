@@ -75,6 +75,13 @@ export const statusAndDeleteRules = [
     text: "A repeated deletion and that of a machine that never had a VM succeed.",
   },
   {
+    id: "delete.unknown-vm-is-missing",
+    title: "answers `missing` for a VM that it does not find",
+    mandatory: true,
+    level: "bronze",
+    text: "Without a VM of that provider id the answer is `missing`, or `NotFound`: with credentials of another account every VM is unknown, and none has ended.",
+  },
+  {
     id: "delete.works-without-provider-id",
     title: "deletes without a provider id",
     mandatory: true,

@@ -85,6 +85,7 @@ export const brokenLookups: readonly BrokenDriver[] = [
       "delete.refuses-other-vms",
       "delete.removes-created-resources",
       "delete.success-means-gone",
+      "delete.unknown-vm-is-missing",
       "initialize.missing-vm-is-not-found",
       "list.leaves-out-deleted-vms",
     ],
@@ -149,6 +150,30 @@ export const brokenLookups: readonly BrokenDriver[] = [
         }),
       };
     },
+  },
+  {
+    mistake: "takes a VM that it does not find for one that has ended",
+    violates: ["delete.unknown-vm-is-missing"],
+    change: () => ({
+      methods: (right) => ({
+        async deleteMachine(request, context) {
+          const reply = await right.deleteMachine(request, context);
+          return "pending" in reply ? reply : { ...reply, vm: "ended" };
+        },
+      }),
+    }),
+  },
+  {
+    mistake: "answers nothing for a VM that it does not find",
+    violates: ["delete.unknown-vm-is-missing"],
+    change: () => ({
+      methods: (right) => ({
+        async deleteMachine(request, context) {
+          const reply = await right.deleteMachine(request, context);
+          return "pending" in reply || reply.vm !== "missing" ? reply : {};
+        },
+      }),
+    }),
   },
   {
     mistake: "needs a provider id to delete",

@@ -159,7 +159,7 @@ function defineToyDriver(endpoint: string, steps: ToySteps): Driver<ToySpec> {
         await steps.untilGone(call, vm.id);
       }
       await steps.removeDisks(call, machine.name);
-      return { vm: "ended" };
+      return { vm: own.length > 0 ? "ended" : "missing" };
     },
     async getMachineStatus({ machine, machineClass: { spec }, secret }, context) {
       const vm = await findLive(callOf(secret, context), machine, spec);

@@ -99,9 +99,9 @@ export interface MachineStatusResponse {
 /** The VM is deleted. */
 export interface DeleteMachineResponse {
   /**
-   * What the driver has read of the VM. `ended`: after the request it saw the VM ended or absent, and a VM is visible as soon as it is requested, or this one was seen before. `missing`: it found
-   * none, in a cloud that may show a new VM only after seconds. Left out: nothing. Unless the VM has ended, `getMachineStatus` is called once after the deletion; a VM that it finds is an error. For
-   * a machine whose VM may just have been requested, a missing VM is looked for again.
+   * What the driver has read of the VM. `ended`: it saw the VM, and after the request that it has ended or is absent. `missing`: it found none; a cloud may show a new VM only after seconds, and with
+   * credentials of another account, or in another place, all VMs are missing. Left out: nothing. Unless the VM has ended, `getMachineStatus` is called once after the deletion; a VM that it finds is
+   * an error. For a machine whose VM may just have been requested, a missing VM is looked for again.
    */
   readonly vm?: "ended" | "missing";
   /** Stored in `status.lastKnownState`; without it the stored text is cleared. */

@@ -92,8 +92,8 @@ export default defineDriver<Spec>({
     if (providerId !== "" && named.length > own.length)
       throw new MachineError("PermissionDenied", `VM ${providerId} is not of machine ${machine.name}`);
     for (const { id } of own) await deleteVm(cloud, id, signal);
-    // The VM is visible as soon as it is created, so there is none now.
-    return { vm: "ended" };
+    // Without a VM: these credentials may be of another account, in which it does not exist.
+    return { vm: own.length > 0 ? "ended" : "missing" };
   },
 
   async listMachines(request, { signal }) {
