@@ -39,7 +39,7 @@ export interface MachineSources {
   readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   /** Absent: nothing lists VMs. */
-  readonly missingVms?: Pick<MissingVms, "has"> | undefined;
+  readonly missingVms?: Pick<MissingVms, "has" | "doubtOf"> | undefined;
   readonly vmOwners?: Pick<VmOwners, "ownerOf"> | undefined;
   readonly settings: MachineSettings;
   /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout. Default: true. */
@@ -119,6 +119,7 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     ...sources.remediations.read(machine, node, isVmMissing),
     holder,
     isVmMissing,
+    listDoubt: missingVms?.doubtOf(machine.spec.class?.name ?? ""),
     wantsToken: target !== undefined && wantsToken(machine, resolved.secret),
     ...observeNodeDrain(machine, drained, resolved.view, context, sources.drains),
     ...usesOf(isDeleting(machine) ? nodeName : undefined, target),

@@ -101,15 +101,14 @@ export async function aFleet(
       },
     };
     const { listVms } = options;
+    const lister = { ...driver, listsVms: () => listVms !== undefined };
     const lists =
-      listVms === undefined
-        ? undefined
-        : createVmLists(context, { ...driver, listsVms: () => true, listVms: async () => listVms() });
+      listVms === undefined ? undefined : createVmLists(context, { ...lister, listVms: async () => listVms() });
     const { controller, close, ...views } = createMachineController(context, {
       driver,
       ...(lists === undefined
         ? {}
-        : { missingVms: createMissingVms(context, driver, lists), vmOwners: createVmOwners(context, lists) }),
+        : { missingVms: createMissingVms(context, lister, lists), vmOwners: createVmOwners(context, lists) }),
       settings: fixed({ ...defaultMachineSettings, ...options.settings }),
       workers: options.workers ?? 10,
     });

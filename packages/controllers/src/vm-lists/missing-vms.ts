@@ -2,15 +2,19 @@ import { eventReasons, type ListedMachine, type Machine, providerIdKey } from "@
 import { keyOf, objectFields } from "@millwright/kube";
 import { createMatchNode, findNode } from "../cluster/node-candidates.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { MachineDriver } from "../model/driver-port.ts";
+import type { MachineDriver, VmListDriver } from "../model/driver-port.ts";
+import type { ListDoubt } from "../model/list-doubt.ts";
 import { lastReportOf } from "../model/old-node.ts";
 import { hasId } from "../model/provisioning.ts";
 import { decideSuspicion, isDoubtful, type Suspicion } from "./decide-suspicion.ts";
+import { createListDoubts } from "./list-doubts.ts";
 import type { VmList, VmLists } from "./vm-lists.ts";
 
 /** Machines whose VM does not exist, although nothing has deleted it through them. */
 export interface MissingVms {
   has(machine: Machine): boolean;
+  /** Whether a driver that finds no VM of the class may look in the wrong place. */
+  doubtOf(className: string): ListDoubt | undefined;
   /** Calls `listener` with the key of a machine whose VM turns out to be missing, or to exist. */
   onChange(listener: (key: string) => void): void;
 }
@@ -24,22 +28,44 @@ function createIsListed(vms: readonly ListedMachine[]): (machine: Machine) => bo
     ids.has(providerIdKey(spec.providerID)) || names.has(metadata.name) || uids.has(metadata.uid ?? "");
 }
 
+/** Whether the VMs of the class of a name are listed. */
+const hasListsIn =
+  ({ caches, namespace }: ControllerContext, driver: Pick<VmListDriver, "listsVms">) =>
+  (name: string): boolean => {
+    const machineClass = caches.classes.store.getByRef({ namespace, name });
+    return machineClass !== undefined && driver.listsVms(machineClass);
+  };
+
+/** Reports a list that lacks most VMs. */
+function reportUnlisted(
+  { events, log }: Pick<ControllerContext, "events" | "log">,
+  { machineClass, machines }: VmList,
+  count: number,
+): void {
+  const message = `VMs of ${count} of ${machines.length} machines are not listed. Check credentials, and whether fields of the class that locate VMs were changed`;
+  events.record(machineClass, { type: "Warning", reason: eventReasons.vmsNotListed, message });
+  log("warn", "VMs of most machines of a MachineClass are not listed", { ...objectFields(machineClass), count });
+}
+
 /**
  * Notices VMs that were deleted in the cloud, without waiting for their nodes: lists lack the VM twice, no kubelet reports in between, and then the driver, called for this machine, does not find it
  * either. Kept in memory: the next process finds it out again.
  */
 export function createMissingVms(
   context: ControllerContext,
-  driver: Pick<MachineDriver, "findVm">,
-  lists: Pick<VmLists, "onList" | "request" | "times" | "failed">,
+  driver: Pick<MachineDriver, "findVm"> & Pick<VmListDriver, "listsVms">,
+  lists: Pick<VmLists, "onList" | "onFailure" | "request" | "times" | "failed">,
 ): MissingVms {
-  const { caches, target, events, log } = context;
-  const { confirmAfterMs } = lists.times;
+  const { caches, target, log } = context;
+  const { confirmAfterMs, minIntervalMs } = lists.times;
   const match = createMatchNode(caches, context.namespace, context.matchVm);
   /** By UID of the machine. */
   const suspicions = new Map<string, Suspicion>();
   const missing = new Map<string, Suspicion>();
   const listeners: ((key: string) => void)[] = [];
+  // Twice the time within which the first list is due.
+  const doubts = createListDoubts(context.clock, hasListsIn(context, driver), 2 * minIntervalMs);
+  lists.onFailure(doubts.answered);
 
   const lastReport = (machine: Machine): number => {
     const node = target === undefined ? undefined : findNode(machine, target.caches, match).node;
@@ -77,20 +103,20 @@ export function createMissingVms(
 
   lists.onList(async (list, signal) => {
     const isListed = createIsListed(list.vms.filter(({ parts }) => parts === undefined));
+    const className = list.machineClass.metadata.name;
+    doubts.answered(className);
     const absent = list.machines.filter((machine) => !isListed(machine));
     for (const machine of list.machines) if (isListed(machine)) set(machine, undefined);
     const unknown = absent.filter((machine) => !has(machine));
     if (isDoubtful(unknown.length, list.machines.length)) {
       for (const { metadata } of unknown) suspicions.delete(metadata.uid ?? "");
-      const message = `VMs of ${unknown.length} of ${list.machines.length} machines are not listed. Check credentials, and whether fields of the class that locate VMs were changed`;
-      lists.failed(list.machineClass.metadata.name, eventReasons.vmsNotListed);
-      events.record(list.machineClass, { type: "Warning", reason: eventReasons.vmsNotListed, message });
-      log("warn", "VMs of most machines of a MachineClass are not listed", {
-        ...objectFields(list.machineClass),
-        count: unknown.length,
-      });
-      return;
+      doubts.doubtful(className, unknown.length, list.machines.length);
+      lists.failed(className, eventReasons.vmsNotListed);
+      lists.request(list.machineClass, minIntervalMs);
+      return reportUnlisted(context, list, unknown.length);
     }
+    // Those that are being deleted, too.
+    if (caches.machines.store.byIndex("class", className).some(isListed)) doubts.proven(className);
     const due: Machine[] = [];
     for (const machine of unknown) {
       const { uid = "" } = machine.metadata;
@@ -111,5 +137,5 @@ export function createMissingVms(
     suspicions.delete(uid);
     missing.delete(uid);
   });
-  return { has, onChange: (listener) => void listeners.push(listener) };
+  return { has, doubtOf: doubts.of, onChange: (listener) => void listeners.push(listener) };
 }

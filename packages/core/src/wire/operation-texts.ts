@@ -252,6 +252,10 @@ export const deletionEvents = {
     `VM ${String(vm)} was not found, and its Node ${nodeName} is not ready`,
   vmNotFoundByFallback: (vm: string, className: string, fallback: string) =>
     `VM ${vm} was not found with MachineClass ${fallback}, which is used as MachineClass ${className} does not exist and may name another place. Restore ${className}`,
+  vmOfUnlistedClass: (vm: string, className: string, missing: number, machines: number) =>
+    `VM ${vm} may still run: VMs of ${missing} of ${machines} machines of MachineClass ${className} are not listed. Check its credentials and the fields that locate VMs. If the VM does not exist, set the label force-deletion=True`,
+  vmNotListedYet: (vm: string, className: string) =>
+    `VM ${vm} was not found. Waiting for the first list of the VMs of MachineClass ${className}`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
   vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,

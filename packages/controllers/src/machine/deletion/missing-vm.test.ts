@@ -48,3 +48,55 @@ test.each([
   expect(kindsOf(decision)).toEqual(["DeleteNode", "PatchMachine"]);
   expect(decision.because[0]?.message).toContain(text);
 });
+
+describe("a deletion whose class has a list of VMs that proves nothing", () => {
+  const listDoubt = { kind: "doubtful", missing: 3, machines: 4 } as const;
+  const deleted = { ...succeeded("delete"), endedAt };
+
+  it.each([...ends, ["the driver answers nothing, or that it has ended", deleted] as const])(
+    "does not end when %s, without a Node that is Ready",
+    (_, operation) => {
+      const held = decide({ machine, node: silent, operation, listDoubt });
+      expect(held).toMatchObject({ actions: [], requeueAfterMs: 60_000 });
+      expect(held.status?.lastOperation?.description).toBe(
+        "VM vm-1 may still run: VMs of 3 of 4 machines of MachineClass small are not listed. Check its credentials and the fields that locate VMs. If the VM does not exist, set the label force-deletion=True. Initiate VM deletion",
+      );
+      const again = decide({ machine, node: silent, operation, listDoubt }, later(60_000));
+      expect(again.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    },
+  );
+
+  it("ends when it is forced, the VM is known to be missing, or is that of another machine", () => {
+    const forced = at(marker.vm, labelled({ "force-deletion": "True" }));
+    expect(kindsOf(decide({ machine: forced, operation: deleted, listDoubt }))).toEqual(["PatchMachine"]);
+    expect(kindsOf(decide({ machine, operation: deleted, listDoubt, isVmMissing: true }))).toEqual(["PatchMachine"]);
+    const kept = { ...succeeded("delete", { isKept: true }), endedAt };
+    expect(kindsOf(decide({ machine, operation: kept, listDoubt }))).toEqual(["PatchMachine"]);
+  });
+
+  it("ends with an answer from after a list that has VMs again, and not with one from before", () => {
+    const before = { kind: "over", atMs: endedAt + 1 } as const;
+    expect(kindsOf(decide({ machine, operation: deleted, listDoubt: before }))).toEqual(["StartOperation"]);
+    const after = { kind: "over", atMs: endedAt } as const;
+    expect(kindsOf(decide({ machine, operation: deleted, listDoubt: after }))).toEqual(["PatchMachine"]);
+  });
+});
+
+describe("a deletion before the first list of the VMs of its class", () => {
+  const listDoubt = { kind: "no list" } as const;
+
+  it.each(ends)("waits for it when %s", (_, operation) => {
+    const held = decide({ machine, operation, listDoubt });
+    expect(held).toMatchObject({ actions: [], requeueAfterMs: 10_000 });
+    expect(held.status?.lastOperation?.description).toContain(
+      "VM vm-1 was not found. Waiting for the first list of the VMs of MachineClass small",
+    );
+  });
+
+  it("ends when the driver has deleted the VM, or none is known", () => {
+    expect(kindsOf(decide({ machine, operation: succeeded("delete"), listDoubt }))).toEqual(["PatchMachine"]);
+    const operation = failed("delete", "NotFound", { endedAt });
+    const unknown = at(marker.vm, { spec: { providerID: "" } });
+    expect(kindsOf(decide({ machine: unknown, operation, listDoubt }))).toEqual(["PatchMachine"]);
+  });
+});

@@ -6,19 +6,60 @@ import { isForceDeletion } from "../../model/force-deletion.ts";
 
 type Ended = Extract<OperationView, { readonly state: "done" | "failed" }>;
 
-/** A deletion that found no VM; `undefined` for any other operation. */
-export function deletionWithoutVm(operation: OperationView | undefined): Ended | undefined {
+/** A deletion after which there is no VM, by the driver; `undefined` for any other operation. */
+export function endedDeletion(operation: OperationView | undefined): Ended | undefined {
   if (operation?.kind !== "delete") return undefined;
   if (operation.state === "failed") return operation.code === "NotFound" ? operation : undefined;
-  return operation.state === "done" && operation.result.isMissing === true ? operation : undefined;
+  return operation.state === "done" ? operation : undefined;
+}
+
+/** Whether the driver found no VM to delete. */
+export const foundNone = (ended: Ended): boolean => ended.state === "failed" || ended.result.isMissing === true;
+
+/** Why a deletion does not end although the driver has answered. */
+export interface DeletionDoubt {
+  readonly text?: string;
+  /** When the driver is called again after its answer, milliseconds. */
+  readonly againMs: number;
+}
+
+/** Time between two looks for a VM that may be in another place, milliseconds. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** As before, for a class of which most VMs are not listed: hundreds may wait. */
+const CHECK_LISTS_MS = 60_000;
+
+/**
+ * Why a deletion does not end with the answer of the driver. A driver that looks in another account finds none of the VMs, whatever it answers; the lists of VMs show that.
+ */
+export function doubtAboutEnd(snapshot: MachineSnapshot, ended: Ended): DeletionDoubt | undefined {
+  const { machine, isVmMissing = false } = snapshot;
+  const isKept = ended.state === "done" && ended.result.isKept === true;
+  if (isForceDeletion(machine) || isVmMissing || isKept) return undefined;
+  const doubt = doubtOfLists(snapshot, ended);
+  if (doubt !== undefined || !foundNone(ended)) return doubt;
+  const text = doubtAboutMissingVm(snapshot);
+  return text === undefined ? undefined : { text, againMs: LOOK_AGAIN_MS };
+}
+
+/** The same, by the lists of the VMs of the class. */
+function doubtOfLists({ machine, listDoubt }: MachineSnapshot, ended: Ended): DeletionDoubt | undefined {
+  const { providerID: vm = "", class: { name: className = "" } = {} } = machine.spec;
+  if (listDoubt?.kind === "doubtful") {
+    const { missing, machines } = listDoubt;
+    return { text: deletionEvents.vmOfUnlistedClass(vm, className, missing, machines), againMs: CHECK_LISTS_MS };
+  }
+  if (listDoubt?.kind === "over" && ended.endedAt < listDoubt.atMs) return { againMs: 0 };
+  return listDoubt?.kind === "no list" && vm !== "" && foundNone(ended)
+    ? { text: deletionEvents.vmNotListedYet(vm, className), againMs: LOOK_AGAIN_MS }
+    : undefined;
 }
 
 /**
  * Why it is doubtful that a VM which was not found is gone: then it would go on running without a Machine. A class or a Secret that was changed lets a driver look in another account or region. A
  * kubelet that is gone is no longer Ready within a minute, so a deletion goes on by itself then.
  */
-export function doubtAboutMissingVm({ machine, node, classView }: MachineSnapshot): string | undefined {
-  if (isForceDeletion(machine)) return undefined;
+function doubtAboutMissingVm({ machine, node, classView }: MachineSnapshot): string | undefined {
   const { providerID: vm = "", class: { name: className = "" } = {} } = machine.spec;
   if (node !== undefined && conditionOf(node, nodeConditionTypes.ready)?.status === "True")
     return deletionEvents.vmNotFoundOfReadyNode(vm, node.metadata.name);

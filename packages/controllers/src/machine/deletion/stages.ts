@@ -25,7 +25,7 @@ import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
-import { deletionWithoutVm, doubtAboutMissingVm } from "./missing-vm.ts";
+import { doubtAboutEnd, endedDeletion, foundNone } from "./missing-vm.ts";
 import { readNodeFirst, skippedDrain } from "./absent-node.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
@@ -250,27 +250,26 @@ function whileDeleting(
   return kind === "delete" && leftMs > 0 ? { next: "stay", isBrief: true, requeueAfterMs: leftMs } : { next: "stay" };
 }
 
-/** Time between two looks for a VM that may be in another place, milliseconds. */
-const LOOK_AGAIN_MS = 10_000;
+/** The driver has deleted the VM, or found none. */
+function afterDeletion(snapshot: MachineSnapshot, ended: EndedOperation, now: Date): StageResult {
+  const doubt = doubtAboutEnd(snapshot, ended);
+  if (doubt === undefined) {
+    const isKept = ended.state === "done" && ended.result.isKept === true;
+    return { next: "DeleteNode", happened: { reason: isKept || foundNone(ended) ? "VmNotFound" : "VmDeleted" } };
+  }
+  const requeueAfterMs = ended.endedAt + doubt.againMs - now.getTime();
+  const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
+  const { text: happened } = doubt;
+  const reported = happened === undefined ? {} : ({ happened, state: "Failed" } as const);
+  return { next: "stay", ...reported, ...(requeueAfterMs > 0 ? { requeueAfterMs } : { actions }) };
+}
 
 const vmDeletion: Stage = (snapshot, now) => {
   const { machine, operation, classView, inputs } = snapshot;
   if (isWithoutRequest(machine)) return { next: "DeleteNode" };
   if (operation?.state === "running") return whileDeleting(operation, now);
-  const withoutVm = deletionWithoutVm(operation);
-  if (withoutVm !== undefined) {
-    const happened = doubtAboutMissingVm(snapshot);
-    if (happened === undefined) return { next: "DeleteNode", happened: { reason: "VmNotFound" } };
-    const requeueAfterMs = withoutVm.endedAt + LOOK_AGAIN_MS - now.getTime();
-    const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
-    const next = { next: "stay", happened, state: "Failed" } as const;
-    return requeueAfterMs > 0 ? { ...next, requeueAfterMs } : { ...next, actions };
-  }
-  if (operation?.kind === "delete" && operation.state === "done")
-    return {
-      next: "DeleteNode",
-      happened: { reason: operation.result.isKept === true ? "VmNotFound" : "VmDeleted" },
-    };
+  const ended = endedDeletion(operation);
+  if (ended !== undefined) return afterDeletion(snapshot, ended, now);
   if (operation?.kind === "delete" && operation.state === "failed") {
     if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
       return { next: "DeleteNode", happened: failureOf(operation, "VmDeletionAborted") };

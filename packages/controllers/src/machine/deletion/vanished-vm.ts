@@ -5,7 +5,7 @@ import type { OperationView } from "../../model/operation.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { doubtAboutMissingVm } from "./missing-vm.ts";
+import { doubtAboutEnd } from "./missing-vm.ts";
 
 /** Time between two look-ups of a VM whose Node is not ready, milliseconds. After five minutes, the drain ends in any case. */
 const LOOK_MS = 60_000;
@@ -35,7 +35,7 @@ export function lookForVm(snapshot: MachineSnapshot, node: Node, now: Date): VmL
   const last = endedLookUp(operation);
   const leftMs = (last?.endedAt ?? 0) + LOOK_MS - now.getTime();
   if (leftMs <= 0) return { ...noLookUp, actions: [{ kind: "StartOperation", operation: "find" }] };
-  const isMissing = last?.state === "failed" && last.code === "NotFound" && doubtAboutMissingVm(snapshot) === undefined;
+  const isMissing = last?.state === "failed" && last.code === "NotFound" && doubtAboutEnd(snapshot, last) === undefined;
   if (!isMissing) return { ...noLookUp, requeueAfterMs: leftMs };
   const { name } = node.metadata;
   const found = deletionEvents.vmNotFoundOfUnreadyNode(machine.spec.providerID, name);

@@ -5,6 +5,7 @@ import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { Hold } from "../../model/hold.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
+import type { ListDoubt } from "../../model/list-doubt.ts";
 import type { VmHolder } from "../../model/vm-holder.ts";
 import type { NodeHistory } from "../../remediation/node-history.ts";
 import type { ObservedSince } from "../../model/timeouts.ts";
@@ -72,6 +73,8 @@ export interface MachineSnapshot {
   readonly holder?: VmHolder | undefined;
   /** Lists and the driver show that the VM does not exist, whatever its node reports. Default: false. */
   readonly isVmMissing?: boolean;
+  /** What the lists of the VMs of its class show of the answers of the driver. Absent: nothing is in doubt. */
+  readonly listDoubt?: ListDoubt | undefined;
   /** What the synchronization of the node needs besides the objects. Default: nothing. */
   readonly nodeSync?: NodeSyncInputs;
   /** Whether the user data contains the placeholder of a bootstrap token; only checked while there is no VM. */
