@@ -122,7 +122,8 @@ export function createMachineDeploymentController(
         return deployments.patch(ref, inVersionOf(deployment, action.patch));
       case "AdoptMachineSet": {
         const set = caches.sets.store.getByRef({ namespace, name: action.name });
-        if (set === undefined) return;
+        // The garbage collector may have deleted it since the decision: what is terminating is not adopted.
+        if (set === undefined || set.metadata.deletionTimestamp != null) return;
         await confirmOwner();
         const former = controllerRefOf(set);
         if (former !== undefined && !(await owners.confirm(former))) return;

@@ -67,7 +67,9 @@ async function changeOwner(
   },
 ): Promise<void> {
   const { set, machine, machines, context } = change;
-  const { name } = machine.metadata;
+  const { name, deletionTimestamp } = machine.metadata;
+  // The garbage collector may have deleted it since the decision: with an owner that exists, its deletion would not be held as that of a lost owner.
+  if (kind !== "OrphanMachine" && deletionTimestamp != null) return;
   const uid = set.metadata.uid ?? "";
   const ref = { namespace: context.namespace, name };
   if (kind === "AdoptMachine") {

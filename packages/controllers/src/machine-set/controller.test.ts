@@ -20,6 +20,7 @@ import {
   ownedBy,
   refOf,
 } from "../testing/builders.ts";
+import { deleteWhilePatched } from "../testing/delete-while-patched.ts";
 import { setOf, setRef, startSets, withSet } from "../testing/running-set.ts";
 
 describe("MachineSet controller", () => {
@@ -137,6 +138,19 @@ describe("MachineSet controller", () => {
     );
     // The set itself, and the former one.
     expect(cluster.api.calls.filter(({ verb }) => verb === "get")).toHaveLength(2);
+  });
+
+  it("adopts no machine that is terminating by now, so that its deletion stays held", async () => {
+    const former = aMachineSet({ metadata: { uid: "former" } });
+    const cluster = await startSets((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2 } }));
+      for (const name of ["a", "b"]) api.seed(machineResource, aMachine(named(name), ownedBy(former)));
+      deleteWhilePatched(api, machineResource, { patched: "a", deleted: "b" });
+    });
+    const ownerOf = (name: string) =>
+      controllerRefOf(cluster.machines().find(({ metadata }) => metadata.name === name) ?? aMachine())?.uid;
+    expect(ownerOf("a")).toBe("uid-set");
+    expect(ownerOf("b")).toBe("former");
   });
 
   it("freezes a set with far too many machines, reports that once, and unfreezes it when they are deleted", async () => {
