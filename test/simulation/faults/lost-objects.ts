@@ -57,25 +57,25 @@ const refOf = ({ object: { metadata } }: Exported) => ({
 const ownersOf = ({ object: { metadata } }: Exported): readonly unknown[] =>
   (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 
-const isStored = ({ server }: Pick<World, "server">, { type, object: { metadata } }: Exported): boolean =>
+const isStored = ({ server }: World, { type, object: { metadata } }: Exported): boolean =>
   server.objects.get(`${type.plural}.${type.group}`, metadata.namespace ?? "", metadata.name ?? "") !== undefined;
 
 /** Takes the finalizers of an object away and deletes it; what depends on it stays. Resolves with whether it is gone. */
-async function lose(
-  { server, people, requested, released, lost: machines }: World,
-  lost: Exported,
-  isCollected: boolean,
-): Promise<boolean> {
+async function lose(world: World, lost: Exported, isCollected: boolean): Promise<boolean> {
+  const { people, requested, released, lost: machines } = world;
   const ref = refOf(lost);
   const { uid = "" } = lost.object.metadata;
   const free = (): Promise<unknown> =>
     ignoreNotFound(people.patch(lost.type, ref, { metadata: { finalizers: null } }, { kind: "merge" }));
+  // Of a lost set, too, others are created for its machines.
+  for (const { metadata } of truthOf(world).machines())
+    if (metadata.ownerReferences?.some((owner) => owner.uid === uid)) machines.add(metadata.uid ?? "");
   released.add(uid);
   try {
     await free();
     await ignoreNotFound(people.delete(lost.type, ref, isCollected ? { propagation: "Orphan" } : {}));
     // The controllers may have put them back meanwhile: then they have seen a deletion that people requested.
-    if (isStored({ server }, lost)) requested.add(uid);
+    if (isStored(world, lost)) requested.add(uid);
     await free();
   } catch {
     requested.add(uid);
@@ -196,7 +196,6 @@ async function loseMost({ world, choices, durationMs }: FaultStage): Promise<Fau
   for (const process of world.processes) process.crash();
   const gone: Exported[] = [];
   for (const each of exported) if (await lose(world, each, false)) gone.push(each);
-  for (const { object } of gone) world.awaiting.add(object.metadata.uid ?? "");
   const scale = (count: number): void =>
     void world.people
       .patch(
@@ -206,7 +205,14 @@ async function loseMost({ world, choices, durationMs }: FaultStage): Promise<Fau
         { kind: "merge" },
       )
       .catch(() => undefined);
-  world.outside.clock.setTimer(durationMs / 10, () => scale(left));
+  // Once the set has recorded what it lost: a process leads again within two minutes.
+  const lowerMs = 5 * MINUTE + durationMs / 10;
+  if (lowerMs < durationMs)
+    world.outside.clock.setTimer(lowerMs, () => {
+      if (truth.pool()?.spec.replicas === replicas)
+        for (const { object } of gone) world.awaiting.add(object.metadata.uid ?? "");
+      scale(left);
+    });
   const end = (): void => {
     scale(replicas);
     void restore(world, gone);

@@ -169,6 +169,7 @@ export const people = {
     const owner = sets.find(({ metadata }) => metadata.uid === machine.metadata.ownerReferences?.[0]?.uid);
     // No set would adopt the copy, and it would stay as people made it.
     if (owner?.metadata.deletionTimestamp !== undefined) return "the set of the machine to copy is being deleted";
+    if (machine.metadata.labels?.["name"] === undefined) return "the machine to copy has lost its labels";
     const name = `${machine.metadata.name}-copy`;
     const { namespace = "", labels = {}, annotations = {} } = machine.metadata;
     await stage.world.people
