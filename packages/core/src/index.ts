@@ -239,7 +239,7 @@ export {
 export {
   continueWith,
   createdMachine,
-  creatingMachine,
+  waitingForNode,
   deletingMachine,
   deletionEvents,
   healthTimedOut,

@@ -25,6 +25,12 @@ function subjectOf({ kind, name, others }: Explanation): string {
   return `${names.length} ${kind === "MachineClass" ? "MachineClasses" : `${kind}s`} ${names.slice(0, MAX_NAMES).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
+/** When the next attempt follows; nothing once it may have been made. */
+function nextText(nextAt: string | undefined, now: Date): readonly string[] {
+  if (nextAt === undefined || Date.parse(nextAt) <= now.getTime()) return [];
+  return [`the next ${ahead(nextAt, now)} at the earliest`];
+}
+
 /** What was attempted, and what comes next: one line. */
 export function progressText({ attempts, deadline }: Explanation, now: Date): string | undefined {
   const parts = [
@@ -32,7 +38,7 @@ export function progressText({ attempts, deadline }: Explanation, now: Date): st
       ? []
       : [
           `${attempts.count === 1 ? "1 attempt" : `${attempts.count} attempts`}, the last ${ago(attempts.lastAt, now)} ago`,
-          ...(attempts.nextAt === undefined ? [] : [`the next ${ahead(attempts.nextAt, now)}`]),
+          ...nextText(attempts.nextAt, now),
         ]),
     ...(deadline === undefined ? [] : [`${ahead(deadline.time, now)} at the latest ${deadline.effect}`]),
   ];

@@ -75,6 +75,10 @@ const messageOf = (type: string, machines: readonly Judged[]): string =>
 const first = (times: readonly (number | undefined)[]): number =>
   Math.min(...times.map((ms) => (ms === undefined || ms <= 0 ? Infinity : ms)));
 
+/** With an invalid spec nothing is scaled. */
+const specBlocks = ({ isInvalid, isDeleting }: OwnerState): readonly string[] =>
+  isInvalid && !isDeleting ? ["the spec is not valid: see SpecValid"] : [];
+
 /** Values that deployments and sets have alike. */
 function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
   const machines = judge(built);
@@ -91,6 +95,9 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
   const counted = machines.filter(isCounted);
   const outdated = machines.filter((machine) => statusOf(machine, "UpToDate") === "False");
   const broken = machines.filter(isBroken);
+  const facts = machines.map((machine) => machine.facts);
+  const slowText = slowDeletionText(facts, now) ?? "";
+  const waits = [slowText, ...specBlocks(state)].filter((line) => line !== "");
   return {
     current: machines.length,
     desired: state.isDeleting ? 0 : state.replicas,
@@ -112,11 +119,9 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
     inRemediation: machines.filter(isRemedied).length,
     remediationText: messageOf("OwnerRemediated", machines.filter(isRemedied)),
     slow: machines.filter((machine) => goneMs(machine) > 15 * 60_000).length,
-    slowText:
-      slowDeletionText(
-        machines.map(({ facts }) => facts),
-        now,
-      ) ?? "",
+    slowText,
+    waits: waits.length,
+    waitLines: waits.map((line) => `* ${line}`).join("\n"),
     untilCounted: first(machines.filter((machine) => !isCounted(machine)).map((machine) => 10_001 - ageMs(machine))),
     untilSlow: first(
       machines.filter((machine) => goneMs(machine) > 0).map((machine) => 15 * 60_000 + 1 - goneMs(machine)),
@@ -199,9 +204,10 @@ function passOverDeployment(state: OwnerState): Outcome {
   const blocks = state.isDeleting
     ? []
     : [
+        ...specBlocks(state),
         ...(state.hasClass ? [] : [missingClass]),
         ...(isFrozen ? ["MachineDeployment is frozen"] : []),
-        ...(state.isCreationRejected && sets.length > 0 ? [creationFailure] : []),
+        ...(state.isCreationRejected && sets.length > 0 ? [`last creation failed: ${creationFailure}`] : []),
       ];
   return {
     values: {
@@ -241,6 +247,7 @@ function passOverSet(state: OwnerState): Outcome {
   const blocks = state.isDeleting
     ? []
     : [
+        ...specBlocks(state),
         ...(state.isFrozen ? [`MachineSet is frozen (${theFreeze})`] : []),
         ...(hasClass ? [] : [missingClass]),
         ...(isCreationRejected

@@ -1,19 +1,19 @@
 import {
   clusterApiConditionTypes as types,
   clusterApiReasons as reasons,
-  legacyConditionTypes,
   type MachineDeployment,
 } from "@millwright/core";
 import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";
 import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
+import { invalidSpecBlock, rejectedRequests } from "../conditions/group/reported-blocks.ts";
 import { remediating } from "../conditions/group/remediating.ts";
 import { rollingOut } from "../conditions/group/rolling-out.ts";
 import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
-import { type Condition, type ConditionState, findCondition, cutText } from "@millwright/kube";
+import type { Condition, ConditionState } from "@millwright/kube";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
@@ -43,11 +43,11 @@ function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
   const { deployment, inputs, legacy } = facts;
   if (deployment.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = deployment.spec.template.spec.class ?? {};
-  const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
   return [
+    ...invalidSpecBlock(deployment, legacy),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...creationHolds(facts),
-    ...(failure?.status === "True" ? [cutText(failure.message ?? "")] : []),
+    ...rejectedRequests(legacy, "creation"),
   ];
 }
 
@@ -74,7 +74,7 @@ const paused = ({ spec }: MachineDeployment): ConditionState =>
  * RollingOut=False never sees the result of an older template.
  */
 export function deploymentConditions(facts: DeploymentConditionFacts, now: Date): GroupConditions {
-  const { deployment, sets, inputs } = facts;
+  const { deployment, sets, inputs, legacy } = facts;
   const { deletionTimestamp, generation } = deployment.metadata;
   const isDeleting = deletionTimestamp != null;
   const machines = sets.flatMap((view) => judgeMachines(view.machines, inputs, { set: view.set, deployment }, now));
@@ -85,7 +85,12 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
   const ofSpec = inputs.isSpecReadable
     ? [
         rollingOut(machines, classKind, pendingSets(deployment, sets), holdsOf(facts)),
-        scalingDown(scale, machines, now),
+        scalingDown(
+          scale,
+          machines,
+          [...invalidSpecBlock(deployment, legacy), ...rejectedRequests(legacy, "deletion")],
+          now,
+        ),
         scalingUp({ ...scale, waitsForResume }, blocksOf(facts), "sentence"),
         machinesUpToDate(machines, now),
         paused(deployment),

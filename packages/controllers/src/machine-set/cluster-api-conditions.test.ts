@@ -74,7 +74,7 @@ describe("ScalingUp of a set", () => {
     expect(states.find(({ type }) => type === "ScalingUp")?.message).toContain(text);
   });
 
-  it("reports the truncated failure of the newest machine, and no rejected deletion", () => {
+  it("reports the truncated failure of the newest machine, and a rejected deletion only where it scales down", () => {
     const owned = machines(
       failed("old", "2026-01-01T00:00:00Z", "Internal"),
       failed("new", "2026-01-01T00:05:00Z", "ResourceExhausted"),
@@ -84,8 +84,23 @@ describe("ScalingUp of a set", () => {
     expect(textsOf({}, owned, legacy)["ScalingUp"]).toBe(
       `False Scaling up would be blocked because last VM creation failed: ResourceExhausted: new${"x".repeat(197)}`,
     );
+    expect(textsOf({ spec: { replicas: 2 } }, owned, legacy)["ScalingDown"]).toBe(
+      "True Scaling down from 3 to 2 replicas\n* last deletion failed: no right",
+    );
     expect(textsOf({}, machines(failed("", "2026-01-01T00:00:00Z")))["ScalingUp"]).toContain(
       "* last VM creation failed: xxx",
+    );
+  });
+
+  it("names an invalid spec, with which nothing is scaled", () => {
+    const legacy = [
+      { type: "SpecValid", status: "False", reason: "Invalid", message: "* spec.selector: must not be empty" },
+    ];
+    const block = "the spec is not valid: see SpecValid";
+    const texts = textsOf({ spec: { replicas: 3 } }, machines({}), legacy);
+    expect(texts["ScalingUp"]).toBe(`True Scaling up from 1 to 3 replicas is blocked because:\n* ${block}`);
+    expect(textsOf({ spec: { replicas: 0 } }, machines({}), legacy)["ScalingDown"]).toBe(
+      `True Scaling down from 1 to 0 replicas\n* ${block}`,
     );
   });
 

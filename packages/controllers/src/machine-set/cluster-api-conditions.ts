@@ -1,8 +1,6 @@
 import {
   clusterApiConditionTypes as types,
   labelKeys,
-  legacyConditionTypes,
-  legacyReasons,
   type Machine,
   type MachineSet,
   phaseOf,
@@ -12,11 +10,12 @@ import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";
 import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
+import { invalidSpecBlock, rejectedRequests } from "../conditions/group/reported-blocks.ts";
 import { remediating } from "../conditions/group/remediating.ts";
 import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
-import { type Condition, findCondition, cutText } from "@millwright/kube";
+import type { Condition } from "@millwright/kube";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import type { Hold } from "../model/hold.ts";
@@ -38,8 +37,6 @@ export interface SetConditionFacts {
 /** Maximum length of a driver's message in ScalingUp: all of it is in MachinesReady. */
 const longestFailure = 200;
 
-const isTrue = (condition: Condition | undefined): condition is Condition => condition?.status === "True";
-
 /** The failure of the newest machine whose VM could not be created. */
 function failedVmBlock(owned: readonly Machine[]): readonly string[] {
   const createdAt = ({ metadata }: Machine): number => Date.parse(metadata.creationTimestamp ?? "") || 0;
@@ -60,15 +57,21 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
   const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
   const shown = shownCreationHolds("MachineSet", set, legacy);
   const holds = [...shown, creationHolds.disabled(set), blocked].filter((hold) => hold !== undefined);
-  const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
-  const isCreationRejected = isTrue(failure) && failure.reason === legacyReasons.failedCreate;
+  const rejected = rejectedRequests(legacy, "creation");
   return [
+    ...invalidSpecBlock(set, legacy),
     // What blocks the creation may be what the labels show.
     ...holds.filter(({ by }, at) => holds.findIndex((each) => each.by === by) === at).map(({ message }) => message),
     ...(inputs.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
-    ...(isCreationRejected ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
+    ...(rejected.length > 0 ? rejected : failedVmBlock(owned)),
   ];
 }
+
+/** What prevents the deletion of machines. */
+const downBlocks = ({ set, legacy }: SetConditionFacts): readonly string[] => [
+  ...invalidSpecBlock(set, legacy),
+  ...rejectedRequests(legacy, "deletion"),
+];
 
 /** Machines that count for ScalingDown: of those that an in-place update just moved here, only as many as `spec.replicas` allows. */
 function settledCount({ owned }: SetConditionFacts, desired: number): number {
@@ -89,7 +92,7 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
   const desired = isDeleting ? 0 : Math.max(0, set.spec.replicas ?? 0);
   const ofSpec = inputs.isSpecReadable
     ? [
-        scalingDown({ current: settledCount(facts, desired), desired }, machines, now),
+        scalingDown({ current: settledCount(facts, desired), desired }, machines, downBlocks(facts), now),
         // What it lacks has moved to the new set, or is created there.
         scalingUp(
           { current: owned.length, desired: isDrawnOn ? Math.min(desired, owned.length) : desired },

@@ -70,7 +70,7 @@ const classViews = fc.constantFrom<ClassView>(
   unusable("InvalidMachineClass", "bad class"),
 );
 const descriptions = fc.oneof(
-  fc.constantFrom("", "Creating machine on cloud provider", "random"),
+  fc.constantFrom("", "Created VM on cloud provider; waiting for its Node to join the cluster", "random"),
   fc
     .tuple(fc.constantFrom(...deletionStages.map(({ name }) => name)), fc.constantFrom(undefined, "x failed"))
     .map(([stage, happened]) => continueWith(stage, happened)),

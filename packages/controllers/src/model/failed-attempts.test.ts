@@ -41,11 +41,11 @@ describe.each([
   ["stored", false],
   ["pruned by MCM's CustomResourceDefinition", true],
 ])("the attempts of a failure, with details that are %s,", (_, isPruned) => {
-  it("are reported at growing intervals, with the first, the last and the next one", () => {
+  it("are reported at growing intervals, with the first and the last one, and the pause", () => {
     const { event, description, writes, history } = report(100, 10_000, isPruned);
     expect(writes).toEqual([2, 4, 8, 16, 32, 64]);
     expect(description).toBe(
-      `${text} (attempt 64 failed at 2026-01-01T00:20:30Z, the first at 2026-01-01T00:10:00Z; next attempt at 2026-01-01T00:20:40Z)`,
+      `${text} (attempt 64 failed at 2026-01-01T00:20:30Z, the first at 2026-01-01T00:10:00Z; the next after 10s or more)`,
     );
     expect(eventsText(event)).toBe(text);
     expect(history).toHaveLength(1);
@@ -67,7 +67,7 @@ it("reports no attempts of the first failure, and of another one than the last",
   const context = { status: undefined, requeueAfterMs: 0, now: testNow };
   const event = failure();
   expect(withAttempts(event, failed("create", "Internal", { failures: 1 }), context)).toBe(event);
-  const description = `${text} (attempt 8 failed at a, the first at b; next attempt at c)`;
+  const description = `${text} (attempt 8 failed at a, the first at b; the next after 1m0s or more)`;
   const status = { lastOperation: { description } };
   const other = failure("other");
   expect(withAttempts(other, failed("create", "Internal", { failures: 16 }), { ...context, status })).toBe(other);

@@ -35,10 +35,7 @@ export function withAttempts(
   const reported = { ...event, message };
   if (!isDue(failed, status?.lastOperation?.lastUpdateTime ?? "", now))
     return attempts === undefined ? reported : { ...reported, attempts };
-  const [lastTime = "", firstTime = "", nextTime = ""] = [
-    failed.endedAt,
-    failed.firstFailedAt,
-    now.getTime() + requeueAfterMs,
-  ].map((ms) => apiTime(new Date(ms)));
-  return { ...reported, attempts: { count: failed.failures, firstTime, lastTime, nextTime } };
+  const [lastTime = "", firstTime = ""] = [failed.endedAt, failed.firstFailedAt].map((ms) => apiTime(new Date(ms)));
+  const pauseSeconds = Math.max(0, Math.floor((now.getTime() + requeueAfterMs - failed.endedAt) / 1000));
+  return { ...reported, attempts: { count: failed.failures, firstTime, lastTime, pauseSeconds } };
 }

@@ -90,7 +90,7 @@ describe("an unreachable API server", () => {
     await clock.advance(10 * MINUTE);
     expect(phase("late")).toBe("Pending");
     for (let minutes = 0; minutes < 60 && text()?.includes("Cannot determine"); minutes++) await clock.advance(MINUTE);
-    expect(text()).toBe("Creating machine on cloud provider");
+    expect(text()).toBe("Created VM on cloud provider; waiting for its Node to join the cluster");
     await clock.advance(8 * MINUTE);
     expect(phase("late")).toBe("Pending");
     await clock.advance(3 * MINUTE);

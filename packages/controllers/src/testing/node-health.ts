@@ -19,7 +19,11 @@ export const sick: readonly NodeCondition[] = [{ type: "Ready", status: "Unknown
 export const nodeWith = (conditions: readonly NodeCondition[]): Node => itsNode({ status: { conditions } });
 
 /** The last operation of a machine that waits for its node. */
-export const creating = lastly("Create", "Processing", "Creating machine on cloud provider");
+export const creating = lastly(
+  "Create",
+  "Processing",
+  "Created VM on cloud provider; waiting for its Node to join the cluster",
+);
 
 /** The machine saw its node in good health. */
 export const joinedBefore = { status: { conditions: healthy } };

@@ -35,7 +35,7 @@ it("is no longer what succeeded before the deletion", () => {
 
 it("has code and message of a failed call, and not its attempts", () => {
   const text =
-    "Cloud provider message - machine codes error: code = [ResourceExhausted] message = [quota is used up] (attempt 2 failed at 2026-01-01T00:00:00Z, the first at 2026-01-01T00:00:00Z; next attempt at 2026-01-01T00:00:00Z)";
+    "Cloud provider message - machine codes error: code = [ResourceExhausted] message = [quota is used up] (attempt 2 failed at 2026-01-01T00:00:00Z, the first at 2026-01-01T00:00:00Z; the next after 15s or more)";
   expect(machineCause(machine("CrashLoopBackOff", text, "Failed"))).toBe("ResourceExhausted: quota is used up");
 });
 

@@ -39,7 +39,7 @@ function waitOf({ metadata, status = {} }: MachineWithCause): string | undefined
 
 /**
  * Why a machine is where it is, for a line of a list that has its name already: what its last operation reports, without MCM's wrapping of errors; while it joins, what MachineReady
- * waits for, and until when. MCM's description of a machine that joins is still that of its creation.
+ * waits for, and until when. MCM describes a machine that joins as one whose VM is created.
  */
 export function machineCause(machine: MachineWithCause): string {
   const { metadata, status } = machine;

@@ -29,12 +29,12 @@ export const operationReasons = [
 /** One of {@link operationReasons}. */
 export type OperationReason = (typeof operationReasons)[number];
 
-/** Attempts of a call that fails again and again; times are RFC 3339. `nextTime`: at the latest. */
+/** Attempts of a call that fails again and again; times are RFC 3339. `pauseSeconds`: how long after the last one the next follows at the earliest; 0: not known. */
 export interface OperationAttempts {
   readonly count: number;
   readonly firstTime: string;
   readonly lastTime: string;
-  readonly nextTime: string;
+  readonly pauseSeconds: number;
 }
 
 /** What a drain waits for, regardless of pods and numbers. `subject`: what a user has to change: PodDisruptionBudgets or finalizers. */

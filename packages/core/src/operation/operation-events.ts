@@ -1,3 +1,4 @@
+import { formatGoDuration } from "@millwright/base";
 import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { encodeMachineError } from "../driver/machine-error-text.ts";
 import type { DeletionStage } from "../wire/deletion-stages.ts";
@@ -101,8 +102,9 @@ function failureText(event: FailureEvent): string {
   }
 }
 
-const attemptsText = ({ count, lastTime, firstTime, nextTime }: OperationAttempts): string =>
-  ` (attempt ${count} failed at ${lastTime}, the first at ${firstTime}; next attempt at ${nextTime})`;
+/** True until it is written again, also when others have followed, or wait for those of other machines of the class. */
+const attemptsText = ({ count, lastTime, firstTime, pauseSeconds }: OperationAttempts): string =>
+  ` (attempt ${count} failed at ${lastTime}, the first at ${firstTime}; the next after ${formatGoDuration(pauseSeconds * 1000)} or more)`;
 
 function textOf(event: OperationEvent): string {
   if (typeof event === "string") return event;

@@ -10,9 +10,11 @@ const attempts = {
   count: 8,
   firstTime: "2026-01-01T00:00:00Z",
   lastTime: "2026-01-01T00:05:00Z",
-  nextTime: "2026-01-01T00:10:00Z",
+  pauseSeconds: 300,
 };
 const note =
+  " (attempt 8 failed at 2026-01-01T00:05:00Z, the first at 2026-01-01T00:00:00Z; the next after 5m0s or more)";
+const earlierNote =
   " (attempt 8 failed at 2026-01-01T00:05:00Z, the first at 2026-01-01T00:00:00Z; next attempt at 2026-01-01T00:10:00Z)";
 const quota = { code: "ResourceExhausted", message: "no [quota] in b" } as const;
 const failed = { code: "Internal", message: "no luck" } as const;
@@ -28,6 +30,10 @@ describe("a description that MCM, or a version without details, wrote", () => {
     [
       `Cloud provider message - ${error("Internal", "no luck")}${note}`,
       { reason: "CreationFailed", ...failed, attempts },
+    ],
+    [
+      `Cloud provider message - ${error("Internal", "no luck")}${earlierNote}`,
+      { reason: "CreationFailed", ...failed, attempts: { ...attempts, pauseSeconds: 0 } },
     ],
     [
       `Cloud provider message - ${error("Unauthenticated", 'Waiting: Secret "s" of driver "d" is refused')}`,

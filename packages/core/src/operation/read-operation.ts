@@ -1,3 +1,4 @@
+import { parseGoDuration } from "@millwright/base";
 import type { StoredOperationDetails } from "../api/kinds/operation.ts";
 import { decodeMachineError } from "../driver/machine-error-text.ts";
 import { deletionStages, otherMarkers, splitAtStage } from "../wire/deletion-stages.ts";
@@ -20,8 +21,9 @@ export interface WithLastOperation {
     | undefined;
 }
 
-/** The attempts at the end of a text about a failure that repeats. */
-const attemptsNote = / \(attempt (\d+) failed at ([^ ;]+), the first at ([^ ;]+); next attempt at ([^ ;)]+)\)/;
+/** The attempts at the end of a text about a failure that repeats; earlier versions wrote when the next one was due. */
+const attemptsNote =
+  / \(attempt (\d+) failed at ([^ ;]+), the first at ([^ ;]+); (?:the next after ([^ ;)]+) or more|next attempt at [^ ;)]+)\)/;
 
 /** The drain was skipped, or what is on the node waits for the deletion of the VM. */
 const unreachableNote =
@@ -81,10 +83,14 @@ function partsOf(
 
 /** What may be in any text: attempts, a note about the node, a call that was not made. */
 function notesIn(description: string): OperationDetails {
-  const [, count, lastTime = "", firstTime = "", nextTime = ""] = attemptsNote.exec(description) ?? [];
+  const [, count, lastTime = "", firstTime = "", pause = "0s"] = attemptsNote.exec(description) ?? [];
   const [, unreachableNode] = unreachableNote.exec(description) ?? [];
   return {
-    ...(count === undefined ? {} : { attempts: { count: Number(count), firstTime, lastTime, nextTime } }),
+    ...(count === undefined
+      ? {}
+      : {
+          attempts: { count: Number(count), firstTime, lastTime, pauseSeconds: (parseGoDuration(pause) ?? 0) / 1000 },
+        }),
     ...(unreachableNode === undefined ? {} : { unreachableNode }),
     ...(heldBackNote.test(description) ? { heldBack: true } : {}),
   };

@@ -4,7 +4,7 @@ import * as texts from "./operation-texts.ts";
 it.each([
   [texts.provisioningVm("x"), "Provisioning VM: x"],
   [texts.provisioningTimedOut("m", 1_200_000, "x"), "VM of machine m was not provisioned in 20m0s: x"],
-  [texts.creatingMachine(), "Creating machine on cloud provider"],
+  [texts.waitingForNode(), "Created VM on cloud provider; waiting for its Node to join the cluster"],
   [texts.createdMachine(), "Created machine on cloud provider"],
   [texts.joined("m-1", 95_400), "Machine m-1 successfully joined the cluster in 1m35s"],
   [texts.joined("m-1", -5), "Machine m-1 successfully joined the cluster in 0s"],

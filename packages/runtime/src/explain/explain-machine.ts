@@ -8,6 +8,7 @@ import {
   observeDrain,
 } from "@millwright/controllers/reports";
 import { controllerOf, type Machine, type MachineClass, readOperation, validateMachine } from "@millwright/core";
+import { apiTime } from "@millwright/kube";
 import { machineReport, type MachineReport } from "./machine-report.ts";
 import { previewDeletionDrain } from "./simulate-drain.ts";
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
@@ -65,8 +66,9 @@ function attemptsOf(report: MachineReport): Attempts | undefined {
   if (lastOperation?.state !== "Failed") return undefined;
   const { attempts } = readOperation(report);
   if (attempts !== undefined) {
-    const { count, firstTime: firstAt, lastTime: lastAt, nextTime: nextAt } = attempts;
-    return { count, lastAt, firstAt, nextAt };
+    const { count, firstTime: firstAt, lastTime: lastAt, pauseSeconds } = attempts;
+    const nextMs = Date.parse(lastAt) + pauseSeconds * 1000;
+    return { count, lastAt, firstAt, ...(Number.isNaN(nextMs) ? {} : { nextAt: apiTime(new Date(nextMs)) }) };
   }
   const outcome = lastOperation.errorCode ?? "Failed";
   const count = history.filter((entry) => entry.outcome === outcome && entry.operation === lastOperation.type).length;

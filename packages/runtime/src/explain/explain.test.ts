@@ -139,7 +139,7 @@ describe("why", () => {
 
   it("names a cause once, for siblings together, with attempts, deadline and command", async () => {
     const attempts =
-      " (attempt 4 failed at 2026-01-01T00:09:00Z, the first at 2026-01-01T00:01:00Z; next attempt at 2026-01-01T00:12:00Z)";
+      " (attempt 4 failed at 2026-01-01T00:09:00Z, the first at 2026-01-01T00:01:00Z; the next after 3m0s or more)";
     const blocked = condition(
       "ScalingUp",
       "False",

@@ -20,7 +20,7 @@ export interface Attempts {
   readonly lastAt: string;
   /** RFC 3339; absent where only the last is recorded. */
   readonly firstAt?: string;
-  /** RFC 3339; absent where it is not recorded. */
+  /** RFC 3339, at the earliest: those that follow are not recorded one by one, and wait for others of the class. Absent where it is not recorded. */
   readonly nextAt?: string;
 }
 

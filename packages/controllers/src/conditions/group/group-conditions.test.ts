@@ -179,14 +179,14 @@ describe("ScalingUp", () => {
 
 describe("ScalingDown", () => {
   const down = (machines: readonly JudgedMachine[]) =>
-    conditionText(scalingDown({ current: 3, desired: 1 }, machines, now));
+    conditionText(scalingDown({ current: 3, desired: 1 }, machines, [], now));
   const plain = "True ScalingDown Scaling down from 3 to 1 replicas";
 
   it("is False with as many machines as there should be, or fewer", () => {
-    expect(conditionText(scalingDown({ current: 3, desired: 3 }, [going("m", 16 * MINUTE)], now))).toBe(
+    expect(conditionText(scalingDown({ current: 3, desired: 3 }, [going("m", 16 * MINUTE)], [], now))).toBe(
       "False NotScalingDown",
     );
-    expect(conditionText(scalingDown({ current: 2, desired: 3 }, [], now))).toBe("False NotScalingDown");
+    expect(conditionText(scalingDown({ current: 2, desired: 3 }, [], [], now))).toBe("False NotScalingDown");
   });
 
   it.each<[string, readonly JudgedMachine[], string]>([

@@ -1,6 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
 import { slowDeletionText } from "../machine/deleting.ts";
-import type { ConditionState } from "@millwright/kube";
+import { type ConditionState, cutMessage } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 import type { Scale } from "./scaling-up.ts";
 
@@ -15,13 +15,19 @@ export function slowLine(machines: readonly JudgedMachine[], now: Date): string 
   return slow === undefined ? "" : `\n* ${slow}`;
 }
 
-/** Whether there are more machines than there should be, as during every rollout with a surge (Cluster API, `machinedeployment_status.go`). */
+/**
+ * Whether there are more machines than there should be, as during every rollout with a surge (Cluster API, `machinedeployment_status.go`).
+ *
+ * @param blocks what prevents the deletion of machines, a clause each
+ */
 export function scalingDown(
   { current, desired }: Scale,
   machines: readonly JudgedMachine[],
+  blocks: readonly string[],
   now: Date,
 ): ConditionState {
   if (current <= desired) return { type, status: "False", reason: reasons.notScalingDown, message: "" };
   const message = `Scaling down from ${current} to ${desired} replicas${slowLine(machines, now)}`;
-  return { type, status: "True", reason: reasons.scalingDown, message };
+  const blocked = blocks.map((block) => `\n* ${block}`).join("");
+  return { type, status: "True", reason: reasons.scalingDown, message: cutMessage(message + blocked) };
 }

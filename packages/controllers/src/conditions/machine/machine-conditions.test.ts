@@ -49,7 +49,10 @@ describe("InfrastructureReady", () => {
     expect(conditionText("InfrastructureReady", facts(machine))).toBe(
       "False NotProvisioned Provisioning VM: installing",
     );
-    const other = aMachine(inPhase(""), lastly("Create", "Processing", "Creating machine on cloud provider"));
+    const other = aMachine(
+      inPhase(""),
+      lastly("Create", "Processing", "Created VM on cloud provider; waiting for its Node to join the cluster"),
+    );
     expect(conditionText("InfrastructureReady", facts(other))).toBe(
       "False NotProvisioned Waiting for the VM to be created",
     );

@@ -24,7 +24,7 @@ describe("a new VM", () => {
       ],
       status: {
         lastOperation: {
-          description: "Creating machine on cloud provider",
+          description: "Created VM on cloud provider; waiting for its Node to join the cluster",
           state: "Processing",
           type: "Create",
           lastUpdateTime: "2026-01-01T00:10:00Z",

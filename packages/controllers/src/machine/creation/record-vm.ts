@@ -1,6 +1,6 @@
 import {
   createdMachine,
-  creatingMachine,
+  waitingForNode,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
@@ -32,7 +32,7 @@ export function statusWithVm(snapshot: MachineSnapshot, result: OperationResult,
   const before = result.lastKnownState === undefined ? rest : { ...rest, lastKnownState: result.lastKnownState };
   if (hasTarget) {
     const problem = nodeNameProblem(snapshot, result.nodeName ?? "");
-    const description = problem === "" ? creatingMachine() : `${creatingMachine()}. ${problem}`;
+    const description = problem === "" ? waitingForNode() : `${waitingForNode()}. ${problem}`;
     const operation = { description, state: "Processing", type: "Create" } as const;
     const created = withOperation(before, operation, now);
     return isProvisioning(machine) ? withPhase(created, "Pending", now, true) : created;

@@ -69,7 +69,12 @@ describe("a node that does not join", () => {
     const reported = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
     const seen = decide({ machine: reported, ...back }, late);
     expect(seen).toMatchObject({
-      status: { lastOperation: { type: "Create", description: "Creating machine on cloud provider" } },
+      status: {
+        lastOperation: {
+          type: "Create",
+          description: "Created VM on cloud provider; waiting for its Node to join the cluster",
+        },
+      },
       requeueAfterMs: 1_200_001,
     });
     expect(phaseAfter({ machine, ...back }, later(900_000 + 1_200_001))).toBe("Failed");

@@ -1,5 +1,5 @@
 import {
-  creatingMachine,
+  waitingForNode,
   eventsText,
   healthTimedOut,
   healthTimeoutReset,
@@ -59,7 +59,7 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   const leftMs = deadline - now.getTime();
   const { reason } = readOperation(status);
   const isOutdated = reason === "JoinUnknown" || reason === "JoinOnHold";
-  const reported = isOutdated ? withText(status, creatingMachine(), now) : status;
+  const reported = isOutdated ? withText(status, waitingForNode(), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
   if (snapshot.remediation.connectivity.isUnproven === true) return { ...nothing, status, requeueAfterMs: PROOF_MS };
   // A machine that never served is not kept for one that will not come for now; one that may still recover is.

@@ -33,7 +33,9 @@ test.each<[string, string]>([
     const message = `The driver returned ${name}. The Node is found only by its provider id`;
     expect(decision.because).toContainEqual({ type: "Warning", reason: "UnusableNodeName", message });
     const machine = machineAfter(snapshot, decision);
-    expect(machine.status?.lastOperation?.description).toBe(`Creating machine on cloud provider. ${message}`);
+    expect(machine.status?.lastOperation?.description).toBe(
+      `Created VM on cloud provider; waiting for its Node to join the cluster. ${message}`,
+    );
     const timedOut = decideMachine(aSnapshot({ machine }), later(3_600_000)).status;
     expect([timedOut?.currentStatus?.phase, timedOut?.lastOperation?.description]).toEqual([
       "Failed",

@@ -20,7 +20,7 @@ const attemptsSchema = z
     count: int32("Number of failed attempts."),
     firstTime: text("When the first one failed, RFC 3339.").exactOptional(),
     lastTime: text("When the last one failed, RFC 3339.").exactOptional(),
-    nextTime: text("When the next one follows at the latest, RFC 3339.").exactOptional(),
+    pauseSeconds: int32("How long after the last one the next follows at the earliest, seconds.").exactOptional(),
   })
   .meta({ description: "Attempts of a call that fails again and again." });
 
