@@ -256,6 +256,7 @@ export {
   joinUnknown,
   joined,
   deletionTimeIn,
+  keptByFinalizers,
   machineDeleted,
   nodeMissing,
   nodeOfAnotherVm,

@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   type inPlaceUpdateMessages,
   inPlaceUpdateReasons,
   labelKeys,
@@ -21,6 +22,13 @@ export const isUnderUpdate = (phase: MachinePhase | undefined): boolean =>
 /** The reason of the node's condition, including ones unknown to this version; `undefined` without condition. */
 export const inPlaceReasonOf = (node: Node | undefined): string | undefined =>
   conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.reason;
+
+/** The agent's report is untrusted text: at most this many characters are copied. */
+const LONGEST_REASON = 1_000;
+
+/** Why the update of a node failed, as its agent reported it; may be empty. */
+export const updateFailureOf = ({ metadata }: Node): string =>
+  (metadata.annotations?.[annotationKeys.updateFailedReason] ?? "").slice(0, LONGEST_REASON);
 
 /** Whether the node must be drained for an update: it is selected, and the machine is neither new, nor Failed, nor being updated. */
 export function isInPlaceDrainDue(machine: Machine, node: Node | undefined): boolean {

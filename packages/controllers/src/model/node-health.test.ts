@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { isSameHealth, unhealthyConditions } from "./node-health.ts";
+import { aMachine } from "../testing/builders.ts";
+import { conditionsToCopy, isSameHealth, unhealthyConditions } from "./node-health.ts";
 import { defaultMachineSettings } from "./machine-settings.ts";
 
 const base = [
@@ -8,6 +9,27 @@ const base = [
   { type: "MemoryPressure", status: "False" },
   { type: "NetworkUnavailable", status: "False" },
 ];
+
+describe("the conditions that a Machine has copies of", () => {
+  it("are those of a usual node as they are", () => {
+    const conditions = base.map((condition) => ({ ...condition, message: "m".repeat(1_000) }));
+    const node = { metadata: { name: "n" }, status: { conditions } };
+    expect(conditionsToCopy(aMachine(), node, defaultMachineSettings)).toEqual(conditions);
+  });
+
+  it("are few and short, whatever the node has, and all that its health depends on", () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => ({
+      type: `Odd${at}`,
+      status: "True",
+      message: "m".repeat(9_000),
+    }));
+    const node = { metadata: { name: "n" }, status: { conditions: [...many, ...base] } };
+    const copies = conditionsToCopy(aMachine(), node, defaultMachineSettings);
+    expect(JSON.stringify(copies).length).toBeLessThan(64 * 1024);
+    expect(unhealthyConditions(copies, defaultMachineSettings.nodeConditions)).toEqual([]);
+    expect(copies.map(({ type }) => type)).toEqual(expect.arrayContaining(["Odd0", "Ready", "DiskPressure"]));
+  });
+});
 
 describe("unhealthyConditions", () => {
   test.each([

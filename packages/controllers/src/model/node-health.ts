@@ -1,4 +1,4 @@
-import { type Machine, type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import { isNodeConditionType, type Machine, type NodeCondition, nodeConditionTypes } from "@millwright/core";
 import type { MachineSettings } from "./machine-settings.ts";
 import type { Node } from "./node-objects.ts";
 
@@ -26,6 +26,28 @@ export const unhealthyConditionsOf = (
   { status }: Node,
   settings: Pick<MachineSettings, "nodeConditions">,
 ): readonly string[] => unhealthyConditions(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
+
+/** A Machine has copies of so many conditions that no health depends on: a Node may have thousands. */
+const MAX_OTHERS = 50;
+
+/** Longest message of a copy; longer ones are cut. */
+const MAX_MESSAGE = 1_000;
+
+/** The conditions of its node that a Machine has copies of: all that its health depends on, and the first of the others. */
+export function conditionsToCopy(
+  machine: Machine,
+  { status }: Node,
+  settings: Pick<MachineSettings, "nodeConditions">,
+): readonly NodeCondition[] {
+  const decisive = new Set(["Ready", nodeConditionTypes.inPlaceUpdate, ...badUnlessFalseOf(machine, settings)]);
+  let others = 0;
+  return (status?.conditions ?? [])
+    .filter(({ type }) => isNodeConditionType(type) && (decisive.has(type) || others++ < MAX_OTHERS))
+    .map((condition) => {
+      const { message = "" } = condition;
+      return message.length > MAX_MESSAGE ? { ...condition, message: `${message.slice(0, MAX_MESSAGE)}…` } : condition;
+    });
+}
 
 /** Whether two lists of conditions describe the same health: heartbeats, messages and reasons do not count, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {

@@ -109,7 +109,7 @@ describe("the VMs of a class", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("are listed with backoff while that fails, reported once, and other classes are listed all the same", async () => {
+  it("are listed with backoff while that fails, reported as long as it lasts, and other classes are listed all the same", async () => {
     const { calls, events, settle } = await start(
       { fails: (name) => (name === "small" ? "Unauthenticated" : undefined) },
       (api) => api.seed(machineClassResource, aMachineClass(named("other"))),
@@ -118,7 +118,12 @@ describe("the VMs of a class", () => {
     // After 1, 3 and 7 minutes.
     expect(calls.filter((name) => name === "small")).toHaveLength(4);
     expect(calls.filter((name) => name === "other")).toHaveLength(1);
-    expect(events).toEqual(["FailedListVMs Failed to list the VMs of the class: Unauthenticated: no answer"]);
+    const event = "FailedListVMs Failed to list the VMs of the class: Unauthenticated: no answer";
+    expect(events).toEqual([event]);
+    // An event of the first hour is forgotten by then.
+    await settle(90 * MINUTE);
+    expect(events.length).toBeGreaterThan(2);
+    expect(new Set(events)).toEqual(new Set([event]));
   });
 
   it("are not reported when the driver cannot list them", async () => {

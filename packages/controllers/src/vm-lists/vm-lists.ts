@@ -47,6 +47,9 @@ export interface VmLists {
 /** Longest time for a list and its readers, milliseconds: a call of a driver may take five minutes. */
 const TIMEOUT_MS = 15 * 60_000;
 
+/** API servers forget events after an hour: a failure that lasts is reported again after this time, milliseconds. */
+const REPORTED_MS = 30 * 60_000;
+
 /** Lists at the same time: none is urgent. Classes of one cloud account share its request limits. */
 const WORKERS = 2;
 
@@ -93,8 +96,8 @@ export function createVmLists(
   const schedule = createListSchedule(times, clock, random);
   const readers: VmListReader[] = [];
   const failureListeners: ((className: string) => void)[] = [];
-  /** The failure that was reported as event, by UID of the class. */
-  const reported = new Map<string, string>();
+  /** The failure that was reported as event, and when, by UID of the class. */
+  const reported = new Map<string, { readonly text: string; readonly atMs: number }>();
 
   const list = async (machineClass: MachineClass, { secret }: Pick<ClassCall, "secret">, signal: AbortSignal) => {
     const { name, uid = "" } = machineClass.metadata;
@@ -119,8 +122,10 @@ export function createVmLists(
     onFailed(name, code);
     const text = `Failed to list the VMs of the class: ${code}: ${message}`;
     log("warn", "Failed to list the VMs of a MachineClass", { ...objectFields(machineClass), code, error: message });
-    if (reported.get(uid) === text) return;
-    reported.set(uid, text);
+    const last = reported.get(uid);
+    const nowMs = clock.monotonicMs();
+    if (last?.text === text && nowMs - last.atMs < REPORTED_MS) return;
+    reported.set(uid, { text, atMs: nowMs });
     events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message: text });
   };
 

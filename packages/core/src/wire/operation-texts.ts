@@ -280,6 +280,12 @@ export function machineDeleted(happened: readonly string[], tookMs?: number): st
   return `${happened.join(". ")}${deletedWords}${took}`;
 }
 
+/** The deletion has ended, but the object exists until its other finalizers are gone. */
+export function keptByFinalizers(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(", ");
+  return `Only finalizers of others keep the object: ${shown}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+}
+
 /** Duration at the end of a message of {@link machineDeleted}, milliseconds, at most a year; `undefined` for any other text. Used by `millwright plan`. */
 export function deletionTimeIn(message: string): number | undefined {
   const duration = message.split(`${deletedWords} after `).at(1);

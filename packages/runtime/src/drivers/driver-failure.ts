@@ -23,6 +23,9 @@ export const cleanText = (text: string, secret: SecretData): string => {
   return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}…` : safe;
 };
 
+/** Descriptions, events and conditions are lines, and columns of tables. */
+const inOneLine = (text: string): string => text.replaceAll(/\s*[\n\u2028\u2029]\s*/g, " ").trim();
+
 const isDelay = (value: unknown): value is number => typeof value === "number" && value >= 0;
 
 /** A text for a value that is no error; that of one that looks like one has its code and message. */
@@ -48,13 +51,13 @@ function kindOf(thrown: unknown): string {
  * may hold a request with credentials.
  */
 export function toMachineError(thrown: unknown, secret: SecretData): MachineError {
-  const message = cleanText(textOf(thrown), secret);
+  const message = inOneLine(cleanText(textOf(thrown), secret));
   if (!isMachineError(thrown))
     return new MachineError(
       "Internal",
       thrown instanceof Error
         ? message
-        : `threw ${kindOf(thrown)}, not a MachineError: ${cleanText(describeThrown(thrown), secret)}`,
+        : `threw ${kindOf(thrown)}, not a MachineError: ${inOneLine(cleanText(describeThrown(thrown), secret))}`,
     );
   const retryAfterMs: unknown = thrown.retryAfterMs;
   const lastKnownState: unknown = thrown.lastKnownState;

@@ -161,6 +161,7 @@ describe("a driver that throws garbage", () => {
   test.each<[string, unknown, string]>([
     ["an error", new Error("boom"), "boom"],
     ["a text", "boom", "threw a text, not a MachineError: boom"],
+    ["lines", "boom\n  at home\n", "threw a text, not a MachineError: boom at home"],
     ["nothing", undefined, "threw nothing, not a MachineError: undefined"],
     ["null", null, "threw nothing, not a MachineError: null"],
     ["a symbol", Symbol("boom"), "threw a symbol, not a MachineError: Symbol(boom)"],

@@ -15,14 +15,27 @@ import {
   unusable,
   type SnapshotChange,
 } from "../../testing/snapshots.ts";
+import { markedStage } from "../../model/phase.ts";
 import { aDrainView } from "../../testing/drain-views.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { intent } from "../../testing/creations.ts";
 import { aPod, at, begun, cordoned, decide, going, marker, textOf } from "../../testing/deletions.ts";
 
 describe("before the flow", () => {
-  it("does nothing to a machine without our finalizer", () => {
-    expect(decide({ machine: going({ metadata: { finalizers: ["other"] } }) })).toEqual({ actions: [], because: [] });
+  it("names the finalizers of others that keep a machine without ours, once, and does nothing else", () => {
+    const finalizers = ["z/f", "a/e", "a/d", "a/c", "a/b", "a/a"];
+    const change = { metadata: { finalizers } };
+    const { status, ...rest } = decide({ machine: at(marker.finalizer, change) });
+    expect(rest).toEqual({ actions: [], because: [] });
+    expect(status?.lastOperation).toMatchObject({
+      type: "Delete",
+      description: expect.stringMatching(/^Only finalizers of others keep the object: a\/a, .*a\/e and 1 more/),
+    });
+    const reported = going(change, { status: status ?? null });
+    expect(decide({ machine: reported }).status).toBe(reported.status);
+    expect(markedStage({ machine: reported })).toBe("RemoveFinalizer");
+    const released = decide({ machine: going({ metadata: { finalizers: ["other"] } }) });
+    expect(released.status?.lastOperation?.description).toBe("Only finalizers of others keep the object: other");
     expect(decide({ machine: going({ metadata: { finalizers: null } }) })).toEqual({ actions: [], because: [] });
   });
 

@@ -5,6 +5,7 @@ import {
   finalizers,
   isReported,
   machineEventReasons,
+  keptByFinalizers,
   machineDeleted,
   type MachineStatus,
   type OperationState,
@@ -100,12 +101,30 @@ function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now
   return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineDeleted(events, tookMs) }];
 }
 
+/** A Machine that we have released exists until other finalizers are gone, which their owners remove: names them, once. */
+function reportOthers(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { finalizers: others = [] } = snapshot.machine.metadata;
+  if (others.length === 0) return nothing;
+  const stage = markedStage(snapshot);
+  const description = keptByFinalizers(others.toSorted());
+  const operation = {
+    description,
+    ...(stage === undefined ? {} : { stage }),
+    state: "Processing",
+    type: "Delete",
+  } as const;
+  return {
+    ...nothing,
+    status: withPhase(withOperation(statusOf(snapshot.machine), operation, now), "Terminating", now),
+  };
+}
+
 /**
  * Deletes a machine, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one reconcile as long as
  * there is nothing to wait for; MCM requeues after five seconds for each.
  */
 export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
+  if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return reportOthers(snapshot, now);
   return beforeStages(snapshot) ?? runStages(snapshot, now);
 }
 

@@ -22,7 +22,7 @@ import { isInitializationDue } from "../../model/initialization.ts";
 import { interruptionOf } from "../../model/interruption.ts";
 import { isLeftoverNode } from "../../model/old-node.ts";
 import { isProtected, protectedFromNodeMessage } from "../../model/deletion-protection.ts";
-import { isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
+import { conditionsToCopy, isSameHealth, unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { decideInterruption } from "./decide-interruption.ts";
@@ -125,9 +125,12 @@ function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date)
 }
 
 /** The status with the conditions of the node in place of their copies, if their health changed. */
-function withConditions(status: MachineStatus, node: Node | undefined): MachineStatus {
+function withConditions(
+  status: MachineStatus,
+  { machine, node, settings }: Pick<MachineSnapshot, "machine" | "node" | "settings">,
+): MachineStatus {
   const stored = status.conditions ?? [];
-  const conditions = (node?.status?.conditions ?? []).filter(({ type }) => isNodeConditionType(type));
+  const conditions = node === undefined ? [] : conditionsToCopy(machine, node, settings);
   const copies = stored.filter(({ type }) => isNodeConditionType(type));
   if (node === undefined || isSameHealth(copies, conditions)) return status;
   return { ...status, conditions: [...conditions, ...stored.filter(({ type }) => !isNodeConditionType(type))] };
@@ -211,11 +214,11 @@ function problemsOf({ machine, node, settings, isVmMissing = false }: MachineSna
 }
 
 function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, node } = snapshot;
+  const { machine } = snapshot;
   const before = statusOf(machine);
   const bad = problemsOf(snapshot);
   const unsettled = unsettledMs(snapshot, now);
-  const status = withSeveralNodes(unsettled > 0 ? before : withConditions(before, node), snapshot, now);
+  const status = withSeveralNodes(unsettled > 0 ? before : withConditions(before, snapshot), snapshot, now);
   const several = severalNodesEvents(before, snapshot);
 
   const change = unsettled > 0 ? undefined : changeOf(snapshot, bad, now);

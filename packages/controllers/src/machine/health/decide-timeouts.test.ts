@@ -218,6 +218,19 @@ describe("a machine in an update in place", () => {
     },
   );
 
+  it.each([
+    ["what its agent reported", "UpdateFailed", "no space left", "InPlaceUpdate is UpdateFailed (no space left)"],
+    ["that nothing was reported", undefined, undefined, "InPlaceUpdate is not reported"],
+  ])("that failed names %s when it is Failed", (_, reason, failure, text) => {
+    const annotations = failure === undefined ? {} : { "node.machine.sapcloud.io/update-failed-reason": failure };
+    const conditions =
+      reason === undefined ? healthy : [healthy, { type: "InPlaceUpdate", status: "True", reason }].flat();
+    const node = { ...nodeWith([conditions].flat()), metadata: { name: "node", annotations } };
+    expect(decide({ machine: failedUpdate, node }, overdue).status?.lastOperation?.description).toBe(
+      `Machine machine health checks failing for 10m0s - changing its phase to Failed. Node conditions: ${text}`,
+    );
+  });
+
   it("that failed stays so where the health timeout is disabled", () => {
     const machine = aMachine(failedUpdate, { spec: { disableHealthTimeout: true } });
     expect(phaseAfter({ machine, node: nodeWith(sick) }, overdue)).toBe("InPlaceUpdateFailed");

@@ -20,6 +20,8 @@ import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget, waitsForQuota } from "../../model/remediation-budget.ts";
+import { inPlaceReasonOf, updateFailureOf } from "../../model/in-place-state.ts";
+import type { Node } from "../../model/node-objects.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { awaitedStartupOf } from "../../model/node-taints.ts";
 import { withOperation, withPhase, withText } from "../../model/status-change.ts";
@@ -92,6 +94,13 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   };
 }
 
+/** What the agent reported, as text among those of conditions. */
+function failedUpdateText(node: Node | undefined): string {
+  const reason = node === undefined ? undefined : inPlaceReasonOf(node);
+  const failure = node === undefined ? "" : updateFailureOf(node);
+  return `InPlaceUpdate is ${reason ?? "not reported"}${failure === "" ? "" : ` (${failure})`}`;
+}
+
 /** The status with the time of its phase reset. */
 const withClockReset = (status: MachineStatus, now: Date): MachineStatus => ({
   ...status,
@@ -136,7 +145,8 @@ function healthTimeout(
     const event = { reason: "RemediationOnHold", machine: name, timeoutMs, hold: onHold.hold } as const;
     return heldBack(status, event, onHold, now);
   }
-  const message = healthTimedOut(name, timeoutMs, bad.join(", "));
+  const causes = phaseOf(machine) === "InPlaceUpdateFailed" ? [failedUpdateText(snapshot.node), ...bad] : bad;
+  const message = healthTimedOut(name, timeoutMs, causes.join(", "));
   // The first action: the remediation budget is used before anything else runs.
   const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: remediation.group }];
   return {

@@ -24,20 +24,15 @@ import { inPlaceUpdateTimeoutMs, phaseSince } from "../../model/timeouts.ts";
 import {
   type InPlaceReason,
   inPlaceReasonOf,
+  updateFailureOf,
   isInPlaceDrainDue,
   isUnderUpdate,
   nextReason,
 } from "../../model/in-place-state.ts";
 
-/** The agent's report is untrusted text: at most this many characters are copied. */
-const LONGEST_REASON = 1_000;
-
-const failureOf = (node: Node): string =>
-  (node.metadata.annotations?.[annotationKeys.updateFailedReason] ?? "").slice(0, LONGEST_REASON);
-
 function messageOf(reason: InPlaceReason, node: Node): string {
   const message = inPlaceUpdateMessages[reason];
-  return reason === inPlaceUpdateReasons.updateFailed ? `${message}${failureOf(node)}` : message;
+  return reason === inPlaceUpdateReasons.updateFailed ? `${message}${updateFailureOf(node)}` : message;
 }
 
 const markNode = (node: Node, reason: InPlaceReason, now: Date): readonly MachineAction[] => {
@@ -72,7 +67,7 @@ function afterReport(
   }
   const isNewFailure =
     outcome === inPlaceUpdateReasons.updateFailed && (next !== undefined || phaseOf(machine) === "InPlaceUpdating");
-  return isNewFailure ? fail(snapshot, updateInPlaceFailed(name, failureOf(node)), now) : nothing;
+  return isNewFailure ? fail(snapshot, updateInPlaceFailed(name, updateFailureOf(node)), now) : nothing;
 }
 
 function fail({ machine }: MachineSnapshot, message: string, now: Date): MachineDecision {
