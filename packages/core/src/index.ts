@@ -244,6 +244,7 @@ export {
   deletionEvents,
   healthTimedOut,
   healthTimeoutReset,
+  hiddenVm,
   initializeFailed,
   provisioningTimedOut,
   provisioningVm,

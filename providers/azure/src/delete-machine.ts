@@ -34,6 +34,6 @@ async function remove(request: AzureRequest, call: MethodCall): Promise<DeleteMa
   }
   // Also after a VM that was deleted with all its parts: leftovers of an interrupted creation are found by a list that deletions share.
   await removeParts(group, await partsOf(request, name, call), call);
-  // Azure shows a VM as soon as its creation is accepted: without an id there was none. With one, it may be in another resource group.
-  return { vm: vm === undefined && (machine.providerId ?? "") !== "" ? "missing" : "ended" };
+  // It may be in another resource group.
+  return { vm: vm === undefined ? "missing" : "ended" };
 }

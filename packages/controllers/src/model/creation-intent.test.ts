@@ -9,8 +9,10 @@ const plain = { wantsToken: false };
 describe("the intent of a creation", () => {
   it("is read as it was written", () => {
     const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "z" };
-    const machineClass = aMachineClass({ nodeTemplate, credentialsSecretRef: { name: "cloud" } });
+    const providerSpec = { region: "r", resourceGroup: "g", machineType: "s" };
+    const machineClass = aMachineClass({ nodeTemplate, credentialsSecretRef: { name: "cloud" }, providerSpec });
     const intent = intentFor(aMachine(), machineClass, { wantsToken: true });
+    expect(intent.place).toEqual({ region: "r", resourceGroup: "g" });
     const stored = aMachine(annotated(intentAnnotation(intent)));
     expect(readIntent(stored)).toEqual(intent);
     expect([isStored(stored, intent), isStored(aMachine(), intent)]).toEqual([true, false]);

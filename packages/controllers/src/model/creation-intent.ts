@@ -1,4 +1,5 @@
 import { annotationKeys, isRecord, type Machine, type MachineClass } from "@millwright/core";
+import { placeOf, placeIn, type VmPlace } from "./vm-place.ts";
 
 /**
  * What is stored on a machine before a VM is requested from its driver: enough to find and delete that VM when the response, this process or the class
@@ -13,6 +14,8 @@ export interface CreationIntent {
   readonly provider: string;
   readonly region?: string;
   readonly zone?: string;
+  /** Where the VM was requested. */
+  readonly place?: VmPlace;
   readonly secretRef?: string;
   readonly credentialsSecretRef?: string;
   /** Every attempt was rejected, and there will be no other one: the machine is being deleted, or Failed. */
@@ -66,6 +69,7 @@ export function readIntent(machine: Pick<Machine, "metadata">): CreationIntent |
     provider: textOf(value["provider"]) ?? "",
     ...optional("region"),
     ...optional("zone"),
+    ...placeIn(value["place"]),
     ...optional("secretRef"),
     ...optional("credentialsSecretRef"),
     ...(value["isRejected"] === true ? { isRejected: true } : {}),
@@ -103,6 +107,7 @@ export function intentFor(
     provider,
     ...(region === "" ? {} : { region }),
     ...(zone === "" ? {} : { zone }),
+    ...placeIn(placeOf(machineClass)),
     ...(secret === "" ? {} : { secretRef: secret }),
     ...(credentials === "" ? {} : { credentialsSecretRef: credentials }),
     ...(wantsToken ? { bootstrapToken: true } : {}),

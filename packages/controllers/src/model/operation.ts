@@ -15,6 +15,8 @@ export interface OperationResult {
   readonly needsInitialization?: boolean;
   /** Name of the Machine for which the VM was created, where it was not this one. */
   readonly vmName?: string;
+  /** The driver has seen the VM to delete, and that it has ended. */
+  readonly isEndSeen?: boolean;
   /** The VM to delete was not found. */
   readonly isMissing?: boolean;
   /** The VM to delete is that of another machine: it is kept, and this machine has none. */
@@ -77,6 +79,8 @@ export type OperationView =
       readonly result: OperationResult;
       /** Wall clock, milliseconds. */
       readonly endedAt: number;
+      /** `inputs` of the snapshot that the call was made with. */
+      readonly inputs: string;
     }
   | {
       readonly kind: OperationKind;

@@ -110,11 +110,15 @@ export const unusable = (reason: string, problem: string, isMissing = false): Cl
 export const running = (kind: OperationKind, since = 0): OperationView => ({ kind, state: "running", since });
 
 /** A call that ended so long ago that its machine waits for no node to join before its status is written. */
-export const succeeded = (kind: OperationKind, result: OperationResult = {}): OperationView => ({
+export const succeeded = (
+  kind: OperationKind,
+  result: OperationResult = {},
+): Extract<OperationView, { readonly state: "done" }> => ({
   kind,
   state: "done",
   result,
   endedAt: testNow.getTime() - 60_000,
+  inputs: "class-1/secret-1",
 });
 
 /** A call that was accepted just now, and is made again in a minute. */

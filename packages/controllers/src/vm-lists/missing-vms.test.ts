@@ -1,6 +1,8 @@
 import type { ListedMachine } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
+import { intentAnnotation, intentFor } from "../model/creation-intent.ts";
+import { aMachine, aMachineClass, annotated } from "../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
 
 /** Eight machines whose VMs are listed, except those that the test hides. */
@@ -68,6 +70,15 @@ describe("a list that lacks a VM that exists", () => {
     await clock.advance(60 * MINUTE);
     expect([phase("m00"), events]).toEqual(["Running", []]);
     expect(driver.calls.length).toBeGreaterThan(0);
+  });
+
+  it("changes nothing when the class was pointed elsewhere since the VM was requested", async () => {
+    const requested = intentFor(aMachine(), aMachineClass({ providerSpec: { region: "eu-1" } }), { wantsToken: false });
+    const machines = { m00: annotated(intentAnnotation(requested)) };
+    const { clock, driver, events, phase } = await aFleet(machines, { listVms: () => ({ ok: true, value: [] }) });
+    driver.vms.clear();
+    await clock.advance(60 * MINUTE);
+    expect([phase("m00"), events, driver.calls]).toEqual(["Running", [], []]);
   });
 
   it("changes nothing when the driver cannot find out", async () => {

@@ -4,6 +4,7 @@ import { createMatchNode, findNode } from "../cluster/node-candidates.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineDriver, VmListDriver } from "../model/driver-port.ts";
 import type { ListDoubt } from "../model/list-doubt.ts";
+import { moveOf } from "../model/moved-class.ts";
 import { lastReportOf } from "../model/old-node.ts";
 import { hasId } from "../model/provisioning.ts";
 import { decideSuspicion, isDoubtful, type Suspicion } from "./decide-suspicion.ts";
@@ -118,7 +119,8 @@ export function createMissingVms(
     // Those that are being deleted, too.
     if (caches.machines.store.byIndex("class", className).some(isListed)) doubts.proven(className);
     const due: Machine[] = [];
-    for (const machine of unknown) {
+    // A class that was pointed elsewhere lists the VMs of another place.
+    for (const machine of unknown.filter((each) => moveOf(each, list.machineClass) === undefined)) {
       const { uid = "" } = machine.metadata;
       if (!suspicions.has(uid)) lists.request(list.machineClass, confirmAfterMs);
       const { suspicion, isDue } = decideSuspicion(

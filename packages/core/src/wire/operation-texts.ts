@@ -186,6 +186,9 @@ export function provisioningTimedOut(name: string, timeoutMs: number, message: s
   return `VM of machine ${name} was not provisioned in ${formatGoDuration(timeoutMs)}: ${message}`;
 }
 
+/** A deletion is pending although the driver has seen no VM. */
+export const hiddenVm = "no VM was found, but one that was requested before the deletion may not be visible yet";
+
 /** The deletion of the VM that has the name of an existing Node is in progress. */
 export function staleVmDeletionPending(nodeName: string, message: string): string {
   return `${staleNode(nodeName)}; ${deletionEvents.vmDeletionPending(message)}`;
@@ -256,6 +259,9 @@ export const deletionEvents = {
     `VM ${vm} may still run: VMs of ${missing} of ${machines} machines of MachineClass ${className} are not listed. Check its credentials and the fields that locate VMs. If the VM does not exist, set the label force-deletion=True`,
   vmNotListedYet: (vm: string, className: string) =>
     `VM ${vm} was not found. Waiting for the first list of the VMs of MachineClass ${className}`,
+  /** `recorded`: a field that locates VMs, as it was when the VM was requested; `present`: as it is. */
+  vmMayRunElsewhere: (vm: string, className: string, recorded: string, present: string) =>
+    `${vm === "" ? "A VM" : `VM ${vm}`} may still run where it was requested, with ${recorded}: MachineClass ${className} has ${present} now. Change it back. If there is no VM, set the label force-deletion=True`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
   vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,

@@ -32,7 +32,7 @@ describe("after the driver has deleted a VM", () => {
   it("asks nothing when the driver has read that the VM has ended", async () => {
     const find = vi.fn<typeof theVm>(theVm);
     const ended = async () => ({ vm: "ended", lastKnownState: "s" }) as const;
-    expect(await confirm(ended, find, aMachine(0))).toEqual({ lastKnownState: "s" });
+    expect(await confirm(ended, find, aMachine(0))).toEqual({ lastKnownState: "s", isEndSeen: true });
     expect(find).not.toHaveBeenCalled();
   });
 

@@ -1,5 +1,5 @@
 import { isKnownRejected, type OperationResult, type PendingOperation } from "@millwright/controllers";
-import { type Clock, isMachineError, type Machine, MachineError } from "@millwright/core";
+import { type Clock, hiddenVm, isMachineError, type Machine, MachineError } from "@millwright/core";
 import type { DeletionReply } from "./check-reply.ts";
 
 /**
@@ -73,7 +73,7 @@ export async function confirmDeletion(
     missing = error;
   }
   const { vm, ...result } = reply;
-  if (vm === "ended") return result;
+  if (vm === "ended") return { ...result, isEndSeen: true };
   const found = await find().catch((error: unknown) => {
     if (hasCode(error, "NotFound", "Unimplemented")) return undefined;
     throw error;
@@ -86,8 +86,7 @@ export async function confirmDeletion(
   const wasFound = missing === undefined && vm !== "missing" && (machine.spec.providerID ?? "") !== "";
   const leftMs = wasFound ? 0 : mayBeHiddenUntil(machine) - clock.now().getTime();
   if (leftMs > 0) {
-    const message = "no VM was found, but one that was requested before the deletion may not be visible yet";
-    return { pending: { message, checkAfterMs: Math.min(LOOK_AGAIN_MS, leftMs) } };
+    return { pending: { message: hiddenVm, checkAfterMs: Math.min(LOOK_AGAIN_MS, leftMs) } };
   }
   if (missing !== undefined) throw missing;
   return vm === "missing" ? { ...result, isMissing: true } : result;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aMachine, annotated, aNode, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
+import { aMachine, aMachineClass, annotated, aNode, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -14,7 +14,7 @@ import {
 } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 import { decide, machineThen } from "../../testing/creations.ts";
-import { readIntent } from "../../model/creation-intent.ts";
+import { intentAnnotation, intentFor, readIntent } from "../../model/creation-intent.ts";
 
 const vm = { providerId: "vm-1", nodeName: "old-node" };
 const oldNode = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });
@@ -57,6 +57,20 @@ describe("a VM under the name of an existing node", () => {
       });
       expect(kindsOf(decideMachine(aSnapshot({ machine: after }), later(3_600_000)))).toEqual([]);
     }
+  });
+
+  it("keeps its machine, which names it, where it is not found with a class that was pointed elsewhere", () => {
+    const requested = aMachineClass({ providerSpec: { region: "eu-1" } });
+    const intent = { ...intentFor(marked, requested, { wantsToken: false }), staleNode: "old-node" };
+    const machine = aMachine(marked, annotated(intentAnnotation(intent)));
+    const operation = failed("delete", "NotFound");
+    const classView = { state: "usable", machineClass: aMachineClass({ providerSpec: { region: "us-1" } }) } as const;
+    const held = decide({ machine, operation, classView });
+    expect([held.actions, held.status?.currentStatus?.phase]).toEqual([[], "Failed"]);
+    const back = { state: "usable", machineClass: requested } as const;
+    const outdated = { ...operation, inputs: "class-0/secret-1" };
+    expect(decide({ machine, operation: outdated, classView: back }).actions).toEqual([remove]);
+    expect(kindsOf(decide({ machine, operation, classView: back }))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
   });
 
   it("is waited for while its deletion is pending, until the creation timeout has passed", () => {

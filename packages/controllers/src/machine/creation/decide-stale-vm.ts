@@ -2,6 +2,7 @@ import { staleNode, staleVmDeletionPending } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { doubtOfMovedClass, endedDeletion, isOutdated } from "../state/vm-answers.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { hasId, isProvisioning } from "../../model/provisioning.ts";
 import { bounded, failingPhase, withFailedCall } from "./record-failure.ts";
@@ -26,15 +27,15 @@ function failMachine(
 export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: Date): MachineDecision {
   const { machine, operation, classView, inputs, settings } = snapshot;
   if (!hasId(machine)) return failMachine(snapshot, nodeName, [], now);
-  const isDeleted =
-    operation?.kind === "delete" &&
-    (operation.state === "done" || (operation.state === "failed" && operation.code === "NotFound"));
-  if (isDeleted) {
+  const ended = endedDeletion(operation);
+  if (ended !== undefined && !isOutdated(snapshot, ended)) {
+    // A VM that may run in another place keeps its machine: the deletion of the machine continues it.
+    if (doubtOfMovedClass(snapshot, ended) !== undefined) return failMachine(snapshot, nodeName, [], now);
     const { uid } = machine.metadata;
     const patch = { metadata: uid === undefined ? {} : { uid }, spec: { providerID: null } };
     return failMachine(snapshot, nodeName, [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }], now);
   }
-  if (operation?.kind === "delete" && operation.state === "failed") {
+  if (ended === undefined && operation?.kind === "delete" && operation.state === "failed") {
     const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (!operation.isAcknowledged) {
       const status = withFailedCall(snapshot, operation, { reason: "StaleVmNotDeleted", nodeName }, now);

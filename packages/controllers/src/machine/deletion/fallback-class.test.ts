@@ -45,6 +45,11 @@ describe("the fallback for a deleted class", () => {
     ).toBeUndefined();
     const sameCredentials = { secretRef: { name: "other" }, credentialsSecretRef: { name: "small" } };
     expect(await fallback([[named("a"), place("eu", "eu-a"), sameCredentials]])).toBe("a");
+    const inGroup = (resourceGroup: string) => ({ providerSpec: { resourceGroup } });
+    const ofGroup = intentFor(aMachine(), aMachineClass(lost, inGroup("blue")), { wantsToken: false });
+    const inBlue = aMachine(machine, annotated(intentAnnotation(ofGroup)));
+    expect(await fallback([[named("a"), place("eu", "eu-a"), inGroup("blue")]], inBlue)).toBe("a");
+    expect(await fallback([[named("a"), place("eu", "eu-a"), inGroup("green")]], inBlue)).toBeUndefined();
     // No Secret at all proves nothing.
     const bare = { ...intent, secretRef: undefined };
     const ofNone = aMachine(machine, annotated(intentAnnotation(JSON.parse(JSON.stringify(bare)))));

@@ -5,18 +5,17 @@ import type { MachineDriver } from "../../model/driver-port.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { type CreationIntent, readIntent } from "../../model/creation-intent.ts";
+import { credentialsOf } from "../../model/moved-class.ts";
+import { differenceOf, placeOf } from "../../model/vm-place.ts";
 
-/** The name of the Secret with the credentials: that of `credentialsSecretRef` wins. `undefined` for none, which proves nothing. */
-const credentialsOf = (secret: string | undefined, credentials: string | undefined): string | undefined =>
-  credentials ?? secret;
-
-/** Whether a VM of the intent can be deleted through another class: same driver, same region, same credentials. */
+/** Whether a VM of the intent can be deleted through another class: same driver, same place, same credentials. */
 function isFallbackFor(machineClass: MachineClass, intent: CreationIntent): boolean {
   const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
   const own = credentialsOf(secretRef?.name, credentialsSecretRef?.name);
   return (
     provider.toLowerCase() === intent.provider.toLowerCase() &&
     (nodeTemplate?.region ?? "") === (intent.region ?? "") &&
+    differenceOf(intent.place ?? {}, placeOf(machineClass)) === undefined &&
     own !== undefined &&
     own === credentialsOf(intent.secretRef, intent.credentialsSecretRef)
   );

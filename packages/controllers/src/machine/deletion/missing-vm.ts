@@ -1,20 +1,8 @@
 import { deletionEvents, nodeConditionTypes } from "@millwright/core";
 import { conditionOf } from "../../model/node-condition.ts";
-import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";
-
-type Ended = Extract<OperationView, { readonly state: "done" | "failed" }>;
-
-/** A deletion after which there is no VM, by the driver; `undefined` for any other operation. */
-export function endedDeletion(operation: OperationView | undefined): Ended | undefined {
-  if (operation?.kind !== "delete") return undefined;
-  if (operation.state === "failed") return operation.code === "NotFound" ? operation : undefined;
-  return operation.state === "done" ? operation : undefined;
-}
-
-/** Whether the driver found no VM to delete. */
-export const foundNone = (ended: Ended): boolean => ended.state === "failed" || ended.result.isMissing === true;
+import { doubtOfMovedClass, type EndedOperation, foundNone, isKept } from "../state/vm-answers.ts";
 
 /** Why a deletion does not end although the driver has answered. */
 export interface DeletionDoubt {
@@ -30,12 +18,15 @@ const LOOK_AGAIN_MS = 10_000;
 const CHECK_LISTS_MS = 60_000;
 
 /**
- * Why a deletion does not end with the answer of the driver. A driver that looks in another account finds none of the VMs, whatever it answers; the lists of VMs show that.
+ * Why a deletion, or a look-up before, does not end with the answer of the driver. A driver that looks in another account or place finds none of the VMs, whatever it answers; the lists of VMs, and what is recorded on the
+ * machine, show that.
  */
-export function doubtAboutEnd(snapshot: MachineSnapshot, ended: Ended): DeletionDoubt | undefined {
-  const { machine, isVmMissing = false } = snapshot;
-  const isKept = ended.state === "done" && ended.result.isKept === true;
-  if (isForceDeletion(machine) || isVmMissing || isKept) return undefined;
+export function doubtAboutEnd(snapshot: MachineSnapshot, ended: EndedOperation): DeletionDoubt | undefined {
+  if (isForceDeletion(snapshot.machine) || isKept(ended)) return undefined;
+  const moved = doubtOfMovedClass(snapshot, ended);
+  // Before the lists, which are of the present place.
+  if (moved !== undefined) return { text: moved, againMs: LOOK_AGAIN_MS };
+  if (snapshot.isVmMissing === true) return undefined;
   const doubt = doubtOfLists(snapshot, ended);
   if (doubt !== undefined || !foundNone(ended)) return doubt;
   const text = doubtAboutMissingVm(snapshot);
@@ -43,7 +34,7 @@ export function doubtAboutEnd(snapshot: MachineSnapshot, ended: Ended): Deletion
 }
 
 /** The same, by the lists of the VMs of the class. */
-function doubtOfLists({ machine, listDoubt }: MachineSnapshot, ended: Ended): DeletionDoubt | undefined {
+function doubtOfLists({ machine, listDoubt }: MachineSnapshot, ended: EndedOperation): DeletionDoubt | undefined {
   const { providerID: vm = "", class: { name: className = "" } = {} } = machine.spec;
   if (listDoubt?.kind === "doubtful") {
     const { missing, machines } = listDoubt;

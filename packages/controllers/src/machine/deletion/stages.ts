@@ -17,7 +17,7 @@ import {
 } from "@millwright/core";
 import { removeFinalizerPatch } from "@millwright/kube";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
-import type { FailedOperation, OperationKind, OperationView } from "../../model/operation.ts";
+import type { FailedOperation, OperationKind } from "../../model/operation.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
@@ -25,7 +25,8 @@ import { msUntilRetry } from "../../model/retry.ts";
 import { canBeLabel, recordIds } from "../state/vm-ids.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";
 import { isUnreachable } from "../drain/force-drain.ts";
-import { doubtAboutEnd, endedDeletion, foundNone } from "./missing-vm.ts";
+import { endedDeletion, type EndedOperation, foundNone, isKept, isOutdated } from "../state/vm-answers.ts";
+import { type DeletionDoubt, doubtAboutEnd } from "./missing-vm.ts";
 import { readNodeFirst, skippedDrain } from "./absent-node.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
@@ -114,10 +115,27 @@ const failureOf = (
   reason: "VmLookUpFailed" | "VmDeletionRetried" | "VmDeletionAborted",
 ): FailureEvent => ({ reason, code, message, heldBack });
 
+/** What happens while the answer of the driver is in doubt: the call is repeated. */
+function whileDoubtful({ text, againMs }: DeletionDoubt, { kind, endedAt }: EndedOperation, now: Date): StageResult {
+  const requeueAfterMs = endedAt + againMs - now.getTime();
+  const reported = text === undefined ? {} : ({ happened: text, state: "Failed" } as const);
+  const actions = [{ kind: "StartOperation", operation: kind === "find" ? "find" : "delete" }] as const;
+  return { next: "stay", ...reported, ...(requeueAfterMs > 0 ? { requeueAfterMs } : { actions }) };
+}
+
+/** What follows from a look-up that found no VM: a Node that only the driver can name would not be drained. */
+function afterNotFound(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): StageResult | undefined {
+  if (isOutdated(snapshot, failed)) return undefined;
+  const doubt = doubtAboutEnd(snapshot, failed);
+  return doubt === undefined
+    ? { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() }
+    : whileDoubtful(doubt, failed, now);
+}
+
 /** What follows from a failed look-up; nothing when it is to be repeated now. */
 function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): StageResult | undefined {
   const { machine, inputs } = snapshot;
-  if (failed.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
+  if (failed.code === "NotFound") return afterNotFound(snapshot, failed, now);
   if (failed.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
   if (failed.code === "Unimplemented") return { next: "Drain" };
   const requeueAfterMs = msUntilRetry(failed, inputs, now);
@@ -132,8 +150,6 @@ function afterFailedLookUp(snapshot: MachineSnapshot, failed: FailedOperation, n
     ? unlessReported({ next: "stay", happened, state: "Failed", requeueAfterMs }, snapshot, "GetVmStatus")
     : undefined;
 }
-
-type EndedOperation = Extract<OperationView, { readonly state: "done" | "failed" }>;
 
 /** What follows from a look-up; nothing when it is to be made, or repeated, now. */
 function afterLookUp(snapshot: MachineSnapshot, lookUp: EndedOperation, now: Date): StageResult | undefined {
@@ -252,20 +268,21 @@ function whileDeleting(
 
 /** The driver has deleted the VM, or found none. */
 function afterDeletion(snapshot: MachineSnapshot, ended: EndedOperation, now: Date): StageResult {
+  if (isOutdated(snapshot, ended)) return callDriver(snapshot);
   const doubt = doubtAboutEnd(snapshot, ended);
-  if (doubt === undefined) {
-    const isKept = ended.state === "done" && ended.result.isKept === true;
-    return { next: "DeleteNode", happened: { reason: isKept || foundNone(ended) ? "VmNotFound" : "VmDeleted" } };
-  }
-  const requeueAfterMs = ended.endedAt + doubt.againMs - now.getTime();
+  return doubt === undefined
+    ? { next: "DeleteNode", happened: { reason: isKept(ended) || foundNone(ended) ? "VmNotFound" : "VmDeleted" } }
+    : whileDoubtful(doubt, ended, now);
+}
+
+function callDriver({ machine, classView }: MachineSnapshot): StageResult {
+  if (classView.state === "unusable") return withoutClass(machine, classView);
   const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
-  const { text: happened } = doubt;
-  const reported = happened === undefined ? {} : ({ happened, state: "Failed" } as const);
-  return { next: "stay", ...reported, ...(requeueAfterMs > 0 ? { requeueAfterMs } : { actions }) };
+  return { next: "stay", actions, isBrief: true, requeueAfterMs: QUICK_DELETION_MS };
 }
 
 const vmDeletion: Stage = (snapshot, now) => {
-  const { machine, operation, classView, inputs } = snapshot;
+  const { machine, operation, inputs } = snapshot;
   if (isWithoutRequest(machine)) return { next: "DeleteNode" };
   if (operation?.state === "running") return whileDeleting(operation, now);
   const ended = endedDeletion(operation);
@@ -291,9 +308,7 @@ const vmDeletion: Stage = (snapshot, now) => {
     const because = isReported ? { because: [] } : {};
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
-  if (classView.state === "unusable") return withoutClass(machine, classView);
-  const actions = [{ kind: "StartOperation", operation: "delete" }] as const;
-  return { next: "stay", actions, isBrief: true, requeueAfterMs: QUICK_DELETION_MS };
+  return callDriver(snapshot);
 };
 
 /** Start of the stage DeleteNode, wall clock in milliseconds. */

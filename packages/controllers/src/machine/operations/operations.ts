@@ -189,10 +189,10 @@ export function createOperations(
 
   const viewOf = (uid: string, operation: OperationStart, outcome: CallOutcome): OperationView => {
     if (!outcome.ok) return failedView(uid, operation, outcome.error);
-    const { kind } = operation;
+    const { kind, inputs } = operation;
     const result = outcome.value;
     followClock();
-    if (!isPending(result)) return { kind, state: "done", result, endedAt: clock.now().getTime() };
+    if (!isPending(result)) return { kind, state: "done", result, endedAt: clock.now().getTime(), inputs };
     const { message, checkAfterMs } = result.pending;
     return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
   };
