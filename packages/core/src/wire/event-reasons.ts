@@ -58,7 +58,7 @@ export const eventReasons = {
   credentialRefused: "CredentialRefused",
   /** Ours, Normal, on MachineClasses: calls with the credential of the class are no longer held back. */
   credentialAccepted: "CredentialAccepted",
-  /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. */
+  /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. Repeated every 30 minutes. */
   failedListVms: "FailedListVMs",
   /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */
   vmsNotListed: "VMsNotListed",
