@@ -63,7 +63,7 @@ describe("millwright run with a failing class", () => {
         readonly reason?: string;
         readonly involvedObject?: { readonly name?: string };
       }[];
-      const refused = events.filter(({ reason }) => reason === "CredentialRefused");
+      const refused = events.filter(({ reason }) => reason === "CredentialRefused" || reason === "CloudUnavailable");
       expect(refused.map(({ involvedObject }) => involvedObject?.name)).toEqual(["bad"]);
     }, LONG);
   });

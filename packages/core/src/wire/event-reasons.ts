@@ -54,10 +54,14 @@ export const eventReasons = {
   invalidMachineClass: "InvalidMachineClass",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
-  /** Ours, Warning, on MachineClasses: the cloud refuses the calls with the credential of the class, or does not serve them; they are held back, and one at a time retries. The message has the code. */
+  /** Ours, Warning, on MachineClasses: the cloud refuses the calls with the credential of the class; they are held back, and one at a time retries. The message has the code. */
   credentialRefused: "CredentialRefused",
   /** Ours, Normal, on MachineClasses: calls with the credential of the class are no longer held back. */
   credentialAccepted: "CredentialAccepted",
+  /** Ours, Warning, on MachineClasses: calls with the credential of the class are held back, since its cloud limits requests, or does not answer. They are repeated; nothing has to be changed. */
+  cloudUnavailable: "CloudUnavailable",
+  /** Ours, Normal, on MachineClasses: the cloud of the class answers again. */
+  cloudAvailable: "CloudAvailable",
   /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. Repeated every 30 minutes. */
   failedListVms: "FailedListVMs",
   /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */

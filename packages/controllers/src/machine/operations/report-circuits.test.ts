@@ -23,7 +23,11 @@ it("a circuit is reported on the classes whose calls are held back, and no other
   const circuit = { driver: "mock", secret: "cloud", code: "Unauthenticated", message: "no", since: 0 } as const;
   report.opened(circuit);
   report.closed({ ...circuit, machineClass: "b" });
+  report.opened({ ...circuit, machineClass: "a", code: "Unavailable" });
+  report.closed({ ...circuit, machineClass: "a", code: "ResourceExhausted" });
   expect(events.toSorted()).toEqual([
+    "a Normal CloudAvailable",
+    "a Warning CloudUnavailable",
     "a Warning CredentialRefused",
     "b Normal CredentialAccepted",
     "b Warning CredentialRefused",

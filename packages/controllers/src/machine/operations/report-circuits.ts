@@ -2,6 +2,9 @@ import { eventReasons } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { CircuitEvents, OpenCircuit } from "./circuit-breaker.ts";
 
+/** Whether people have to change the credential: of a cloud that limits requests, or has an outage, every credential is valid. */
+const isRefusal = ({ code }: OpenCircuit): boolean => code === "Unauthenticated" || code === "PermissionDenied";
+
 /** Reports circuits by events on the classes whose calls are held back, and in the log. */
 export function reportCircuits({
   caches,
@@ -23,14 +26,15 @@ export function reportCircuits({
   return {
     opened(circuit) {
       const { secret, code, message } = circuit;
-      log("warn", "Calls of a driver are held back: its cloud refuses them", {
+      const why = isRefusal(circuit) ? "its cloud refuses them" : "its cloud limits requests, or is not available";
+      log("warn", `Calls of a driver are held back: ${why}`, {
         ...subjectOf(circuit),
         because: message,
       });
       for (const machineClass of classesOf(circuit))
         events.record(machineClass, {
           type: "Warning",
-          reason: eventReasons.credentialRefused,
+          reason: isRefusal(circuit) ? eventReasons.credentialRefused : eventReasons.cloudUnavailable,
           message: `Calls with Secret ${secret} are held back, one at a time retries: ${code}: ${message}`,
         });
     },
@@ -39,7 +43,7 @@ export function reportCircuits({
       for (const machineClass of classesOf(circuit))
         events.record(machineClass, {
           type: "Normal",
-          reason: eventReasons.credentialAccepted,
+          reason: isRefusal(circuit) ? eventReasons.credentialAccepted : eventReasons.cloudAvailable,
           message: `Calls with Secret ${circuit.secret} are no longer held back`,
         });
     },
