@@ -35,7 +35,7 @@ export async function loseFleet(api: ApiClient): Promise<void> {
       for (const { metadata } of items) {
         const ref = { namespace, name: metadata.name ?? "" };
         const bare = await api
-          .patch<KubeObject>(type, ref, { metadata: { finalizers: null } }, { kind: "merge" })
+          .patch(type, ref, { metadata: { finalizers: null } }, { kind: "merge" })
           .catch(() => undefined);
         const resourceVersion = bare?.metadata.resourceVersion;
         if (resourceVersion === undefined) continue;

@@ -70,6 +70,7 @@ describe("a fleet that is restored from a raw export", () => {
       const before = await restore(14, order, { collectsGarbage: false, pauseMs: 2_000, isStopped });
       await fleet.untilRunning(14);
       await untilQuiet(writes);
+      expect(before).toHaveLength(14);
       expectKept(before);
     },
   );

@@ -145,6 +145,7 @@ export type { EventRecord } from "./events/event-series.ts";
 // One leader among several processes
 export { createElectionThread } from "./leader-election/election-host.ts";
 export type { ElectionThread } from "./leader-election/election-host.ts";
+export { type LeaseRecord, readLease } from "./leader-election/lease.ts";
 export { isLeadershipLost, LeadershipLostError, startLeaderElection } from "./leader-election/leadership.ts";
 export type { Leadership, LeaderElectionOptions } from "./leader-election/leadership.ts";
 export type { ElectionCluster } from "./leader-election/thread-messages.ts";

@@ -167,7 +167,7 @@ describe("millwright doctor", () => {
     await api.delete(namespaceResource, { name: namespace });
     const { output } = await run("doctor", "-n", namespace, "--control-kubeconfig", await kubeconfigOf("root"));
     const text = output.replaceAll(/\s+/g, " ");
-    expect(text).toContain("warning Namespace: Namespace shop is being deleted, and with it the Leases");
+    expect(text).toContain("FAILED Namespace: Namespace shop is being deleted, and with it the Leases");
     expect(text).toContain("bind the permissions by a ClusterRoleBinding");
     expect(text).toContain("run one with --leader-elect=false until the namespace is deleted.");
   });
@@ -325,6 +325,7 @@ describe("millwright doctor", () => {
     expect(await findings()).toEqual({
       status: 1,
       lines: [
+        expect.stringMatching(/warning Controllers: No controllers have led namespace shop/),
         quota,
         "MachineClass typo: failed MachineClass: It does not exist in namespace shop, and MachineDeployment a and 1 more need it.",
         "MachineClass alien: failed MachineClass: It does not exist in namespace shop, and MachineSet alone needs it.",

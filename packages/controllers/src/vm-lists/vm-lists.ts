@@ -80,6 +80,25 @@ function onRemovedClass({ caches }: ControllerContext, listener: (uid: string) =
   });
 }
 
+/** Reports lists that fail, by log and event. */
+function createFailureReports({ clock, log, events }: Pick<ControllerContext, "clock" | "log" | "events">) {
+  /** The failure that was reported as event, and when, by UID of the class. */
+  const reported = new Map<string, { readonly text: string; readonly atMs: number }>();
+  return {
+    report(machineClass: MachineClass, code: string, error: string): void {
+      const { uid = "" } = machineClass.metadata;
+      const message = `Failed to list the VMs of the class: ${code}: ${error}`;
+      log("warn", "Failed to list the VMs of a MachineClass", { ...objectFields(machineClass), code, error });
+      const last = reported.get(uid);
+      const nowMs = clock.monotonicMs();
+      if (last?.text === message && nowMs - last.atMs < REPORTED_MS) return;
+      reported.set(uid, { text: message, atMs: nowMs });
+      events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message });
+    },
+    end: (uid: string): void => void reported.delete(uid),
+  };
+}
+
 /**
  * Lists the VMs of each class, and calls `onFailed` with each list that fails or proves nothing: when the process starts, periodically, and when a VM without a machine is likely. Lists of classes fail and are repeated
  * independently of each other. Classes whose driver has no list are ignored.
@@ -90,14 +109,13 @@ export function createVmLists(
   changedTimes: Partial<VmListTimes> = {},
   onFailed: (className: string, reason: string) => void = () => undefined,
 ): VmLists {
-  const { caches, namespace, clock, random, log, events } = context;
+  const { caches, namespace, clock, random, log } = context;
   const { store } = caches.classes;
   const times = { ...defaultVmListTimes, ...changedTimes };
   const schedule = createListSchedule(times, clock, random);
   const readers: VmListReader[] = [];
   const failureListeners: ((className: string) => void)[] = [];
-  /** The failure that was reported as event, and when, by UID of the class. */
-  const reported = new Map<string, { readonly text: string; readonly atMs: number }>();
+  const failures = createFailureReports(context);
 
   const list = async (machineClass: MachineClass, { secret }: Pick<ClassCall, "secret">, signal: AbortSignal) => {
     const { name, uid = "" } = machineClass.metadata;
@@ -110,7 +128,7 @@ export function createVmLists(
     if (signal.aborted) return schedule.failed(uid, 0);
     if (!outcome.ok) return fail(machineClass, outcome.error);
     schedule.succeeded(uid);
-    reported.delete(uid);
+    failures.end(uid);
     for (const read of readers) await read({ machineClass, secret, vms: outcome.value, startedMs, machines }, signal);
   };
 
@@ -120,13 +138,7 @@ export function createVmLists(
     for (const listener of failureListeners) listener(name);
     if (code === "Unimplemented") return;
     onFailed(name, code);
-    const text = `Failed to list the VMs of the class: ${code}: ${message}`;
-    log("warn", "Failed to list the VMs of a MachineClass", { ...objectFields(machineClass), code, error: message });
-    const last = reported.get(uid);
-    const nowMs = clock.monotonicMs();
-    if (last?.text === text && nowMs - last.atMs < REPORTED_MS) return;
-    reported.set(uid, { text, atMs: nowMs });
-    events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message: text });
+    failures.report(machineClass, code, message);
   };
 
   const controller = createController({
@@ -161,7 +173,7 @@ export function createVmLists(
   watchClasses(caches, controller, (name) => [`${namespace}/${name}`], "routine");
   onRemovedClass(context, (uid) => {
     schedule.forget(uid);
-    reported.delete(uid);
+    failures.end(uid);
   });
   onLikelyOrphan(context, (machineClass) => request(machineClass, 0));
   return {

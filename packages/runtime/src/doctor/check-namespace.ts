@@ -18,7 +18,7 @@ export async function checkNamespace(
     if (metadata.deletionTimestamp != null)
       return {
         name,
-        status: "warning",
+        status: "failed",
         message: `Namespace ${namespace} is being deleted, and with it the Leases of its controllers and their Role. No process can take the lead, only the last leader goes on.`,
         remedy: `If it has ended, bind the permissions by a ClusterRoleBinding, stop all processes of namespace ${namespace}, and run one with --leader-elect=false until the namespace is deleted.`,
       };

@@ -5,6 +5,7 @@ import { explainFailure } from "../describe/explain-failure.ts";
 import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { type CheckedApi, checkApi } from "./check-api.ts";
 import { checkClass } from "./check-class.ts";
+import { checkControllers } from "./check-controllers.ts";
 import { checkKinds } from "./check-kinds.ts";
 import { checkNamespace } from "./check-namespace.ts";
 import { checkPermissions } from "./check-permissions.ts";
@@ -65,12 +66,13 @@ async function diagnoseCluster(
   const { isReachable, checks } = await checkApi(access.api, clock, signal);
   if (!isReachable) return { subject, checks };
   const isControl = clusters.includes("control");
-  const [kinds, ofNamespace, permissions] = await Promise.all([
+  const [kinds, ofNamespace, controllers, permissions] = await Promise.all([
     isControl ? checkKinds(access.api, signal) : undefined,
     isControl ? checkNamespace(access.api, namespace, signal) : undefined,
+    isControl ? checkControllers(access.api, namespace, clock, signal) : undefined,
     checkPermissions(access.api, clusters, namespace, signal),
   ]);
-  const found = [kinds, ofNamespace].filter((check) => check !== undefined);
+  const found = [kinds, ofNamespace, controllers].filter((check) => check !== undefined);
   return { subject, checks: [...checks, ...found, ...permissions] };
 }
 
