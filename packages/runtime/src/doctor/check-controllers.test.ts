@@ -39,7 +39,7 @@ describe("the check of controllers", () => {
 
   it.each([
     ["expired", "pod-1", 60_000, /has expired: pod-1 renewed it last at/],
-    ["was given back", "", 1_000, /was given back, and nobody has taken it/],
+    ["was given back", "", 1_000, /was given back, and no process has taken it/],
   ])("fails where a Lease %s, and names where leaders are", async (_, holder, ago, text) => {
     hold("ns", ago, holder);
     hold("other", 2_000);
@@ -64,13 +64,13 @@ describe("the check of controllers", () => {
     });
   });
 
-  it("is ok without leader election, and says nothing of a namespace without objects", async () => {
+  it("is ok without leader election, and reports nothing of a namespace without objects", async () => {
     expect(await check()).toBeUndefined();
     declare(2, 2);
     expect(await check()).toMatchObject({ status: "ok", message: expect.stringContaining("without leader election") });
   });
 
-  it("says nothing where Leases may not be read, and fails with the connection", async () => {
+  it("reports nothing where Leases may not be read, and fails with the connection", async () => {
     api.inject({ verb: "get", error: new ApiError({ status: 403, reason: "Forbidden", message: "no" }) });
     expect(await check()).toBeUndefined();
     api.inject({ verb: "get", error: new Error("broken") as never });

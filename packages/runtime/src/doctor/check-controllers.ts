@@ -32,7 +32,7 @@ const MAX_NAMESPACES = 5;
 
 const start = 'See whether their pod runs, and in which namespace they lead: "kubectl get pods,leases -A".';
 
-/** What a Lease says about its controllers. */
+/** What a Lease shows about its controllers. */
 function stateOf(record: LeaseRecord | undefined, nowMs: number): "leads" | "expired" | "released" | "none" {
   if (record === undefined) return "none";
   if (record.holder === "") return "released";
@@ -48,7 +48,7 @@ function sentenceOf(lease: string, record: LeaseRecord | undefined, nowMs: numbe
     case "expired":
       return `Lease ${lease} has expired: ${record?.holder ?? ""} renewed it last at ${record?.renewTime ?? ""}.`;
     case "released":
-      return `Lease ${lease} was given back, and nobody has taken it.`;
+      return `Lease ${lease} was given back, and no process has taken it.`;
     case "none":
       return `There is no Lease ${lease}.`;
   }
@@ -109,7 +109,7 @@ async function unseen(
 }
 
 /**
- * Checks that controllers lead the namespace: an installation whose process does not start, has no rights, or manages another namespace changes nothing, and no object says so. A process without leader
+ * Checks that controllers lead the namespace: an installation whose process does not start, has no rights, or manages another namespace changes nothing, and no object shows it. A process without leader
  * election has no Lease; then the generations that were seen decide. Nothing where Leases may not be read, or neither they nor objects exist yet.
  *
  * @throws the reason of the signal when it aborts

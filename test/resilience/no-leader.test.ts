@@ -12,7 +12,7 @@ const doctor = async (): Promise<{ readonly code: number | null; readonly text: 
   return { code: command.child.exitCode, text: command.output().replaceAll(/\s+/g, " ") };
 };
 
-it("doctor finds that nobody leads the namespace, before, while and after controllers do, and where they lead instead", async () => {
+it("doctor finds that no process leads the namespace, before, while and after controllers do, and where they lead instead", async () => {
   fleet = await startControlledFleet();
   await fleet.deploy(1);
   // The mistake of a first installation: they manage another namespace.
@@ -30,6 +30,6 @@ it("doctor finds that nobody leads the namespace, before, while and after contro
   await controllers.stop();
   expect(await doctor()).toMatchObject({
     code: 1,
-    text: expect.stringContaining("Lease machine-controller was given back, and nobody has taken it."),
+    text: expect.stringContaining("Lease machine-controller was given back, and no process has taken it."),
   });
 });
