@@ -65,6 +65,18 @@ describe("a deployment whose set is missing machines", () => {
     expect(because.map(({ message }) => message)).toEqual([expect.stringMatching(/^Scaled down machine set .* to 2$/)]);
   });
 
+  it.each([
+    [1, 2, 2],
+    [0, 5, 3],
+  ])(
+    "grows a set of %i again with %i replicas to %i at most, so that restored machines are not surplus",
+    (size, replicas, grown) => {
+      const shrunk = { ...missing, spec: { replicas: size } };
+      const { actions } = decide(aMachineDeployment({ spec: { replicas } }), [shrunk]);
+      expect(actions).toMatchObject([{ kind: "PatchMachineSet", patch: { spec: { replicas: grown } } }]);
+    },
+  );
+
   it("leaves missing machines in the size of a set that creates none", () => {
     const createsNone = { metadata: { ...missing.metadata, labels: { [labelKeys.scaleUpDisabled]: "true" } } };
     expect(decide(aMachineDeployment(), [createsNone]).actions).toEqual([]);

@@ -14,7 +14,7 @@ import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts
 import { decideNodes, type KeptFromScaler } from "./nodes/decide-nodes.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import { boundsOf, type RolloutBounds } from "./state/rollout-bounds.ts";
-import { isScalingOnly, planReductions, type RolloutStep } from "./plan-sizes.ts";
+import { isScalingOnly, planAwaited, planReductions, type RolloutStep } from "./plan-sizes.ts";
 import { isComplete } from "./progress.ts";
 import { recoveredSize, sizeOf } from "./state/set-size.ts";
 import { allOf, type Sets } from "./state/sets.ts";
@@ -192,10 +192,11 @@ export function decideSets(
   };
 }
 
-/** Scales sets down and does nothing else: while machines of a set are to be restored, the missing ones would count as unavailable. */
-export function decideReductions(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+/** Scales sets down, and back to what they wait for, and does nothing else: while machines of a set are to be restored, the missing ones would count as unavailable. */
+export function decideAwaitedSizes(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const bounds = boundsOf(snapshot.deployment);
-  const sizes = planReductions(snapshot, bounds);
+  const reductions = planReductions(snapshot, bounds);
+  const sizes = reductions.size > 0 ? reductions : planAwaited(snapshot, bounds);
   const actions: MachineDeploymentAction[] = [];
   const because: Reason[] = [];
   for (const view of allOf(snapshot.sets)) {

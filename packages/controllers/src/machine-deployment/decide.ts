@@ -9,7 +9,7 @@ import { eventsOfHold } from "../model/hold-condition.ts";
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
-import { decideCreation, decideReductions, decideSets, deletionOf } from "./decide-sets.ts";
+import { decideCreation, decideAwaitedSizes, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./state/sets.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
@@ -102,10 +102,10 @@ function decideScalerMarks(
   ];
 }
 
-/** While machines are to be restored, the deployment only shrinks. The list of the cluster-autoscaler is kept: machines that it names may be missing. */
+/** While machines are to be restored, the deployment only shrinks, and grows back to them. The list of the cluster-autoscaler is kept: machines that it names may be missing. */
 function decideAwaited(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const marks = decideScalerMarks(snapshot, now).filter(({ kind }) => kind === "PatchMachine");
-  return marks.length > 0 ? { actions: marks, because: [] } : decideReductions(snapshot, now);
+  return marks.length > 0 ? { actions: marks, because: [] } : decideAwaitedSizes(snapshot, now);
 }
 
 /** Follows the spec: rollback first, then scaling or the strategy's next step, within the rollout gates. */

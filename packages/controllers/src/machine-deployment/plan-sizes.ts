@@ -3,6 +3,7 @@ import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/pl
 import { notedNumber, recoveredSize, type SetView, sizeOf, sum } from "./state/set-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
+import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import type { RolloutBounds, Sizes } from "./state/rollout-bounds.ts";
@@ -128,6 +129,24 @@ export function planReductions({ sets, rollout }: MachineDeploymentSnapshot, bou
     .map((view) => ({ ...scalable(view, true, rollout), ...sizeOf(view), present: 0 }));
   const sizes = planScaling(bounds, undefined, scalables);
   return new Map([...sizes].filter(([name, size]) => scalables.some((set) => set.name === name && size < set.spec)));
+}
+
+/**
+ * The sizes of sets that wait for machines and shrank with the deployment, which has grown since: without their place, machines that are restored would be deleted as surplus.
+ * At most those that a set had: until they are there it creates none.
+ */
+export function planAwaited({ sets }: MachineDeploymentSnapshot, { replicas }: RolloutBounds): Sizes {
+  const views = allOf(sets).filter((view) => !isTerminating(view));
+  let room = Math.max(0, replicas - sum(views.map((view) => sizeOf(view).spec)));
+  const sizes = new Map<string, number>();
+  for (const view of views) {
+    const { spec } = sizeOf(view);
+    const size = Math.min(expectedReplicasOf(view.set) ?? 0, spec + room);
+    if (size <= spec) continue;
+    sizes.set(view.set.metadata.name, size);
+    room -= size - spec;
+  }
+  return sizes;
 }
 
 /** The sizes by the strategy, where they differ from the recovered ones. */
