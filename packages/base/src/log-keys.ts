@@ -36,6 +36,7 @@ export const logKeys = {
   because: "Why, as a sentence",
   error:
     "Message of the error, or an object with `name`, `message`, `code`, `cause`; `stack` for errors of Millwright, and with `--log-level=debug` for those of drivers",
+  write: "The write that the API server refused, as `patch machines/status namespace/name`",
   failures: "Failed attempts in a row",
   durationMs: "How long it took or lasted, milliseconds",
   delayMs: "When it is tried again, milliseconds from now",

@@ -130,8 +130,8 @@ export type {
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
 export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
 export { createOverwriteLimit } from "./controller/overwrite-limit.ts";
-export { createRefusedWrites } from "./controller/refused-writes.ts";
-export type { RefusedWrites } from "./controller/refused-writes.ts";
+export { createRefusedWrites, describeWrite, isLasting, refusalOf, resourceOf } from "./controller/refused-writes.ts";
+export type { ObjectWrite, Refusal, RefusedWrites } from "./controller/refused-writes.ts";
 export { createWriter } from "./controller/writer.ts";
 export type { Writer, WriterOptions } from "./controller/writer.ts";
 export { confirmOwnerOnce, isOrphaning, watchOrphaningOwners } from "./controller/owners.ts";

@@ -12,6 +12,7 @@ import type { PaceOptions } from "./cost-pace.ts";
 import { createHotLoopGuard } from "./hot-loop-guard.ts";
 import type { QueueObserver } from "./queue-meter.ts";
 import { createQueue } from "./queue.ts";
+import { describeWrite, refusalOf } from "./refused-writes.ts";
 import type { Queue } from "./queue.ts";
 import type { Priority } from "./ready-line.ts";
 
@@ -167,10 +168,12 @@ export function createController(options: ControllerOptions): Controller {
     const delayMs = queue.addWithBackoff(key, retryAfterOf(error));
     // A conflict normally means that the cache is slightly behind; only report it when it lasts.
     const level = isConflict(error) && failures < 5 ? "debug" : "error";
+    const refusal = refusalOf(error);
     log(level, "Reconcile failed", {
       controller: name,
       ...keyFields(key),
       error: messageOf(error),
+      ...(refusal === undefined ? {} : { write: describeWrite(refusal.write) }),
       failures: failures + 1,
       delayMs,
     });

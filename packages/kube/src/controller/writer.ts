@@ -4,7 +4,7 @@ import type { ApiClient } from "../client/api-client.ts";
 import { ApiError, isConflict, isNotFound, isPatchMismatch, mayHaveSucceeded } from "../client/api-error.ts";
 import { createJsonPatch, type JsonPatchOperation } from "../json/create-json-patch.ts";
 import { type ApiObject, keyFor, keyOf, type ObjectRef } from "../objects/kube-object.ts";
-import type { RefusedWrites } from "./refused-writes.ts";
+import type { ObjectWrite, RefusedWrites } from "./refused-writes.ts";
 
 /**
  * Writes objects of one type and stores each response in the cache, so that the next reconcile sees its own writes. Patching or deleting an object that
@@ -31,7 +31,7 @@ export interface WriterOptions<T extends ApiObject> {
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
   /** Is notified of deletions by this process. Default: none. */
   readonly deletions?: { recordDeletion(uid: string): void; forgetDeletion(uid: string): void } | undefined;
-  /** Backs off patches that are refused. Default: none does. */
+  /** Backs off patches and deletions that are refused. Default: none does. */
   readonly refused?: RefusedWrites;
   /** Whether a cached object lacks what could not be read: its status is replaced. Default: none does. */
   readonly isUnreadable?: (object: object) => boolean;
@@ -40,6 +40,8 @@ export interface WriterOptions<T extends ApiObject> {
 /** Makes a writer of objects of one kind. */
 export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Writer<T> {
   const { api, type, store, deletions, refused, isUnreadable = () => false } = options;
+  const sendWrite = <R>(write: Omit<ObjectWrite, "type">, request: () => Promise<R>): Promise<R> =>
+    refused === undefined ? request() : refused.send({ ...write, type }, request);
   /** Best effort: the next attempt shows again what is wrong. */
   const readAgain = async (ref: ObjectRef): Promise<void> => {
     try {
@@ -57,10 +59,9 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
       api.patch<T>(type, ref, patch, options).catch((error: unknown) => {
         throw isPatchMismatch(error) ? replaced(type, ref, error) : error;
       });
-    // The status and the rest of an object are refused by different rules.
-    const id = `${type.plural}/${options.subresource ?? ""}/${keyFor(ref)}`;
+    const { subresource } = options;
     try {
-      store.applyWrite(await (refused === undefined ? send() : refused.send(id, send)));
+      store.applyWrite(await sendWrite({ verb: "patch", ref, subresource }, send));
     } catch (error) {
       if (isConflict(error)) await readAgain(ref);
       if (!isNotFound(error)) throw error;
@@ -69,7 +70,8 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
   };
   return {
     async create(object) {
-      const created = await api.create<T>(type, object);
+      const { namespace, name = "" } = object.metadata;
+      const created = await sendWrite({ verb: "create", ref: { namespace, name } }, () => api.create<T>(type, object));
       store.applyWrite(created);
       return created;
     },
@@ -89,11 +91,12 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
     async delete(ref, uid, resourceVersion) {
       deletions?.recordDeletion(uid);
       try {
-        const answer = await api.delete(type, ref, {
+        const options = {
           uid,
           propagation: "Background",
           ...(resourceVersion === undefined ? {} : { resourceVersion }),
-        });
+        } as const;
+        const answer = await sendWrite({ verb: "delete", ref }, () => api.delete(type, ref, options));
         // While finalizers remain, the response is the object with its deletion timestamp; else it is a Status, or the last state.
         const isHeld = answer.metadata.deletionTimestamp !== undefined && (answer.metadata.finalizers ?? []).length > 0;
         // What the server keeps under a key of this type is of this type.

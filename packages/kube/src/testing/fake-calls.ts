@@ -22,6 +22,7 @@ export interface FakeFault {
   readonly verb?: FakeVerb;
   readonly type?: ResourceType;
   readonly key?: string;
+  /** `""`: none. */
   readonly subresource?: string;
   /** Thrown at the caller. */
   readonly error: Error;
@@ -53,7 +54,7 @@ export function createFakeCalls(): FakeCalls {
         (fault.verb === undefined || fault.verb === call.verb) &&
         (fault.type === undefined || describeType(fault.type) === call.resource) &&
         (fault.key === undefined || fault.key === call.key) &&
-        (fault.subresource === undefined || fault.subresource === call.subresource),
+        (fault.subresource === undefined || fault.subresource === (call.subresource ?? "")),
     );
     if (hit === undefined) return undefined;
     hit.left--;
