@@ -1,5 +1,13 @@
-import { type MachineSet, machineSetResource } from "@millwright/core";
-import { createStore, type EventRecord, createWriter } from "@millwright/kube";
+import { machineResource, type MachineSet, machineSetResource, type MachineSetStatus } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import {
+  ApiError,
+  createRefusedWrites,
+  createStore,
+  createWriter,
+  type EventRecord,
+  type ObjectWrite,
+} from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { aMachineSet } from "../testing/builders.ts";
@@ -54,18 +62,23 @@ describe("carryOut", () => {
     expect(logged).toEqual(["info Grown", "warn Odd"]);
   });
 
-  it("carries out what follows the status when that is written and reported, so that a failure prevents neither", async () => {
+  it("reports a write that is refused three times, in the status and as event of the object that depends on it", async () => {
     const { api, recorded, options } = setUp();
-    const because = [{ type: "Normal", reason: "Grown", message: "two more" }] as const;
-    const seen: number[] = [];
-    const fails = async (action: string): Promise<void> => {
-      seen.push(api.writes().length, recorded.length);
-      throw new Error(`${action} failed`);
-    };
-    const decision = { actions: [], because, status: { replicas: 2, readyReplicas: 1 }, afterStatus: ["a", "b"] };
-    await expect(carryOut(decision, fails, options)).rejects.toThrow("a failed");
-    expect(seen).toEqual([1, 1]);
-    expect(api.peek(machineSetResource, at(options.object))?.["status"]).toMatchObject({ replicas: 2 });
+    const clock = createVirtualClock();
+    const refused = createRefusedWrites(clock);
+    const write: ObjectWrite = { verb: "patch", type: machineResource, ref: { namespace: "n", name: "m" } };
+    const denied = new ApiError({ status: 403, reason: "Forbidden", message: "denied\nby a webhook" });
+    const act = (): Promise<void> => refused.send(write, () => Promise.reject(denied));
+    const refusedStatus = (): MachineSetStatus => ({ ...options.object.status, replicas: 7 });
+    const decision = { actions: ["a"], because: [] };
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await expect(carryOut(decision, act, { ...options, refusedStatus })).rejects.toThrow("denied");
+      expect([recorded.length, api.writes().length]).toEqual(attempt < 3 ? [0, 0] : [1, 1]);
+      await clock.advance(1_000);
+    }
+    const message = "Failed to patch Machine m: 403 Forbidden: denied by a webhook";
+    expect(recorded).toEqual([{ type: "Warning", reason: "WriteRefused", message }]);
+    expect(api.peek(machineSetResource, at(options.object))?.["status"]).toMatchObject({ replicas: 7 });
   });
 
   it("writes no status that the next reconcile replaces at once", async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@millwright/core";
-import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
+import type { ApiClient, EventRecorder, Log, ObjectWrite } from "@millwright/kube";
 import type { ConditionOptions } from "../model/machine-settings.ts";
 import type { DeletionBudget } from "../model/deletion-budget.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
@@ -13,6 +13,8 @@ export interface Target {
   readonly caches: TargetCaches;
   /** Whether the Machines are in a cluster of their own: then VMs are created while the target API server is unreachable. Default: false. */
   readonly isSeparate?: boolean;
+  /** Of Nodes. Default: those of the context. */
+  readonly events?: EventRecorder;
   /** The clock of its API server. Default: that of the context. */
   readonly clock?: Pick<Clock, "now">;
 }
@@ -37,6 +39,8 @@ export interface ControllerContext {
   readonly crdGuard?: CrdGuard;
   /** Absent: all deletions are allowed. */
   readonly deletionBudget?: DeletionBudget;
+  /** Counts the writes that an API server refuses. */
+  readonly onRefusedWrite?: (write: ObjectWrite) => void;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */
   readonly conditions?: ConditionOptions;
 }

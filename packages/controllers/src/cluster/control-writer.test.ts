@@ -1,9 +1,8 @@
 import { type Machine, machineResource, readMachine } from "@millwright/core";
 import { createStore, isConflict } from "@millwright/kube";
-import { createFakeApi } from "@millwright/kube/testing";
-import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aMachine, testNamespace } from "../testing/builders.ts";
+import { createTestCluster } from "../testing/cluster.ts";
 import { createControlWriter } from "./control-writer.ts";
 import { readInto } from "./readable.ts";
 
@@ -12,12 +11,12 @@ const read = readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} 
 
 /** A writer of a machine with that status, as the cache has it. */
 function setUp(status?: object) {
-  const api = createFakeApi();
+  const { api, newContext } = createTestCluster();
   const store = createStore<Machine>();
   const seeded = api.seed<Machine>(machineResource, { ...aMachine(), ...(status === undefined ? {} : { status }) });
   const machine = read(seeded);
   store.applyEvent(machine);
-  const writer = createControlWriter({ control: api, clock: createVirtualClock() }, machineResource, store);
+  const writer = createControlWriter(newContext(), machineResource, store);
   return { api, store, machine, writer, stored: () => api.peek<Machine>(machineResource, ref)?.status };
 }
 

@@ -27,6 +27,7 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { refusalText } from "../cluster/refused-writes.ts";
 import { watchClasses } from "../cluster/watch-classes.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
@@ -46,6 +47,7 @@ import { createMachineSetCreator } from "./sets/create-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
 import { decideHeld } from "./decide-held.ts";
+import { refusedDeploymentStatus } from "./refused-status.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type {
   MachineDeploymentAction,
@@ -236,6 +238,8 @@ export function createMachineDeploymentController(
         writer: deployments,
         events: context.events,
         log: context.log,
+        refusedStatus: (refusal) =>
+          refusedDeploymentStatus(decision.status, deployment, refusalText(refusal), clock.now()),
       });
     },
   });

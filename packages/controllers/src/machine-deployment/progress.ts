@@ -3,6 +3,7 @@ import {
   legacyReasons,
   type MachineDeployment,
   type MachineDeploymentStatus,
+  writeRefusedReason,
 } from "@millwright/core";
 import { type ConditionState, findCondition } from "@millwright/kube";
 
@@ -117,7 +118,8 @@ export function progressOf(facts: ProgressFacts, now: Date): Progress | undefine
   if (holds.length > 0)
     return progressing("True", legacyReasons.machineSetUpdated, `${subject}${WAITS}${holds.join("; ")}`);
   // Back to a template with an existing set, or with Recreate, a rollout starts without the creation of a set. The autoscaler must not consider it complete.
-  if (wasAtRest || before?.message?.includes(WAITS) === true || hasAdvanced(deployment.status, counters))
+  const isOver = before?.reason === writeRefusedReason || before?.message?.includes(WAITS) === true;
+  if (wasAtRest || isOver || hasAdvanced(deployment.status, counters))
     return progressing("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
   if ((untilDeadline(deployment, now) ?? 1) <= 0) {
     return progressing("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);

@@ -14,6 +14,8 @@ import {
   fulfilFromStore,
   isConflict,
   keyOf,
+  messageOf,
+  type Refusal,
   priorityOfChange,
   watchTriggers,
   watchOrphaningOwners,
@@ -21,6 +23,7 @@ import {
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { lastingRefusal, refusalText, reportRefusal } from "../cluster/refused-writes.ts";
 import { findVmHolder } from "../cluster/find-vm-holder.ts";
 import { createMatchNode } from "../cluster/node-candidates.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
@@ -44,6 +47,7 @@ import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
 import { expectedReplicasOf, isUnverified, missingOf, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
+import { refusedSetStatus } from "./refused-status.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending, SetMemory } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 import { trackUnexplainedSets } from "./unexplained-sets.ts";
@@ -62,11 +66,26 @@ interface Rejections {
   readonly errors: unknown[];
   /** The first that concerns the number of machines. */
   failure: ReplicaFailure | undefined;
+  /** The last refused write that concerns anything else. */
+  refusal: Refusal | undefined;
 }
 
 /** Whether nothing follows an action that failed. */
 const endsReconcile = ({ kind }: MachineSetAction): boolean =>
   kind === "AddFinalizer" || kind === "PatchSet" || kind === "UseApproval";
+
+/** Reports that the API server rejected the creation or deletion of machines. */
+function recordRejection(
+  { events }: Pick<ControllerContext, "events">,
+  set: MachineSet,
+  reason: ReplicaFailure["reason"],
+  error: unknown,
+): ReplicaFailure {
+  const message = messageOf(error);
+  const doing = reason === "FailedCreate" ? "creating" : "deleting";
+  events.record(set, { type: "Warning", reason, message: `Error ${doing}: ${message}` });
+  return { reason, message };
+}
 
 /** Enters the deletions of a decision, and records what is held. */
 function enterDeletions(
@@ -143,14 +162,6 @@ export function createMachineSetController(
     return { count: creations.length, leaving: new Set(deletions), overdueInMs };
   };
 
-  /** Reports that the API server rejected the creation or deletion of machines. */
-  const recordRejection = (set: MachineSet, reason: ReplicaFailure["reason"], error: unknown): ReplicaFailure => {
-    const message = error instanceof Error ? error.message : String(error);
-    const doing = reason === "FailedCreate" ? "creating" : "deleting";
-    context.events.record(set, { type: "Warning", reason, message: `Error ${doing}: ${message}` });
-    return { reason, message };
-  };
-
   /**
    * Executes one action. A rejected request for one machine must not block the requests for others, above all not a creation a
    * deletion: it is kept for the end of the reconcile.
@@ -167,9 +178,11 @@ export function createMachineSetController(
       rejected.errors.push(error);
       // The machine has changed since it was read: the next reconcile decides again.
       if (action.kind === "DeleteMachine" && isConflict(error)) return;
-      if (action.kind === "CreateMachines") rejected.failure ??= recordRejection(set, "FailedCreate", error);
-      else if (action.kind === "DeleteMachine") rejected.failure ??= recordRejection(set, "FailedDelete", error);
+      if (action.kind === "CreateMachines") rejected.failure ??= recordRejection(context, set, "FailedCreate", error);
+      else if (action.kind === "DeleteMachine")
+        rejected.failure ??= recordRejection(context, set, "FailedDelete", error);
       else if (endsReconcile(action)) throw error;
+      else rejected.refusal = lastingRefusal(error) ?? rejected.refusal;
     }
   };
 
@@ -298,7 +311,9 @@ export function createMachineSetController(
       if (!changesReplicas(decision.actions)) failures.delete(key);
       if (decision.actions.some(({ kind }) => kind === "CreateMachines")) unexplained.settle(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
-      const rejected: Rejections = { errors: [], failure: undefined };
+      const rejected: Rejections = { errors: [], failure: undefined, refusal: undefined };
+      const refusedStatus = (refusal: Refusal, status: MachineSetStatus | undefined): MachineSetStatus =>
+        refusedSetStatus(status, set.status, refusalText(refusal), clock.now());
       const carryOutOne = (action: MachineSetAction): Promise<void> =>
         attempt(set, action, confirmOwner, rejected).catch((error: unknown) => {
           // Such actions come first.
@@ -310,13 +325,15 @@ export function createMachineSetController(
         writer: sets,
         events: context.events,
         log: context.log,
-        statusAfter: (status) => {
-          if (rejected.failure === undefined) return status;
-          failures.set(key, rejected.failure);
+        statusAfter: (decidedStatus) => {
+          if (rejected.failure !== undefined) failures.set(key, rejected.failure);
           // Later reconciles may fail, too: report it now.
-          return decide(set).status;
+          const status = rejected.failure === undefined ? decidedStatus : decide(set).status;
+          return rejected.refusal === undefined ? status : refusedStatus(rejected.refusal, status);
         },
+        refusedStatus: (refusal) => refusedStatus(refusal, decision.status),
       });
+      if (rejected.refusal !== undefined) reportRefusal(set, rejected.refusal, context.events);
       // After everything else: a reconcile that failed to freeze the set must see the same growth again.
       if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
       releases.set(key, releasesNow.get(key) ?? 0);

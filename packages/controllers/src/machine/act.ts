@@ -10,13 +10,11 @@ import {
   type LogFields,
   type EvictionOrder,
   type EvictionQueue,
-  createRefusedWrites,
-  createWriter,
   type Writer,
 } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
-import { createControlWriter } from "../cluster/control-writer.ts";
+import { createControlWriter, createNodeWriter } from "../cluster/control-writer.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { PodKnowledge } from "../drain/known-pods.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
@@ -75,7 +73,6 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
     options;
   const { restoredTaints } = options;
   const store = caches.machines.store;
-  const refused = createRefusedWrites(context.clock);
   const machines = createControlWriter<Machine>(context, machineResource, store);
 
   /** Decisions about nodes require a target cluster. */
@@ -83,9 +80,10 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
     if (target === undefined) throw new Error("there is no target cluster");
     return target;
   };
+  const nodeWriter = target === undefined ? undefined : createNodeWriter({ ...context, target });
   const nodes = (): Writer<Node> => {
-    const { api, caches: targetCaches } = onTarget();
-    return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store, refused });
+    if (nodeWriter === undefined) throw new Error("there is no target cluster");
+    return nodeWriter;
   };
   /** Carries out what nothing depends on: a failure is only logged. */
   const tolerate = async (promise: Promise<unknown>, what: string, subject: LogFields): Promise<void> => {

@@ -6,7 +6,7 @@ import { named } from "../testing/builders.ts";
 import { nodeRef, ready, ref, setUp } from "../testing/machine-process.ts";
 
 describe("the life of a machine", () => {
-  it("is Running after two patches and two status writes, and then patches the node", async () => {
+  it("is Running after two patches, a status write, the patch of its node and another status write", async () => {
     const { api, clock, driver, start, phase, create, join, machine, writes } = setUp();
     create();
     await start();
@@ -23,9 +23,8 @@ describe("the life of a machine", () => {
       "patch machines",
       "patch machines",
       "patch machines/status",
-      "patch machines/status",
-      // Running by now, at four writes.
       "patch nodes",
+      "patch machines/status",
     ]);
     expect(machine()?.status?.joinDuration).toMatch(/s$/);
     expect(driver.calls).toEqual(["ensureVm machine"]);

@@ -120,21 +120,20 @@ describe("decideMachine", () => {
     });
   });
 
-  it("writes a changed phase before it patches the node, which may fail, in the same reconcile", () => {
+  it("patches the node before the machine is Running for the first time, and not with other changes of the phase", () => {
     const machine = aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"));
     const node = { ...unlabelledNode, status: { conditions: [{ type: "Ready", status: "True" }] } };
     const decision = decideMachine(aSnapshot({ machine, node }), testNow);
     expect(decision).toMatchObject({
-      actions: [],
-      afterStatus: [{ kind: "PatchNode", name: "node", patch: { metadata: { finalizers: [finalizers.node] } } }],
+      actions: [{ kind: "PatchNode", name: "node", patch: { metadata: { finalizers: [finalizers.node] } } }],
+      status: { currentStatus: { phase: "Running" } },
       because: [{ reason: "NodeJoined" }],
     });
-    // Other changes of the phase wait for nothing, and change no node.
+    // They wait for nothing: the next reconcile patches the node.
     const lost = { ...node, status: { conditions: [{ type: "Ready", status: "False" }] } };
     const running = aMachine(withVm, inPhase("Running"), { status: { conditions: node.status.conditions } });
     const unknown = decideMachine(aSnapshot({ machine: running, node: lost }), testNow);
-    expect(unknown).toMatchObject({ because: [{ reason: "NodeUnhealthy" }] });
-    expect(unknown).not.toHaveProperty("afterStatus");
+    expect(unknown).toMatchObject({ actions: [], because: [{ reason: "NodeUnhealthy" }] });
   });
 
   it("puts template and name on a node that has not become ready yet, and keeps the deadline in mind", () => {

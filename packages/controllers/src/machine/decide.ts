@@ -10,6 +10,7 @@ import { plannedIntent } from "./creation/start-creation.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { hasConflict, withoutConflict } from "./holds/conflict.ts";
 import { decideHeld } from "./holds/decide-held.ts";
+import { withEndOfRefusal } from "./decide-refused.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { releaseOtherNodes } from "./health/several-nodes.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
@@ -17,7 +18,7 @@ import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { runSteps } from "./state/run-steps.ts";
 import { type MachineDecision, nothing } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
-import { awaitedStartupOf } from "../model/node-taints.ts";
+import { awaitedStartupOf, isFirstJoin } from "../model/node-taints.ts";
 import { statusOf } from "../model/status-change.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 
@@ -25,7 +26,10 @@ import type { MachineSnapshot } from "./state/snapshot.ts";
  * Decides the next step of a Machine, which is being deleted, is being created, or follows its
  * node. The finalizer is added before anything that could orphan a VM.
  */
-export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDecision {
+export const decideMachine = (snapshot: MachineSnapshot, now: Date): MachineDecision =>
+  withEndOfRefusal(snapshot, decideStep(snapshot, now), now);
+
+function decideStep(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine } = snapshot;
   // Neither the VM nor the stage of the deletion is known: any step could orphan a VM or create a second one.
   if (!snapshot.isReadable) {
@@ -33,7 +37,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.invalidMachine, message }] };
   }
   if (snapshot.operation?.state === "waiting" && !mayStillBeMade(snapshot)) {
-    const decision = decideMachine({ ...snapshot, operation: undefined }, now);
+    const decision = decideStep({ ...snapshot, operation: undefined }, now);
     return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
   }
   if (snapshot.hold !== undefined) return decideHeld(snapshot, snapshot.hold, now);
@@ -63,17 +67,17 @@ function decideLiving(snapshot: MachineSnapshot, now: Date): MachineDecision {
 }
 
 /**
- * A machine that becomes Running gives its Node labels, taints and finalizer in the same reconcile: the next one may be far behind in the queue while many machines join. A patch that
- * fails must not keep it from Running.
+ * A machine that becomes Running for the first time gives its Node labels, taints and finalizer before, in the same reconcile: a rollout counts on them, and must not go on to the next machine while the
+ * API server refuses them. Virtual capacity follows.
  */
 function withJoinedNode(snapshot: MachineSnapshot, decision: MachineDecision): MachineDecision {
   const { status } = decision;
-  if (status === undefined || phaseOf({ status }) !== "Running" || phaseOf(snapshot.machine) === "Running")
-    return decision;
-  const { actions, because } = decideNodeSync(snapshot);
-  return actions.length === 0
-    ? decision
-    : { ...decision, afterStatus: actions, because: [...decision.because, ...because] };
+  const isJoin = isFirstJoin(snapshot.machine) && phaseOf(snapshot.machine) !== "Running";
+  if (status === undefined || phaseOf({ status }) !== "Running" || !isJoin) return decision;
+  const { actions: all, because } = decideNodeSync(snapshot);
+  const actions = all.filter(({ kind }) => kind === "PatchNode");
+  if (actions.length === 0) return decision;
+  return { ...decision, actions: [...decision.actions, ...actions], because: [...decision.because, ...because] };
 }
 
 /** A Node that joins so soon after the creation of the VM makes the machine Running without a write of Pending before, milliseconds. */
@@ -115,7 +119,7 @@ function mayStillBeMade(snapshot: MachineSnapshot): boolean {
 /** The VM is the machine's now, or again. A status cannot be written after the finalizer was removed. */
 function endConflict(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const machine = withoutConflict(snapshot.machine);
-  const decision = decideMachine({ ...snapshot, machine }, now);
+  const decision = decideStep({ ...snapshot, machine }, now);
   const isLast = machine.metadata.deletionTimestamp != null;
   return isLast || decision.status !== undefined ? decision : { ...decision, status: statusOf(machine) };
 }

@@ -1,12 +1,14 @@
-import type { Machine, MachineStatus } from "@millwright/core";
-import type { ReconcileResult } from "@millwright/kube";
+import { type Machine, machineResource, type MachineStatus } from "@millwright/core";
+import { keyOf, type ReconcileResult, type Refusal } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { lastingRefusal, refusalText } from "../cluster/refused-writes.ts";
 import { enterGuards } from "../guards/machine-guards.ts";
 import type { Guard } from "../model/hold.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { MachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
+import { decideRefused } from "./decide-refused.ts";
 import { interruptedDeletion, interruption } from "./deletion/interrupted.ts";
 import type { MachineMemory } from "./memory.ts";
 import type { ObservedMachine } from "./observe.ts";
@@ -27,16 +29,43 @@ export interface MachineReconciler {
   readonly enqueue: (key: string) => void;
 }
 
+/** The status with its stored conditions, once the actions of a decision are done. */
+type StatusAfter = (status: MachineStatus | undefined) => MachineStatus | undefined;
+
 /** Maximum number of reads when the Secrets change while they are read. */
 const MAX_READS = 3;
 
-/** Carries a decision out. A deletion whose writes fail reports that in its status. */
+/** Records in the status of a machine that a write is refused of which its reconcile depends. Where the status is refused, the event of the refusal remains. */
+async function recordRefusal(
+  { context, executor, statuses, observe }: MachineReconciler,
+  { snapshot, decision }: { readonly snapshot: MachineSnapshot; readonly decision: MachineDecision },
+  error: unknown,
+  statusAfter: StatusAfter,
+): Promise<void> {
+  const refusal = lastingRefusal(error);
+  if (refusal === undefined || isStatusOf(snapshot.machine, refusal)) return;
+  // Once more, and decided in the same turn of the event loop: the remediation budget may be used meanwhile.
+  const seen = observe(keyOf(snapshot.machine));
+  if (seen === undefined || seen.missing.length > 0) return;
+  const { machine } = seen.snapshot;
+  const refused = decideRefused(seen.snapshot, refusalText(refusal), context.clock.now(), decision.status?.conditions);
+  const { events, log } = context;
+  const subject = { object: machine, writer: statuses, events, log, statusAfter };
+  await carryOut(refused, (action) => executor.act(machine, seen.resolved, action), subject).catch(() => undefined);
+}
+
+/** Whether the status of this machine is refused. */
+const isStatusOf = ({ metadata }: Machine, { write: { type, ref, subresource } }: Refusal): boolean =>
+  subresource === "status" && type.kind === machineResource.kind && ref.name === metadata.name;
+
+/** Carries a decision out. Writes that fail are reported in its status. */
 async function carryOutDecision(
-  { context, executor, statuses }: MachineReconciler,
+  reconciler: MachineReconciler,
   { snapshot, resolved }: ObservedMachine,
   decision: MachineDecision,
-  statusAfter: (status: MachineStatus | undefined) => MachineStatus | undefined,
+  statusAfter: StatusAfter,
 ): Promise<ReconcileResult> {
+  const { context, executor, statuses } = reconciler;
   const { machine } = snapshot;
   const { events, log, clock } = context;
   const subject = { object: machine, writer: statuses, events, log };
@@ -49,6 +78,7 @@ async function carryOutDecision(
   try {
     return await carryOut(decision, act, { ...subject, statusAfter });
   } catch (error) {
+    if (!isDeleting(machine)) await recordRefusal(reconciler, { snapshot, decision }, error, statusAfter);
     const why = isDeleting(machine) ? interruption(error, failing) : undefined;
     if (why !== undefined) {
       const reported = interruptedDeletion(snapshot, decision, why, clock.now());
@@ -90,8 +120,7 @@ export async function reconcileMachine(key: string, reconciler: MachineReconcile
   const { machine } = snapshot;
   const now = context.clock.now();
   const decision = decideMachine(snapshot, now);
-  const statusAfter = (status: MachineStatus | undefined): MachineStatus | undefined =>
-    statusWithConditions(context, snapshot, status, context.clock.now());
+  const statusAfter: StatusAfter = (status) => statusWithConditions(context, snapshot, status, context.clock.now());
   // With its actions: a driver call whose outcome is not stored must not be acknowledged.
   const waitMs = statuses.waitMs(machine, () => statusAfter(decision.status));
   if (waitMs > 0) return { requeueAfterMs: waitMs };

@@ -10,13 +10,11 @@ export interface Reason {
   readonly message: string;
 }
 
-/** The result of a pure `decide*` function. The executor carries it out: actions in order, then the status, then the actions that follow it. */
+/** The result of a pure `decide*` function. The executor carries it out: actions in order, then the status. */
 export interface Decision<Action, Status> {
   readonly actions: readonly Action[];
   /** The desired status; the executor writes the difference, if any. Absent: the status is kept. */
   readonly status?: Status;
-  /** Actions whose failure must not prevent the status. Default: none. */
-  readonly afterStatus?: readonly Action[];
   /** Whether the status may be lost: the actions enqueue the object, and the next reconcile decides one that contains it. Default: false. */
   readonly isStatusBrief?: boolean;
   /**

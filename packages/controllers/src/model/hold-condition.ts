@@ -4,9 +4,11 @@ import {
   deletionProtectedConditionType,
   deletionProtectedReasons,
   deletionsHeldConditionType,
+  eventReasons,
   legacyConditionTypes,
   type MachineSet,
   trueLabel,
+  writeRefusedConditionType,
 } from "@millwright/core";
 import {
   type Condition,
@@ -59,6 +61,17 @@ export const holdConditions: readonly HoldCondition[] = [
     remedyOf: () => [
       "Restore the CustomResourceDefinition and the objects, or allow their deletion.",
       "millwright crds diff",
+    ],
+  },
+  {
+    by: "refused-write",
+    holds: "everything",
+    type: writeRefusedConditionType,
+    status: "True",
+    remedyOf: (_, { namespace }) => [
+      "Change the webhook, policy, quota or role that refuses the write; the next attempt follows within five minutes.",
+      `kubectl get events -n ${namespace} --field-selector reason=${eventReasons.writeRefused}`,
+      "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies",
     ],
   },
   {

@@ -6,8 +6,9 @@ import {
   type MachineClass,
   machineClassResource,
 } from "@millwright/core";
-import { type EventRecord, objectFields, createWriter } from "@millwright/kube";
+import { type EventRecord, objectFields } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import { createControlWriter } from "../cluster/control-writer.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { VmLists } from "../vm-lists/vm-lists.ts";
 import { decideOrphans, type OrphanDecision, type OrphanTimes, type Sighting } from "./decide-orphans.ts";
@@ -76,9 +77,10 @@ const isPaused = ({ sightings, quarantine }: OrphanDecision): boolean =>
   [...sightings].some(([id, { count }]) => count < 2 && quarantine.vms.get(id)?.draining !== undefined);
 
 /** Writes quarantines: only the lists do, and those of a class come one after the other. */
-function createQuarantineWriter({ caches, namespace, control }: ControllerContext, options: OrphanOptions) {
+function createQuarantineWriter(context: ControllerContext, options: OrphanOptions) {
+  const { caches, namespace } = context;
   const { store } = caches.classes;
-  const writer = createWriter({ api: control, type: machineClassResource, store });
+  const writer = createControlWriter<MachineClass>(context, machineClassResource, store);
   const write = async ({ metadata }: MachineClass, quarantine: Quarantine): Promise<void> => {
     const { name, uid = "", annotations } = metadata;
     const text = formatQuarantine(quarantine, options.mode === "collect" ? options.quarantineMs : undefined);

@@ -1,6 +1,7 @@
 import type { MachineStatus } from "@millwright/core";
-import { createWriter, nodeResource, objectFields, type ReconcileResult } from "@millwright/kube";
+import { objectFields, type ReconcileResult } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
+import { createNodeWriter } from "../cluster/control-writer.ts";
 import { isTargetUnread } from "../cluster/unread-target.ts";
 import { createMachineExecutor } from "../machine/act.ts";
 import type { MachineMemory } from "../machine/memory.ts";
@@ -59,7 +60,7 @@ export function createOrphanNodeReconciler(context: TargetContext, options: Orph
   /** Keys of Nodes that are drained or deleted. */
   const leaving = new Set<string>();
   const keyOf = ({ metadata }: Pick<Node, "metadata">): string => `${namespace}/${metadata.name}`;
-  const nodes = createWriter<Node>({ api: target.api, type: nodeResource, store });
+  const nodes = createNodeWriter(context);
   const { driver } = options;
   const enqueue = (node: Pick<Node, "metadata">): void => options.enqueue(keyOf(node));
   const executor = createMachineExecutor(context, {

@@ -1,5 +1,5 @@
 import { machineClassResource, seededRandom } from "@millwright/core";
-import { type Controller, keyOf, secretResource } from "@millwright/kube";
+import { type Controller, type EventRecord, type EventRecorder, keyOf, secretResource } from "@millwright/kube";
 import { onTestFinished } from "vitest";
 import { createClassChecks } from "../cluster/class-checks.ts";
 import { createMachineController } from "../machine/controller.ts";
@@ -14,6 +14,12 @@ import { createFakeDriver, type FakeDriverOptions } from "./fake-driver.ts";
 import { aSecret } from "./machine-process.ts";
 import { fixed } from "../model/live.ts";
 
+/** An event, and the object that it is about. */
+export interface RecordedEvent extends EventRecord {
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** Turns of the event loop in which everything that is ready has run, with a margin. */
 const TURNS = 60;
 
@@ -27,7 +33,13 @@ export async function aWholeCluster(
   const driver = createFakeDriver(driverOptions);
   api.seed(machineClassResource, aMachineClass());
   api.seed(secretResource, aSecret({ userData: "#cloud-config" }));
-  const context = { ...newContext(), classChecks: createClassChecks(driver) };
+  const events: RecordedEvent[] = [];
+  const made = newContext();
+  const recorder: EventRecorder = {
+    ...made.events,
+    record: ({ kind = "", metadata: { name = "" } }, event) => void events.push({ ...event, kind, name }),
+  };
+  const context = { ...made, events: recorder, classChecks: createClassChecks(driver) };
   const machine = createMachineController(context, {
     driver,
     settings: fixed({ ...defaultMachineSettings, ...settings }),
@@ -95,5 +107,5 @@ export async function aWholeCluster(
       ),
     ];
   };
-  return { api, clock, driver, pass, missedWork };
+  return { api, clock, driver, events, pass, missedWork };
 }

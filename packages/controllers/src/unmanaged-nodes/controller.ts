@@ -1,6 +1,7 @@
 import { annotationKeys, finalizers, labelKeys, type Machine, providerIdKey } from "@millwright/core";
-import { type Controller, createController, keyOf, nodeResource, watchTriggers, createWriter } from "@millwright/kube";
+import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
+import { createNodeWriter } from "../cluster/control-writer.ts";
 import { machinesMatching } from "../cluster/node-candidates.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import type { Node } from "../model/node-objects.ts";
@@ -29,7 +30,7 @@ export function createUnmanagedNodeController(
 ): Controller {
   const { caches, target, clock, random, log } = context;
   const { store } = target.caches.nodes;
-  const writer = createWriter({ api: target.api, type: nodeResource, store });
+  const writer = createNodeWriter(context);
   /** Since when, on the monotonic clock, a Node is seen without Machine; by UID. */
   const withoutSince = new Map<string, number>();
   /** In which history of the API server this process marked a Node, by UID: one that was restored may have the Node without its mark, and with the finalizer. */

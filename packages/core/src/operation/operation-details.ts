@@ -24,6 +24,7 @@ export const operationReasons = [
   "VmNotFound",
   "VolumesAttached",
   "WaitingForClass",
+  "WriteRefused",
 ] as const;
 
 /** One of {@link operationReasons}. */

@@ -36,7 +36,7 @@ export type OperationEvent =
   /** Accepted and in progress. `message`: the driver's. */
   | { readonly reason: "ProvisioningVm" | "VmDeletionPending"; readonly message: string }
   /** `text`: all of it. */
-  | { readonly reason: "DeletionHeld"; readonly text: string }
+  | { readonly reason: "DeletionHeld" | "WriteRefused"; readonly text: string }
   | { readonly reason: "Draining"; readonly text: string; readonly causes: readonly DrainCause[] }
   | { readonly reason: "Drained" | "ForceDrained" | "VmDeleted" | "VmNotFound" }
   | { readonly reason: "VolumesAttached"; readonly nodeName: string; readonly volumes: readonly string[] }
@@ -117,6 +117,7 @@ function textOf(event: OperationEvent): string {
       return deletionEvents.vmDeletionPending(event.message);
     case "DeletionHeld":
     case "Draining":
+    case "WriteRefused":
       return event.text;
     case "Drained":
       return deletionEvents.drained();
@@ -198,6 +199,7 @@ function factsOf(event: OperationEvent): OperationDetails {
     case "JoinUnknown":
     case "VmDeleted":
     case "VmNotFound":
+    case "WriteRefused":
       return { reason };
   }
 }

@@ -43,6 +43,7 @@ const patterns: readonly (readonly [OperationReason, RegExp])[] = [
   ["RemediationOnHold", / health checks failing for [^ ]+\. |Remediation paused: /],
   ["NodeMissing", /^Node (?<nodeName>\S*) of machine \S* is missing\./],
   ["DeletionHeld", /^Deletion held/],
+  ["WriteRefused", /^Failed to (?:patch|delete) (?:status of )?[A-Z][A-Za-z]+ \S+: \d{3} /],
   ["Drained", /^Drain successful/],
   [
     "VolumesAttached",

@@ -111,5 +111,8 @@ export const deletionsHeldReasons = {
   paced: "Paced",
 } as const;
 
+/** Ours, of the conditions WriteRefused and Progressing: the API server refuses a patch or a deletion. */
+export const writeRefusedReason = "WriteRefused";
+
 /** Ours, of the condition Conflict: another Machine has precedence for the VM. */
 export const vmOfOtherMachineReason = "VMOfOtherMachine";

@@ -70,6 +70,12 @@ export const deletionProtectedConditionType = "DeletionProtected";
  */
 export const deletionsHeldConditionType = "DeletionsHeld";
 
+/**
+ * Our addition: True while the API server refuses a write that the reconcile of a MachineSet or MachineDeployment depends on, as a webhook, a policy or a quota does; absent otherwise. The message has verb, kind, name and the
+ * answer of the API server. Read by people and by alerting.
+ */
+export const writeRefusedConditionType = "WriteRefused";
+
 /** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
 export const conditionOrder: readonly string[] = [
   legacyConditionTypes.available,

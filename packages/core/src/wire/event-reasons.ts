@@ -48,6 +48,8 @@ export const eventReasons = {
   machinesVanished: "MachinesVanished",
   /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held, or creations of machines whose VMs may exist already; the message names how many and how to approve. */
   deletionsHeld: "DeletionsHeld",
+  /** Ours, Warning, on objects of all our kinds, Secrets and Nodes: the API server refuses a write of this object, or one that its reconcile depends on; the message has verb, kind, name and the answer. */
+  writeRefused: "WriteRefused",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */

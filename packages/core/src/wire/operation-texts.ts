@@ -23,6 +23,16 @@ export function unknownNodeName(): string {
   return "The driver returned no node name that can be the label node. The Node is found only by its provider id";
 }
 
+/** A write that the API server refused. `write`: verb, kind and name; `answer`: status, reason and message of the server. */
+export function writeRefused(write: string, answer: string): string {
+  return `Failed to ${write}: ${answer}`;
+}
+
+/** The same write was accepted later. */
+export function writesAccepted(name: string): string {
+  return `The API server accepts the writes of machine ${name} again`;
+}
+
 /** Available: the VM exists and there is no target cluster. */
 export function createdMachine(): string {
   return "Created machine on cloud provider";

@@ -1,6 +1,6 @@
-import { isConflict, nodeResource, createRefusedWrites, createWriter } from "@millwright/kube";
+import { isConflict } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
-import type { Node } from "../../model/node-objects.ts";
+import { createNodeWriter } from "../../cluster/control-writer.ts";
 import { setNodeCondition } from "../../model/node-condition.ts";
 import type { NodeChange } from "../state/node-patch.ts";
 
@@ -14,10 +14,11 @@ export type NodePatcher = (changes: readonly NodeChange[]) => Promise<boolean>;
  * Creates the writer for the nodes of a deployment. It attempts all nodes, then throws the first error.
  * Without a target cluster there are no nodes to write to.
  */
-export function createNodePatcher({ target, clock }: Pick<ControllerContext, "target" | "clock">): NodePatcher {
+export function createNodePatcher(context: ControllerContext): NodePatcher {
+  const { target, clock } = context;
   if (target === undefined) return async () => false;
   const store = target.caches.nodes.store;
-  const nodes = createWriter<Node>({ api: target.api, type: nodeResource, store, refused: createRefusedWrites(clock) });
+  const nodes = createNodeWriter({ ...context, target });
 
   const write = async ({ name, patch, condition }: NodeChange): Promise<void> => {
     if (patch !== undefined) await nodes.patch({ name }, patch);

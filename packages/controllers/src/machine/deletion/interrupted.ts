@@ -7,7 +7,8 @@ import {
   machineEventReasons,
   readOperation,
 } from "@millwright/core";
-import { isApiError, isConflict, isUnanswered, messageOf } from "@millwright/kube";
+import { isApiError, isConflict, isUnanswered, messageOf, refusalOf } from "@millwright/kube";
+import { refusalText } from "../../cluster/refused-writes.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./decide-deletion.ts";
@@ -51,6 +52,8 @@ const onNodes: ReadonlySet<MachineAction["kind"]> = new Set([
  */
 export function interruption(error: unknown, action: MachineAction | undefined): string | undefined {
   if (!isApiError(error) || isConflict(error)) return undefined;
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return refusalText(refusal);
   if (!isUnanswered(error)) return messageOf(error);
   return action !== undefined && onNodes.has(action.kind) ? targetUnreachable : undefined;
 }

@@ -51,7 +51,7 @@ export function decideTimeouts(
  * A machine whose node did not join in time becomes Failed, when the remediation budget of its group allows it; its set creates another one. The timeout restarts
  * after a loss of connectivity: no node could join meanwhile.
  */
-function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
+export function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
   const { isLost, regainedAt = 0 } = snapshot.remediation.connectivity;
   const machine = snapshot.machine.metadata.name;
   const unseen = { reason: "JoinUnknown", machine } as const;

@@ -1,0 +1,239 @@
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  phaseOf,
+} from "@millwright/core";
+import { nodeResource, secretResource } from "@millwright/kube";
+import { describe, expect, it } from "vitest";
+import {
+  type Cell,
+  cellOf,
+  HOUR,
+  MINUTE,
+  POOL,
+  aRefusingPool,
+  type RefusingPool,
+  SECOND,
+  TEMPLATE_LABEL,
+} from "./testing/refusing-pool.ts";
+
+const cells: readonly Cell[] = [
+  cellOf("patch", machineResource),
+  cellOf("patch", machineResource, "status"),
+  cellOf("create", machineResource, "", "FailedCreate"),
+  cellOf("delete", machineResource, "", "FailedDelete"),
+  cellOf("patch", machineSetResource),
+  cellOf("patch", machineSetResource, "status"),
+  cellOf("create", machineSetResource, "", "MachineSetCreateError"),
+  cellOf("delete", machineSetResource),
+  cellOf("patch", machineDeploymentResource),
+  cellOf("patch", machineDeploymentResource, "status"),
+  cellOf("patch", machineClassResource),
+  cellOf("patch", secretResource),
+  cellOf("patch", nodeResource),
+  cellOf("patch", nodeResource, "status"),
+  cellOf("delete", nodeResource, "", "DeletionBlocked"),
+];
+
+/** Lets the cell be refused for an hour. Resolves with whether that lasted, as far as anything was written: then its cause was shown within a minute. */
+async function refusedForAnHour(pool: RefusingPool, cell: Cell, start: () => void): Promise<boolean> {
+  pool.refuse();
+  start();
+  let attemptedAt: number | undefined;
+  let shownAt: number | undefined;
+  for (let at = 0; at < HOUR; at += 10 * SECOND) {
+    await pool.pass(10 * SECOND);
+    if (attemptedAt === undefined && pool.attempts().size > 0) attemptedAt = at;
+    const isShown = pool.events.some(
+      ({ reason, message }) =>
+        cell.shownBy.includes(reason) && message.includes("admission webhook denied the request"),
+    );
+    if (shownAt === undefined && isShown) shownAt = at;
+  }
+  const most = Math.max(0, ...[...pool.attempts().values()].map(({ length }) => length));
+  // What is gone after one or two attempts has nothing to show. Machines and sets have another name with each creation.
+  if (attemptedAt === undefined || (cell.verb !== "create" && most < 3)) return false;
+  expect(shownAt, `${cell.verb} ${cell.type.kind} ${cell.subresource}`).toBeDefined();
+  expect((shownAt ?? 0) - attemptedAt).toBeLessThanOrEqual(MINUTE);
+  // 0.2 s, 0.4 s and so on up to a minute.
+  expect(most).toBeLessThan(75);
+  pool.allow();
+  return true;
+}
+
+function expectSettled(pool: RefusingPool, replicas: number): void {
+  const { machines, nodes, driver, condition } = pool;
+  expect(machines().map((each) => [phaseOf(each), each.status?.lastOperation?.state])).toEqual(
+    Array.from({ length: replicas }, () => ["Running", "Successful"]),
+  );
+  expect(driver.vms.size).toBe(replicas);
+  expect(nodes().map(({ metadata }) => metadata.labels?.[TEMPLATE_LABEL])).toEqual(
+    Array.from({ length: replicas }, () => "a"),
+  );
+  expect(condition("WriteRefused")).toBeUndefined();
+  expect(condition("ReplicaFailure")).toBeUndefined();
+  expect(condition("Progressing")).toMatchObject({ status: "True", reason: "NewMachineSetAvailable" });
+  for (const { status } of pool.sets())
+    expect(status?.machineSetCondition?.some(({ type }) => type === "WriteRefused")).toBe(false);
+}
+
+describe("writes that the API server refuses for an hour", () => {
+  it.each(
+    cells.map(
+      (cell) => [`${cell.verb} ${cell.type.plural}${cell.subresource && "/"}${cell.subresource}`, cell] as const,
+    ),
+  )("shows within a minute that %s is refused, loses nothing, and completes everything afterwards", async (_, cell) => {
+    const pool = await aRefusingPool(cell);
+    const wasRefused: boolean[] = [];
+    wasRefused.push(await refusedForAnHour(pool, cell, pool.seedPool));
+    pool.allow();
+    await pool.pass(HOUR, MINUTE);
+    expectSettled(pool, 2);
+
+    wasRefused.push(await refusedForAnHour(pool, cell, pool.rollOut));
+    pool.allow();
+    await pool.pass(HOUR, MINUTE);
+    expectSettled(pool, 2);
+    expect(pool.machines().map(({ spec }) => spec.class?.name)).toEqual(["other", "other"]);
+
+    wasRefused.push(await refusedForAnHour(pool, cell, () => void pool.api.delete(machineDeploymentResource, POOL)));
+    pool.allow();
+    await pool.pass(HOUR, MINUTE);
+    expect([pool.machines(), pool.sets(), pool.nodes(), pool.deployment()]).toEqual([[], [], [], undefined]);
+    expect(pool.driver.vms.size).toBe(0);
+    expect(wasRefused).toContain(true);
+  });
+});
+
+describe("what an operator sees of a refused write", () => {
+  const description = /^Failed to patch Machine pool-\S+: 403 Forbidden: admission webhook denied the request$/;
+
+  it("is the last operation of a machine, which becomes Failed after the creation timeout", async () => {
+    const pool = await aRefusingPool(cellOf("patch", machineResource));
+    pool.refuse();
+    pool.seedPool();
+    await pool.pass(MINUTE);
+    const shown = pool.machines().map(({ status }) => status);
+    expect(shown).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        currentStatus: { phase: "CrashLoopBackOff" },
+        lastOperation: { state: "Failed", type: "Create", description: expect.stringMatching(description) },
+      })),
+    );
+    await pool.pass(18 * MINUTE);
+    // Written once: neither times nor history change with the attempts.
+    expect(pool.machines().map(({ status }) => status)).toEqual(shown);
+    const first = pool.machines().map(({ metadata }) => metadata.name);
+    pool.api.calls.length = 0;
+    await pool.pass(8 * MINUTE);
+    const failed = pool.api.calls
+      .filter(({ subresource, body }) => subresource === "status" && JSON.stringify(body).includes('"Failed"'))
+      .map(({ key }) => key);
+    for (const name of first) expect(failed).toContain(`${POOL.namespace}/${name}`);
+    expect(pool.machines().map(({ metadata }) => metadata.name)).not.toEqual(first);
+    // Their VMs are kept until their Nodes can be recorded and drained: others are created up to the limit of the set.
+    await pool.pass(4 * HOUR, MINUTE);
+    const many = pool.driver.vms.size;
+    await pool.pass(8 * HOUR, MINUTE);
+    expect([many, pool.driver.vms.size]).toEqual([5, 5]);
+  });
+
+  it("is an event of the machine where its status is refused", async () => {
+    const pool = await aRefusingPool(cellOf("patch", machineResource, "status"), 422);
+    pool.refuse();
+    pool.seedPool();
+    await pool.pass(MINUTE);
+    for (const { metadata } of pool.machines())
+      expect(pool.events).toContainEqual({
+        type: "Warning",
+        reason: "WriteRefused",
+        message: `Failed to patch status of Machine ${metadata.name}: 422 Forbidden: admission webhook denied the request`,
+        kind: "Machine",
+        name: metadata.name,
+      });
+  });
+
+  it("is a condition of a deployment whose sets cannot be scaled, which does not progress, and events of both", async () => {
+    const pool = await aRefusingPool(cellOf("patch", machineSetResource));
+    pool.seedPool();
+    await pool.pass(5 * MINUTE);
+    pool.refuse();
+    pool.api.change(machineDeploymentResource, POOL, { spec: { replicas: 3 } });
+    await pool.pass(MINUTE);
+    const [set] = pool.sets();
+    const message = `Failed to patch MachineSet ${set?.metadata.name}: 403 Forbidden: admission webhook denied the request`;
+    const shown = pool.deployment()?.status;
+    expect(pool.condition("WriteRefused")).toMatchObject({ status: "True", reason: "WriteRefused", message });
+    expect(pool.condition("Progressing")).toMatchObject({ status: "False", reason: "WriteRefused", message });
+    expect(pool.condition("Stalled")).toMatchObject({ status: "True", reason: "Progressing", message });
+    const events = pool.events.filter((event) => event.message === message).map(({ kind }) => kind);
+    expect(new Set(events)).toEqual(new Set(["MachineDeployment", "MachineSet"]));
+    await pool.pass(HOUR, MINUTE);
+    expect(pool.deployment()?.status).toEqual(shown);
+    pool.allow();
+    await pool.pass(10 * MINUTE);
+    expectSettled(pool, 3);
+    expect(pool.condition("Stalled")).toBeUndefined();
+  });
+
+  it("is an event of a Node without the labels of its template, whose machine is not Running, so that the rollout waits", async () => {
+    const pool = await aRefusingPool(cellOf("patch", nodeResource));
+    pool.refuse();
+    pool.seedPool();
+    await pool.pass(MINUTE);
+    expect(pool.machines().map(phaseOf)).toEqual(["Pending", "Pending"]);
+    for (const { metadata } of pool.nodes())
+      expect(pool.events).toContainEqual(
+        expect.objectContaining({ reason: "WriteRefused", kind: "Node", name: metadata.name }),
+      );
+    for (const { metadata, status } of pool.machines()) {
+      expect(status?.lastOperation).toMatchObject({ state: "Failed", type: "Create" });
+      expect(status?.lastOperation?.description).toMatch(/^Failed to patch Node /);
+      expect(pool.events).toContainEqual(
+        expect.objectContaining({ reason: "WriteRefused", kind: "Machine", name: metadata.name }),
+      );
+    }
+  });
+
+  it("is the last operation of a machine that runs, which stays in service and was created only once", async () => {
+    const pool = await aRefusingPool(cellOf("patch", nodeResource));
+    pool.seedPool();
+    await pool.pass(5 * MINUTE);
+    pool.refuse();
+    const [machine] = pool.machines();
+    const ref = { namespace: POOL.namespace, name: machine?.metadata.name ?? "" };
+    const labels = { [TEMPLATE_LABEL]: "b" };
+    // It is propagated to the machines, without a rollout.
+    const nodeTemplate = { metadata: { labels } };
+    pool.api.change(machineDeploymentResource, POOL, { spec: { template: { spec: { nodeTemplate } } } });
+    const stored = () => pool.machines().find(({ metadata }) => metadata.name === ref.name)?.status;
+    await pool.pass(MINUTE);
+    expect(stored()).toMatchObject({
+      currentStatus: { phase: "Running" },
+      lastOperation: { state: "Failed", type: "Update", description: expect.stringMatching(/^Failed to patch Node /) },
+      joinDuration: machine?.status?.joinDuration,
+    });
+    pool.allow();
+    await pool.pass(6 * MINUTE);
+    expect(stored()).toMatchObject({
+      currentStatus: { phase: "Running" },
+      lastOperation: {
+        state: "Successful",
+        type: "Update",
+        description: expect.stringContaining("accepts the writes"),
+      },
+      joinDuration: machine?.status?.joinDuration,
+    });
+  });
+
+  it("is nothing where an API server refuses two attempts, as while its webhook restarts", async () => {
+    const pool = await aRefusingPool(cellOf("patch", machineResource), 500);
+    pool.refuse(2);
+    pool.seedPool();
+    await pool.pass(2 * MINUTE);
+    expect(pool.events.filter(({ reason }) => reason === "WriteRefused")).toEqual([]);
+    expectSettled(pool, 2);
+  });
+});
