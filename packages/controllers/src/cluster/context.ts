@@ -13,8 +13,6 @@ export interface Target {
   readonly caches: TargetCaches;
   /** Whether the Machines are in a cluster of their own: then VMs are created while the target API server is unreachable. Default: false. */
   readonly isSeparate?: boolean;
-  /** Of Nodes. Default: those of the context. */
-  readonly events?: EventRecorder;
   /** The clock of its API server. Default: that of the context. */
   readonly clock?: Pick<Clock, "now">;
 }

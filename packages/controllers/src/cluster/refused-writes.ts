@@ -52,9 +52,7 @@ export function createReportedWrites(context: ControllerContext): RefusedWrites 
     const { write } = refusal;
     context.onRefusedWrite?.(write);
     const object = isLasting(refusal) ? writtenObject(context, write) : undefined;
-    if (object === undefined) return;
-    const events = (write.type.kind === "Node" ? context.target?.events : undefined) ?? context.events;
-    events.record(object, eventOf(refusal));
+    if (object !== undefined) context.events.record(object, eventOf(refusal));
   });
 }
 

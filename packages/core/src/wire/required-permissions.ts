@@ -98,6 +98,13 @@ export const requiredPermissions: readonly RequiredPermission[] = [
     verbs: [...cached, "patch", "delete"],
     purpose: "find, label, cordon, delete Nodes",
   },
+  {
+    ...target,
+    resource: "events",
+    verbs: ["create", "patch"],
+    purpose: "record events of Nodes",
+    without: "Nodes have no event about their writes that are refused",
+  },
   { ...target, resource: "nodes/status", verbs: ["patch"], purpose: "record conditions and virtual capacity" },
   { ...target, resource: "pods", verbs: [...cached, "delete"], purpose: "drain, and force a drain" },
   { ...target, resource: "pods/eviction", verbs: ["create"], purpose: "drain" },

@@ -52,7 +52,7 @@ export function assembleManager(options: ManagerOptions): AssembledManager {
 
   // The controllers, and what they share.
   const settings = createCurrentSettings(options.settings);
-  const shared = { clusters, caches, drivers: drivers.all, driver, leases, settings, shadow };
+  const shared = { clusters, caches, drivers: drivers.all, driver, leases, settings, shadow, registry };
   const context = createManagerContext(options, shared);
   const { log } = clusters;
   const endRewinds = reportRewinds(clusters, { namespace, registry, events: context.events, log });

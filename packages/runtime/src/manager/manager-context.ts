@@ -6,9 +6,12 @@ import {
   type DeletionBudget,
 } from "@millwright/controllers";
 import type { Driver, LeaseName } from "@millwright/core";
-import { createEventRecorder, serverClock } from "@millwright/kube";
+import { createEventRecorder, type EventRecorder, serverClock } from "@millwright/kube";
+import type { Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";
 import { createMatchVm } from "../drivers/match-vm.ts";
+import { countRefusedWrites } from "../metrics/refused-writes.ts";
+import { routeEvents } from "./route-events.ts";
 import type { AttachedShadow } from "../shadow/shadow.ts";
 import type { ManagerCaches } from "./manager-caches.ts";
 import type { ManagerClusters } from "./manager-clusters.ts";
@@ -30,6 +33,7 @@ export interface ContextParts {
   readonly leases: readonly LeaseName[];
   readonly settings: Pick<CurrentSettings, "current">;
   readonly shadow: Pick<AttachedShadow, "log">;
+  readonly registry: Registry;
 }
 
 /** The target cluster of the controllers; none where machines are VMs and nothing more. */
@@ -48,10 +52,12 @@ const classChecksOf = (leases: readonly LeaseName[], driver: DriverHost): Pick<C
 /** Makes what the controllers share, with the recorder of events and the budget of deletions. */
 export function createManagerContext(
   { namespace, maxDeletionShare, clusterApiConditions = true }: ManagerOptions,
-  { clusters, caches, drivers, driver, leases, settings, shadow }: ContextParts,
+  { clusters, caches, drivers, driver, leases, settings, shadow, registry }: ContextParts,
 ): ManagerContext {
-  const { control, clock, random, log } = clusters;
+  const { control, target, hasOwnTarget, clock, random, log } = clusters;
   const normalEvents = { burst: 100, perSecond: 5 };
+  const recorderOf = (api: ManagerClusters["control"]): EventRecorder =>
+    createEventRecorder({ api, component: "millwright", clock, random, log, normalEvents });
   return {
     namespace,
     control,
@@ -61,7 +67,11 @@ export function createManagerContext(
     ...classChecksOf(leases, driver),
     crdGuard: caches.crdGuard,
     deletionBudget: createDeletionBudget({ caches: caches.control, namespace, clock, maxDeletionShare }),
-    events: createEventRecorder({ api: control, component: "millwright", clock, random, log, normalEvents }),
+    events:
+      target === undefined || !hasOwnTarget
+        ? recorderOf(control)
+        : routeEvents(recorderOf(control), recorderOf(target)),
+    onRefusedWrite: countRefusedWrites(registry, namespace),
     clock,
     random,
     log: shadow.log(log),
