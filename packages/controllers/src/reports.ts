@@ -5,7 +5,7 @@ export { approvalIn, type BoundApproval, formatApproval, shortUid } from "./mode
 export { usedApprovals } from "./deletion-budget/approval.ts";
 export type { Hold } from "./model/hold.ts";
 export { restoreCommand } from "./model/held-deletion.ts";
-export { holdConditions, ownerArgument, shownHold } from "./model/hold-condition.ts";
+export { holdConditions, ownerArgument, refusedWriteRemedy, shownHold } from "./model/hold-condition.ts";
 export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";
 export { isReturn, recordedRollout } from "./model/rollout.ts";
 export type { CrdState } from "./model/crd-state.ts";

@@ -51,6 +51,13 @@ export interface HoldCondition {
 export const ownerArgument = ({ kind, name, deployment }: OwnerIdentity): string =>
   deployment === undefined ? `${kind.toLowerCase()} ${name}` : `machinedeployment ${deployment}`;
 
+/** What a user does about a write that the API server refuses. */
+export const refusedWriteRemedy = (namespace: string): ConditionRemedy => [
+  "Change the webhook, policy, quota or role that refuses the write; the next attempt follows within five minutes.",
+  `kubectl get events -n ${namespace} --field-selector reason=${eventReasons.writeRefused}`,
+  "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies",
+];
+
 /** All conditions that show a hold, the most important first. Readers print their messages. */
 export const holdConditions: readonly HoldCondition[] = [
   {
@@ -68,11 +75,7 @@ export const holdConditions: readonly HoldCondition[] = [
     holds: "everything",
     type: writeRefusedConditionType,
     status: "True",
-    remedyOf: (_, { namespace }) => [
-      "Change the webhook, policy, quota or role that refuses the write; the next attempt follows within five minutes.",
-      `kubectl get events -n ${namespace} --field-selector reason=${eventReasons.writeRefused}`,
-      "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies",
-    ],
+    remedyOf: (_, { namespace }) => refusedWriteRemedy(namespace),
   },
   {
     by: "freeze",

@@ -266,7 +266,7 @@ export const ownMetricNames = {
   stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: objects that are not acted on; labels `namespace`, `by` (`crd`, `protection`, `lost-owner`, `budget`, `unread-target`, `conflict`, `freeze`, `refused-write` or `restore`) and `kind`. A Machine counts for the first that holds it, an owner for each. */
   heldObjects: "millwright_held_objects",
-  /** Counter: writes of the controllers that an API server refused, each attempt: by a webhook, a policy, a quota, missing permissions or validation; labels `namespace`, `kind`, `verb` (`create`, `patch` or `delete`) and `subresource`: `status`, or empty. Alert on an increase that lasts. */
+  /** Counter: writes of the controllers that an API server refused, each attempt: by a webhook, a policy, a quota, missing permissions or validation; labels `namespace`, `kind`, `verb` (`create`, `patch` or `delete`) and `subresource`: `status`, or empty. */
   refusedWrites: "millwright_refused_writes_total",
   /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; labels `namespace` and `kind`. Alert on any value above 0. Replaced by `millwright_held_objects`, and removed with the next version. */
   pausedDeletions: "millwright_paused_deletions",

@@ -1,4 +1,4 @@
-import { restoreCommand } from "@millwright/controllers/reports";
+import { refusedWriteRemedy, restoreCommand } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
 import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
@@ -23,6 +23,10 @@ export const secretsOf = ({ credentialsSecretRef, secretRef }: MachineClass): re
 
 function ofFailedCall({ report, machineClass, errorCode }: RemedyInputs): Remedy | undefined {
   const { namespace, machineClass: reference } = report;
+  if (report.lastOperation?.state === "Failed" && readOperation(report).reason === "WriteRefused") {
+    const [text, ...commands] = refusedWriteRemedy(namespace);
+    return { text, commands };
+  }
   const [secret = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
   const doctor = `millwright doctor ${reference.name} -n ${namespace}`;
   const editClass = `kubectl edit machineclass ${reference.name} -n ${namespace}`;

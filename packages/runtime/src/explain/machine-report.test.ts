@@ -55,6 +55,17 @@ describe("machineReport", () => {
     expect(report.next).not.toHaveProperty("deadline");
   });
 
+  it("promises no time to a machine whose class is rejected, and its timeout to one whose driver fails with the same code", () => {
+    const failed = (description: string) =>
+      aMachine(inPhase("CrashLoopBackOff", since), {
+        status: { lastOperation: { type: "Create", state: "Failed", errorCode: "InvalidArgument", description } },
+      });
+    const deadlineOf = (machine: Machine) => reportOf(facts(machine), [], testNow).next.deadline?.effect;
+    expect(deadlineOf(failed('MachineClass "small": providerSpec.zone: is required'))).toBeUndefined();
+    const ofDriver = "Cloud provider message - machine codes error: code = [InvalidArgument] message = [no such zone]";
+    expect(deadlineOf(failed(ofDriver))).toBe("the machine becomes Failed");
+  });
+
   it("names the taints of the node of a Running machine that its template does not have, and that are not shown otherwise", () => {
     const taint = (key: string, effect: string, value = "") => ({ key, value, effect });
     const taints = [

@@ -23,6 +23,7 @@ import {
   type PhaseGuide,
   phaseGuide,
   phaseOf,
+  readOperation,
 } from "@millwright/core";
 import { apiTime, type DerivedCondition } from "@millwright/kube";
 
@@ -62,6 +63,12 @@ export interface MachineReport {
   readonly next: Omit<PhaseGuide, "cause"> & { readonly deadline?: Deadline };
 }
 
+/** Whether the controllers reject the spec or the class of a machine: a driver that fails has its code in the details, too. */
+const isRejected = ({ status }: MachineFacts["machine"]): boolean =>
+  status?.lastOperation?.type === "Create" &&
+  status.lastOperation.errorCode === "InvalidArgument" &&
+  readOperation(status).code === undefined;
+
 /** The time at which the phase ends by itself, for the phases that do. */
 function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
   const { machine, settings } = facts;
@@ -76,6 +83,8 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
     const drain = drainWindow({ machine, settings, node: nodeOf(facts), startedAt: deletionStart(facts) }, now);
     return at(drain.deadline, "remaining pods are deleted");
   }
+  // A class or a spec that is rejected never makes a machine Failed: only a change of it helps.
+  if (isRejected(machine)) return undefined;
   switch (phaseOf(machine)) {
     case "":
     case "CrashLoopBackOff":
