@@ -73,7 +73,7 @@ describe("the check of controllers", () => {
   it("reports nothing where Leases may not be read, and fails with the connection", async () => {
     api.inject({ verb: "get", error: new ApiError({ status: 403, reason: "Forbidden", message: "no" }) });
     expect(await check()).toBeUndefined();
-    api.inject({ verb: "get", error: new Error("broken") as never });
+    api.inject({ verb: "get", error: new Error("broken") });
     await expect(check()).rejects.toThrow("broken");
   });
 });
