@@ -27,8 +27,8 @@ export const inPlaceReasonOf = (node: Node | undefined): string | undefined =>
 const LONGEST_REASON = 1_000;
 
 /** Why the update of a node failed, as its agent reported it; may be empty. */
-export const updateFailureOf = ({ metadata }: Node): string =>
-  (metadata.annotations?.[annotationKeys.updateFailedReason] ?? "").slice(0, LONGEST_REASON);
+export const updateFailureOf = (node: Node | undefined): string =>
+  (node?.metadata.annotations?.[annotationKeys.updateFailedReason] ?? "").slice(0, LONGEST_REASON);
 
 /** Whether the node must be drained for an update: it is selected, and the machine is neither new, nor Failed, nor being updated. */
 export function isInPlaceDrainDue(machine: Machine, node: Node | undefined): boolean {

@@ -96,9 +96,8 @@ export function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, no
 
 /** What the agent reported, as text among those of conditions. */
 function failedUpdateText(node: Node | undefined): string {
-  const reason = node === undefined ? undefined : inPlaceReasonOf(node);
-  const failure = node === undefined ? "" : updateFailureOf(node);
-  return `InPlaceUpdate is ${reason ?? "not reported"}${failure === "" ? "" : ` (${failure})`}`;
+  const failure = updateFailureOf(node);
+  return `InPlaceUpdate is ${inPlaceReasonOf(node) ?? "not reported"}${failure === "" ? "" : ` (${failure})`}`;
 }
 
 /** The status with the time of its phase reset. */
