@@ -29,10 +29,10 @@ const theSet = async (): Promise<MachineSet | undefined> =>
 const record = async (): Promise<string | undefined> =>
   (await theSet())?.metadata.annotations?.[annotationKeys.expectedReplicas];
 
-it(
-  "keeps the VMs of lost Machines for a person when replicas are lowered, and collects other VMs meanwhile",
+it.each(["under a process", "while none runs"])(
+  "keeps the VMs of lost Machines for a person when replicas are lowered %s, and collects other VMs meanwhile",
   { timeout: 400_000 },
-  async () => {
+  async (when) => {
     fleet = await startManagedFleet(14);
     const { api, cloud } = fleet;
     const spec = { class: { kind: "MachineClass", name: "small" } };
@@ -53,11 +53,13 @@ it(
     for (const { metadata } of machines.slice(2)) await lose(metadata.name);
     await lose("single");
 
-    const second = await fleet.manage({ settings });
-    await eventually(async () => expect(await record()).toBe("14"), LONG);
     // As the cluster-autoscaler does with machines that do not come.
     const ref = { namespace, name: "fleet" };
-    await api.patch(machineDeploymentResource, ref, { spec: { replicas: 2 } }, { kind: "merge" });
+    const lower = () => api.patch(machineDeploymentResource, ref, { spec: { replicas: 2 } }, { kind: "merge" });
+    if (when === "while none runs") await lower();
+    const second = await fleet.manage({ settings });
+    await eventually(async () => expect(await record()).toBe("14"), LONG);
+    if (when === "under a process") await lower();
     await eventually(async () => expect((await theSet())?.spec.replicas).toBe(2), LONG);
     await second.stop();
     await fleet.manage({ settings });

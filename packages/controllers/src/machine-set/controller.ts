@@ -192,9 +192,15 @@ export function createMachineSetController(
   };
 
   const classOf = ({ spec }: MachineSet): string => spec.template.spec.class?.name ?? "";
-  /** Only of a set that was restored from a file: it may request a list of VMs. */
-  const lostVmsOf = (set: MachineSet): OwnerlessVms | undefined =>
-    isUnverified(set) ? (census?.lostOf(classOf(set), set.metadata.name) ?? noVms) : undefined;
+  /** Only of a set that was restored from a file, or scaled down to less than it had: it may request a list of VMs. */
+  const lostVmsOf = (set: MachineSet, isUnexplained: boolean, count: number): OwnerlessVms | undefined => {
+    const isScaledDown = isUnexplained && count >= (set.spec.replicas ?? 0) && expectedReplicasOf(set) === undefined;
+    if (!isUnverified(set) && !isScaledDown) return undefined;
+    const vms = census?.lostOf(classOf(set), set.metadata.name) ?? noVms;
+    // What is missing does not exist.
+    if (isScaledDown && vms.state === "known" && vms.count === 0) unexplained.settle(keyOf(set));
+    return vms;
+  };
 
   const match = createMatchNode(caches, namespace, context.matchVm);
   const belongsToOther = (machine: Machine): boolean =>
@@ -205,13 +211,15 @@ export function createMachineSetController(
     const key = keyOf(set);
     // Recorded on the set, from which a user may remove it.
     if (expectedReplicasOf(set) !== undefined) vanished.forget(key);
+    const { length: count } = caches.machines.store.byIndex("owner", set.metadata.uid ?? "");
+    const isUnexplained = unexplained.observe(set, count);
     const memory: SetMemory = {
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),
       releasedBefore: releases.get(key),
       lostBefore: recorded.get(key),
-      isUnexplained: unexplained.observe(set, caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length),
+      isUnexplained,
       vanished: vanished.countOf(key),
     };
     const observed = observeMachineSet(context, set, lost);
@@ -222,7 +230,7 @@ export function createMachineSetController(
       machineCrd: machineCrdOf(context),
       orphaning: orphaning.stateOf(set),
       isLost: isLostSet(set),
-      lostVms: lostVmsOf(set),
+      lostVms: lostVmsOf(set, isUnexplained, count),
       belongsToOther,
       margins: margins.current(),
       budget: deletionBudget?.ofSet(set, observed.deployment),

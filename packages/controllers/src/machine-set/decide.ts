@@ -28,6 +28,7 @@ import {
   lacksExpectedMachines,
   expectedReplicasOf,
   isArrived,
+  isUnverified,
   lostPatch,
   missingOf,
   noExpectedReplicasPatch,
@@ -265,7 +266,8 @@ const isJustRestored = ({ set: { metadata, status }, isLost }: MachineSetSnapsho
  * deletion delete them. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
-  const { set, claim, problems, memory: { vanished = 0 } = {} } = snapshot;
+  const { set, claim, problems, memory = {} } = snapshot;
+  const { vanished = 0 } = memory;
   if (set.metadata.deletionTimestamp != null)
     return { ...decideTerminating(snapshot, now), ...requeueOf(snapshot, now) };
   const because = invalidSpecEvents([...problems, ...ownShareProblems(set)], set.status?.machineSetCondition);
@@ -273,8 +275,9 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   if (isJustRestored(snapshot)) return { actions: [{ kind: "PatchSet", patch: unverifiedPatch }], because };
   const lost = lostMachines(snapshot);
+  const isScaledDown = memory.isUnexplained === true && !isUnverified(set) && lost > 0;
   // Those that it adopts are its own in a moment: without them the record would be too small.
-  const patch = vanishedPatch(set, [...claim.owned, ...claim.adopt], vanished + lost);
+  const patch = vanishedPatch(set, [...claim.owned, ...claim.adopt], vanished + lost, isScaledDown);
   if (patch !== undefined) {
     const actions: readonly MachineSetAction[] = [{ kind: "PatchSet", patch }];
     const reason = lost > 0 ? machinesLost(lost) : machinesVanished(vanished);

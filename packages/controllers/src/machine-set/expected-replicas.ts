@@ -100,15 +100,20 @@ export function expectedReplicasPatch(
   return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
 }
 
-/** Records the machines of a set that lacks some, and those that vanished from it; `undefined` when none did, or that is recorded. */
+/**
+ * Records the machines of a set that lacks some, and those that vanished from it; `undefined` when none did, or that is recorded.
+ *
+ * @param isScaledDown their VMs run, and the set was scaled down meanwhile: they wait for a person all the same
+ */
 export function vanishedPatch(
   set: MachineSet,
   owned: readonly Machine[],
   vanished: number,
+  isScaledDown: boolean,
 ): Readonly<Record<string, unknown>> | undefined {
   if (vanished === 0 || expectedReplicasOf(set) !== undefined) return undefined;
   const present = countWhere(owned, isPresent);
-  if (present >= (set.spec.replicas ?? 0)) return undefined;
+  if (!isScaledDown && present >= (set.spec.replicas ?? 0)) return undefined;
   const count = present + vanished;
   return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
 }

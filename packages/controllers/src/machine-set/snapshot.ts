@@ -49,7 +49,7 @@ export interface MachineSetSnapshot {
   readonly ownerless?: ReadonlyMap<number, OwnerlessVms>;
   /** Whether it is known that no VM of the class is without Machine: then missing machines do not exist. Default: not. */
   readonly hasNoOwnerlessVms?: boolean;
-  /** VMs of machines of the set that do not exist; only of one that was restored from a file. Default: not known. */
+  /** VMs of machines of the set that do not exist; only of one that was restored from a file, or that has fewer machines than its status when this process first saw it, and needs no more. Default: not known. */
   readonly lostVms?: OwnerlessVms | undefined;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;

@@ -98,3 +98,24 @@ it.each([true, false])("waits for no machine where no VM is without Machine: %s"
       : [],
   );
 });
+
+it.each([
+  ["records machines whose VMs run", true, 2, "4"],
+  ["records none that no process has missed", false, 2, undefined],
+  ["records none without VMs", true, 0, undefined],
+])("a set that was scaled down while no process ran %s", (_, isUnexplained, count, expected) => {
+  const small = aMachineSet({ spec: { replicas: 2 } });
+  const machines = ["a", "b"].map((name) => aMachine(named(name), ownedBy(small)));
+  const { actions } = decideMachineSet(
+    {
+      set: small,
+      claim: claimObjects(small, machines, () => true),
+      problems: validateMachineSet(small),
+      memory: { isUnexplained },
+      ...(isUnexplained ? { lostVms: { state: "known", count } as const } : {}),
+    },
+    now,
+  );
+  const patch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: expected } } };
+  expect(actions).toEqual(expected === undefined ? [] : [{ kind: "PatchSet", patch }]);
+});
