@@ -110,8 +110,8 @@ describe("a drain and the state of its node", () => {
     fleet.invariants.allowForce();
     const vm = fleet.cloud.vms().find(({ nodeName }) => nodeName === node);
     await fleet.cloud.deleteVm(vm?.id ?? "");
-    // A node that is not ready is waited for five minutes.
-    await fleet.untilMachineDeleted(machine);
+    // A node that is not ready is waited for five minutes. A VM that is missing is looked for until two minutes after its creation.
+    await fleet.untilMachineDeleted(machine, 180_000);
     expect(await fleet.eventsOf(machine)).toContainEqual(
       expect.stringContaining(`VM ${vm?.providerId ?? ""} was not found, and its Node ${node} is not ready`),
     );

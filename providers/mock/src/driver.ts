@@ -93,7 +93,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
       answering(context, async () => {
         const cloud = cloudOf(request.secret, context);
         const found = await vmsToDelete(cloud, request, context);
-        const ended: DeleteMachineResponse = { vm: found.length > 0 ? "ended" : "missing" };
+        const ended = answerFor(found.length, request.machine.providerId);
         const going = found.filter(({ state }) => state !== "terminated");
         for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
         const { checkAfterMs } = request.machineClass.spec;
@@ -262,6 +262,12 @@ async function vmsToDelete(
 }
 
 /** The response of a cloud with the delays of the class: pending while the VM does not run yet. */
+/** What a deletion answers that found so many VMs. The simulated cloud shows a VM at once: none was created for a machine without id. One with an id may be in another cloud. */
+function answerFor(count: number, providerId: string | undefined): DeleteMachineResponse {
+  if (count > 0) return { vm: "ended" };
+  return { vm: "missing", ...((providerId ?? "") === "" ? { showsNewVms: true } : {}) };
+}
+
 const pendingUntilRunning = (vm: Vm, { checkAfterMs }: MockSpec): PendingResponse | undefined =>
   checkAfterMs !== undefined && (vm.state === "pending" || vm.state === "booting")
     ? { pending: { message: `VM ${vm.id} is booting`, checkAfterMs } }

@@ -104,6 +104,8 @@ export interface DeleteMachineResponse {
    * an error. For a machine whose VM may just have been requested, a missing VM is looked for again.
    */
   readonly vm?: "ended" | "missing";
+  /** Reads of this cloud show each VM at once, so that one which is missing was not requested: it is not looked for again. Default false. */
+  readonly showsNewVms?: boolean;
   /** Stored in `status.lastKnownState`; without it the stored text is cleared. */
   readonly lastKnownState?: string;
 }

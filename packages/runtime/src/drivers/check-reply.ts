@@ -162,7 +162,7 @@ export const readInitializationReply = (reply: unknown, onLeftOut: OnLeftOut = i
 };
 
 /** What a driver answered to a deletion. */
-export type DeletionReply = Pick<OperationResult, "lastKnownState"> & Pick<DeleteMachineResponse, "vm">;
+export type DeletionReply = Pick<OperationResult, "lastKnownState"> & Pick<DeleteMachineResponse, "vm" | "showsNewVms">;
 
 /** Reads what a driver answered to a deletion, where nothing is an answer too. */
 export function readDeletionReply(reply: unknown): DeletionReply {
@@ -170,6 +170,7 @@ export function readDeletionReply(reply: unknown): DeletionReply {
   return {
     ...(isText(lastKnownState) ? { lastKnownState } : {}),
     ...(vm === "ended" || vm === "missing" ? { vm } : {}),
+    ...(fieldOf(reply, "showsNewVms") === true ? { showsNewVms: true } : {}),
   };
 }
 

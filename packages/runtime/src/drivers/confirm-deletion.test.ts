@@ -44,6 +44,12 @@ describe("after the driver has deleted a VM", () => {
     }
   });
 
+  it("looks no more for a VM that is missing where the cloud shows each at once", async () => {
+    const missing = { vm: "missing", showsNewVms: true } as const;
+    expect(await confirm(async () => missing, notFound, aMachine(0))).toEqual({ isMissing: true });
+    expect(await confirm(async () => ({ vm: "missing" }), notFound, aMachine(0))).toHaveProperty("pending");
+  });
+
   it.each([
     ["the VM is deleted", async () => ({})],
     ["there is no VM", notFound],

@@ -72,7 +72,7 @@ export async function confirmDeletion(
     if (!hasCode(error, "NotFound")) throw error;
     missing = error;
   }
-  const { vm, ...result } = reply;
+  const { vm, showsNewVms = false, ...result } = reply;
   if (vm === "ended") return { ...result, isEndSeen: true };
   const found = await find().catch((error: unknown) => {
     if (hasCode(error, "NotFound", "Unimplemented")) return undefined;
@@ -84,7 +84,7 @@ export async function confirmDeletion(
       `VM ${found.providerId ?? ""} of machine "${machine.metadata.name}" still exists after its deletion`,
     );
   const wasFound = missing === undefined && vm !== "missing" && (machine.spec.providerID ?? "") !== "";
-  const leftMs = wasFound ? 0 : mayBeHiddenUntil(machine) - clock.now().getTime();
+  const leftMs = wasFound || showsNewVms ? 0 : mayBeHiddenUntil(machine) - clock.now().getTime();
   if (leftMs > 0) {
     return { pending: { message: hiddenVm, checkAfterMs: Math.min(LOOK_AGAIN_MS, leftMs) } };
   }
