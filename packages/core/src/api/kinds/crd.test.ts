@@ -28,7 +28,7 @@ const additions = [
   "Machine\tstatus.lastOperation.details.attempts.count\tinteger\t\trequired format=int32",
   "Machine\tstatus.lastOperation.details.attempts.firstTime\tstring\t\t",
   "Machine\tstatus.lastOperation.details.attempts.lastTime\tstring\t\t",
-  "Machine\tstatus.lastOperation.details.attempts.nextTime\tstring\t\t",
+  "Machine\tstatus.lastOperation.details.attempts.pauseSeconds\tinteger\t\tformat=int32",
   "Machine\tstatus.lastOperation.details.causes\tarray\t\tx-kubernetes-list-type=atomic",
   "Machine\tstatus.lastOperation.details.causes[]\tobject\t\t",
   "Machine\tstatus.lastOperation.details.causes[].reason\tstring\t\trequired",
