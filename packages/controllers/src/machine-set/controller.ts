@@ -210,7 +210,10 @@ export function createMachineSetController(
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
     // Recorded on the set, from which a user may remove it.
-    if (expectedReplicasOf(set) !== undefined) vanished.forget(key);
+    if (expectedReplicasOf(set) !== undefined) {
+      vanished.forget(key);
+      unexplained.settle(key);
+    }
     const { length: count } = caches.machines.store.byIndex("owner", set.metadata.uid ?? "");
     const isUnexplained = unexplained.observe(set, count);
     const memory: SetMemory = {
