@@ -60,7 +60,12 @@ describe(
 
     it("holds the deletion of its Machine, names both, and deletes the VM once the class is pointed back", async () => {
       await fleet.scale(0);
+      const lists = fleet.callsOf("list");
+      const controllers = fleet.run(...flags);
+      await untilHeld();
+      await controllers.stop("SIGKILL");
       fleet.run(...flags);
+      await eventually(async () => expect(fleet.callsOf("list")).toBeGreaterThan(lists + 1), LONG);
       await untilHeld();
       expect([fleet.cloud.vms().length, await quarantined()]).toEqual([1, ""]);
 

@@ -25,6 +25,8 @@ export function observeClass(
   const own = resolveClass(machine, caches, namespace, driver);
   if (needsVerdict(machine)) return withVerdict(own, classChecks);
   if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
+  // Its Secret is read first: a process that has just started knows none.
+  if (own.unread.length > 0) return own;
   const fallback = fallbackClassFor(machine, caches, namespace, driver);
   if (fallback !== undefined) return fallback;
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };

@@ -1,10 +1,19 @@
 import { type MachineClass, machineClassResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
-import { aMachine, aMachineClass, annotated, type Change, named, testNamespace } from "../../testing/builders.ts";
+import {
+  aMachine,
+  aMachineClass,
+  annotated,
+  beingDeleted,
+  type Change,
+  named,
+  testNamespace,
+} from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createFakeDriver } from "../../testing/fake-driver.ts";
 import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
+import { observeClass } from "../observe-class.ts";
 import { remedyFor, fallbackClassFor } from "./fallback-class.ts";
 
 const place = (region: string, zone: string) => ({
@@ -109,4 +118,18 @@ describe("what a person can do", () => {
   it("is not known of a machine without intent", () => {
     expect(remedyFor(aMachine())).toBe("");
   });
+});
+
+it("is not looked for while the Secret of the own class was not read yet, as after a start", async () => {
+  const { api, newContext, run } = createTestCluster();
+  for (const name of ["lost", "a"]) api.seed(machineClassResource, aMachineClass(named(name), place("eu", "eu-b")));
+  api.seed(secretResource, { metadata: { name: "small", namespace: testNamespace }, data: {} });
+  const context = newContext();
+  const end = new AbortController();
+  await run(context, end.signal);
+  const going = aMachine(machine, beingDeleted());
+  const resolved = observeClass(going, context, createFakeDriver());
+  expect(resolved.unread).toEqual(["small"]);
+  expect(resolved.view).toMatchObject({ state: "unusable", problem: expect.stringContaining('MachineClass "lost"') });
+  end.abort();
 });
