@@ -271,7 +271,7 @@ export const deletionEvents = {
     `VM ${vm} was not found. Waiting for the first list of the VMs of MachineClass ${className}`,
   /** `recorded`: a field that locates VMs, as it was when the VM was requested; `present`: as it is. */
   vmMayRunElsewhere: (vm: string, className: string, recorded: string, present: string) =>
-    `${vm === "" ? "A VM" : `VM ${vm}`} may still run where it was requested, with ${recorded}: MachineClass ${className} has ${present} now. Change it back. If there is no VM, set the label force-deletion=True`,
+    `${vm === "" ? "A VM" : `VM ${vm}`} may still run where it was requested, with ${recorded}: MachineClass ${className} has ${present} now. Change it back. If the VM does not exist, set the label force-deletion=True`,
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
   vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,

@@ -50,7 +50,7 @@ function sentenceOf(lease: string, record: LeaseRecord | undefined, nowMs: numbe
     case "released":
       return `Lease ${lease} was given back, and no process has taken it.`;
     case "none":
-      return `There is no Lease ${lease}.`;
+      return `Lease ${lease} does not exist.`;
   }
 }
 

@@ -16,7 +16,7 @@ const using = (...changes: readonly Change<MachineClass>[]) =>
 const seen = { ...succeeded("delete", { isEndSeen: true }), endedAt };
 const silent = { ...succeeded("delete"), endedAt };
 const green = using({ providerSpec: { region: "eu-1", resourceGroup: "green" } });
-const remedy = "Change it back. If there is no VM, set the label force-deletion=True";
+const remedy = "Change it back. If the VM does not exist, set the label force-deletion=True";
 
 test.each([
   ["resource group", green, "resourceGroup blue: MachineClass small has green"],

@@ -7,7 +7,7 @@ import type { MachineSnapshot } from "./snapshot.ts";
 /** A call that has ended. */
 export type EndedOperation = Extract<OperationView, { readonly state: "done" | "failed" }>;
 
-/** A deletion after which there is no VM, by the driver; `undefined` for any other operation. */
+/** A deletion after which the VM does not exist, by the driver; `undefined` for any other operation. */
 export function endedDeletion(operation: OperationView | undefined): EndedOperation | undefined {
   if (operation?.kind !== "delete") return undefined;
   if (operation.state === "failed") return operation.code === "NotFound" ? operation : undefined;
