@@ -173,6 +173,18 @@ describe("cloud client", () => {
     server = undefined;
   });
 
+  it("repeats a read whose idle connection the server has just closed, but no creation", async () => {
+    const served = new WeakSet<object>();
+    const endpoint = await serve((request, response) => {
+      if (served.has(request.socket)) return void request.socket.resetAndDestroy();
+      served.add(request.socket);
+      return void request.resume().on("end", () => response.end('{"vms":[]}'));
+    });
+    const client = createCloudClient({ endpoint });
+    for (let count = 0; count < 4; count++) await expect(client.listVms()).resolves.toEqual([]);
+    await expect(client.createVm(aVm("a"))).rejects.toMatchObject({ code: "Unavailable" });
+  });
+
   it.each<[string, Parameters<typeof createServer>[1], string]>([
     ["an HTML error page", (_request, response) => void response.writeHead(502).end("<html>"), "Unavailable"],
     ["truncated JSON", (_request, response) => void response.end('{"vms":['), "Unavailable"],

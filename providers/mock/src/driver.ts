@@ -261,13 +261,15 @@ async function vmsToDelete(
   return [vm];
 }
 
-/** The response of a cloud with the delays of the class: pending while the VM does not run yet. */
-/** What a deletion answers that found so many VMs. The simulated cloud shows a VM at once: none was created for a machine without id. One with an id may be in another cloud. */
+/**
+ * What a deletion answers that found so many VMs. The simulated cloud shows a VM at once: none was created for a machine without id. One with an id may be in another cloud.
+ */
 function answerFor(count: number, providerId: string | undefined): DeleteMachineResponse {
   if (count > 0) return { vm: "ended" };
   return { vm: "missing", ...((providerId ?? "") === "" ? { showsNewVms: true } : {}) };
 }
 
+/** The response of a cloud with the delays of the class: pending while the VM does not run yet. */
 const pendingUntilRunning = (vm: Vm, { checkAfterMs }: MockSpec): PendingResponse | undefined =>
   checkAfterMs !== undefined && (vm.state === "pending" || vm.state === "booting")
     ? { pending: { message: `VM ${vm.id} is booting`, checkAfterMs } }

@@ -6,19 +6,23 @@ const { Agent, request } = getBuiltinModule("node:http");
 
 const agent = new Agent({ keepAlive: true });
 
+type Sending = Pick<RequestOptions, "method" | "headers"> & {
+  readonly signal: AbortSignal;
+  readonly body?: string | undefined;
+};
+
 /** Sends a request; the body of the response is still to be read. */
-export const sendRequest = (
-  url: URL,
-  {
-    body,
-    ...options
-  }: Pick<RequestOptions, "method" | "headers"> & {
-    readonly signal: AbortSignal;
-    readonly body?: string | undefined;
-  },
-): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    request(url, { ...options, agent }, resolve)
-      .on("error", reject)
-      .end(body);
-  });
+export function sendRequest(url: URL, { body, ...options }: Sending): Promise<IncomingMessage> {
+  const attempt = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { ...options, agent }, resolve);
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        // The server closed an idle connection just before it was used again. A creation might have arrived: only what changes nothing the second time is sent again.
+        const isStale = sent.reusedSocket && error.code === "ECONNRESET" && options.method !== "POST";
+        if (isStale && !options.signal.aborted) resolve(attempt());
+        else reject(error);
+      });
+      sent.end(body);
+    });
+  return attempt();
+}

@@ -33,7 +33,7 @@ import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts"
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
 import { lostDeploymentGuard } from "../guards/lost-owner.ts";
-import { trackLostMachines } from "../ownership/lost-machines.ts";
+import { type LostMachines, trackLostMachines } from "../ownership/lost-machines.ts";
 import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
@@ -102,6 +102,23 @@ function enterDeletions(
 function revokeDeletions(budget: ControllerContext["deletionBudget"], { begins = [], uses }: MachineSetDecision): void {
   for (const { machine } of begins) budget?.revoke(machine.metadata.uid ?? "");
   if (uses !== undefined) budget?.useApproval({ ...uses, count: -uses.count });
+}
+
+/** Which sets a machine concerns. */
+function keysConcernedBy(machine: Machine, { caches, namespace }: ControllerContext, lost: LostMachines): string[] {
+  const owner = controllerRefOf(machine);
+  if (owner !== undefined && !lost.isMissing(owner))
+    return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
+  // A machine without an owner that exists may belong to any set that selects it, and counts for the one that released it.
+  const formerSet = releaseOf(machine)?.ownerUid;
+  return caches.sets.store
+    .list(namespace)
+    .filter(
+      ({ metadata, spec }) =>
+        (formerSet !== undefined && metadata.uid === formerSet) ||
+        selectorMatches(spec.selector, machine.metadata.labels),
+    )
+    .map((set) => `${namespace}/${set.metadata.name}`);
 }
 
 /**
@@ -263,22 +280,7 @@ export function createMachineSetController(
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
-  const keysOfMachine = (machine: Machine): string[] => {
-    const owner = controllerRefOf(machine);
-    if (owner !== undefined && !lost.isMissing(owner))
-      return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
-    // A machine without an owner that exists may belong to any set that selects it, and counts for the one that released it.
-    const formerSet = releaseOf(machine)?.ownerUid;
-    return caches.sets.store
-      .list(namespace)
-      .filter(
-        ({ metadata, spec }) =>
-          (formerSet !== undefined && metadata.uid === formerSet) ||
-          selectorMatches(spec.selector, machine.metadata.labels),
-      )
-      .map((set) => `${namespace}/${set.metadata.name}`);
-  };
-
+  const keysOfMachine = (machine: Machine): string[] => keysConcernedBy(machine, context, lost);
   const keysOfClass = (name: string): string[] =>
     caches.sets.store
       .list(namespace)

@@ -51,6 +51,19 @@ export interface DeletionCalls {
 const hasCode = (error: unknown, ...codes: readonly string[]): error is MachineError =>
   isMachineError(error) && codes.includes(error.code);
 
+/** @throws MachineError Internal when the VM still exists */
+async function rejectFound(machine: Machine, find: DeletionCalls["find"]): Promise<void> {
+  const found = await find().catch((error: unknown) => {
+    if (hasCode(error, "NotFound", "Unimplemented")) return undefined;
+    throw error;
+  });
+  if (found !== undefined)
+    throw new MachineError(
+      "Internal",
+      `VM ${found.providerId ?? ""} of machine "${machine.metadata.name}" still exists after its deletion`,
+    );
+}
+
 /**
  * Deletes a VM, and asks once whether it is deleted unless the driver has read it itself: a wrong answer of a driver would orphan the VM. A VM that is not found although it may
  * just have been requested is looked for again.
@@ -74,15 +87,7 @@ export async function confirmDeletion(
   }
   const { vm, showsNewVms = false, ...result } = reply;
   if (vm === "ended") return { ...result, isEndSeen: true };
-  const found = await find().catch((error: unknown) => {
-    if (hasCode(error, "NotFound", "Unimplemented")) return undefined;
-    throw error;
-  });
-  if (found !== undefined)
-    throw new MachineError(
-      "Internal",
-      `VM ${found.providerId ?? ""} of machine "${machine.metadata.name}" still exists after its deletion`,
-    );
+  await rejectFound(machine, find);
   const wasFound = missing === undefined && vm !== "missing" && (machine.spec.providerID ?? "") !== "";
   const leftMs = wasFound || showsNewVms ? 0 : mayBeHiddenUntil(machine) - clock.now().getTime();
   if (leftMs > 0) {
