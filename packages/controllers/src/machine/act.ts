@@ -76,15 +76,13 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
   const machines = createControlWriter<Machine>(context, machineResource, store);
 
   /** Decisions about nodes require a target cluster. */
-  const onTarget = (): Target => {
-    if (target === undefined) throw new Error("there is no target cluster");
-    return target;
+  const ofTarget = <T>(part: T | undefined): T => {
+    if (part === undefined) throw new Error("there is no target cluster");
+    return part;
   };
+  const onTarget = (): Target => ofTarget(target);
   const nodeWriter = target === undefined ? undefined : createNodeWriter({ ...context, target });
-  const nodes = (): Writer<Node> => {
-    if (nodeWriter === undefined) throw new Error("there is no target cluster");
-    return nodeWriter;
-  };
+  const nodes = (): Writer<Node> => ofTarget(nodeWriter);
   /** Carries out what nothing depends on: a failure is only logged. */
   const tolerate = async (promise: Promise<unknown>, what: string, subject: LogFields): Promise<void> => {
     try {
@@ -149,8 +147,7 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
     kind: EvictionOrder["kind"],
     { namespace, name, uid }: Omit<EvictionOrder, "kind">,
   ): void => {
-    if (evictions === undefined) throw new Error("there is no target cluster");
-    evictions.add({ kind, namespace, name, uid }, () => enqueue(machine));
+    ofTarget(evictions).add({ kind, namespace, name, uid }, () => enqueue(machine));
   };
 
   return {

@@ -260,7 +260,7 @@ export const deletionEvents = {
   vmDeleted: () => "VM deletion was successful",
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmNotFoundOfReadyNode: (vm: string, nodeName: string) =>
-    `VM ${vm} was not found, but its Node ${nodeName} is Ready: the MachineClass or its credentials may name another place. If there is no VM, delete the Node`,
+    `VM ${vm} was not found, but its Node ${nodeName} is Ready: the MachineClass or its credentials may name another place. If the VM does not exist, delete the Node`,
   vmNotFoundOfUnreadyNode: (vm: string | undefined, nodeName: string) =>
     `VM ${String(vm)} was not found, and its Node ${nodeName} is not ready`,
   vmNotFoundByFallback: (vm: string, className: string, fallback: string) =>

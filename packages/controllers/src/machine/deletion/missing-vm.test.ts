@@ -16,7 +16,7 @@ describe.each(ends)("a VM that is not found, as %s", (_, operation) => {
     const held = decide({ machine, node: itsNode(), operation });
     expect(held).toMatchObject({ actions: [], requeueAfterMs: 10_000 });
     expect(held.status?.lastOperation?.description).toBe(
-      "VM vm-1 was not found, but its Node node is Ready: the MachineClass or its credentials may name another place. If there is no VM, delete the Node. Initiate VM deletion",
+      "VM vm-1 was not found, but its Node node is Ready: the MachineClass or its credentials may name another place. If the VM does not exist, delete the Node. Initiate VM deletion",
     );
     expect(held.because).toEqual([expect.objectContaining({ type: "Warning", reason: "DeletionBlocked" })]);
     const again = decide({ machine, node: itsNode(), operation }, later(10_000));
