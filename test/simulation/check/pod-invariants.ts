@@ -1,4 +1,5 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { readQuarantine } from "@millwright/controllers";
+import { labelKeys, type Machine, type MachineClass } from "@millwright/core";
 import { isLive } from "@millwright/provider-mock";
 import { machineSettings } from "../world/controller-process.ts";
 import { simulationStart } from "../world/scheduler.ts";
@@ -87,8 +88,16 @@ export function watchPodInvariants(world: World, truth: Truth, report: (text: st
   });
   watchWriters(world, report);
 
-  /** When the drain of a node began, by name: that of a VM without machine has no other record here. */
+  /**
+   * When the drain of the node of a VM without machine began, by name: at its first eviction, or when the class was first seen to name it, since no pod is evicted while a budget allows none.
+   */
   const evictedSinceMs = new Map<string, number>();
+  world.server.objects.subscribe("machineclasses.machine.sapcloud.io", ({ object }) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    for (const { draining, nodes = [] } of readQuarantine(object as unknown as MachineClass).vms.values())
+      if (draining !== undefined)
+        for (const name of nodes) if (!evictedSinceMs.has(name)) evictedSinceMs.set(name, world.scheduler.nowMs());
+  });
   const evictedForMs = (nodeName: string): number =>
     world.scheduler.nowMs() - (evictedSinceMs.get(nodeName) ?? Number.POSITIVE_INFINITY);
 
