@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { secretResource } from "@millwright/kube";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -172,6 +173,32 @@ describe("millwright why", () => {
     installation.runAlone();
     expect(
       await explains(installation, "frozen-set", "mcd/pool", ["Frozen", "safety.machine.sapcloud.io/unfreeze=True"]),
+    ).toBe(true);
+  });
+
+  it("names the Secret that a deletion needs, and who keeps a class that is being deleted", async () => {
+    await start();
+    await deploy("pool", "small", 1);
+    await untilRunning(1);
+    const { api } = installation;
+    await api.delete(machineClassResource, { namespace, name: "small" });
+    expect(
+      await explains(installation, "class-in-use", "machineclass/small", [
+        "StillInUse",
+        "is kept while used by Machine pool-",
+        "The template of MachineDeployment pool names it",
+      ]),
+    ).toBe(true);
+    const secret = { namespace, name: "cloud" };
+    await api.delete(secretResource, secret);
+    await api.patch(secretResource, secret, { metadata: { finalizers: null } }, { kind: "merge" });
+    await change("pool", { spec: { replicas: 0 } });
+    const [machine] = await installation.machines();
+    expect(
+      await explains(installation, "secret-missing", `machine/${machine?.metadata.name ?? ""}`, [
+        "Secret cloud: does not exist",
+        "Create Secret cloud again",
+      ]),
     ).toBe(true);
   });
 

@@ -1,4 +1,5 @@
 // What reports about objects need: what the controllers record and decide, without the controllers, which take longer to load.
+export { classNamesOf } from "./model/class-references.ts";
 export { linkOf, matchByProviderId, pickNode } from "./model/pick-node.ts";
 export { findHold, isHeld, recordedHold } from "./guards/find-hold.ts";
 export { approvalIn, type BoundApproval, formatApproval, shortUid } from "./model/approval.ts";

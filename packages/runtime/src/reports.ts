@@ -1,7 +1,16 @@
 // What commands need that read a cluster: reports, without the controllers, drivers and metrics, which take longer to load.
-export { approveDeletions } from "./approve/approve-deletions.ts";
+import type { approveDeletions as approve } from "./approve/approve-deletions.ts";
+import type { applyCrds as apply } from "./crds/apply-crds.ts";
+
+/** Only the command that approves loads it. */
+export const approveDeletions: typeof approve = async (...options) =>
+  (await import("./approve/approve-deletions.ts")).approveDeletions(...options);
+
+/** Only the command that applies CRDs loads it. */
+export const applyCrds: typeof apply = async (...options) =>
+  (await import("./crds/apply-crds.ts")).applyCrds(...options);
+
 export type { ApprovalReport, ApprovalSelection } from "./approve/approve-deletions.ts";
-export { applyCrds } from "./crds/apply-crds.ts";
 export type { CrdReport } from "./crds/apply-crds.ts";
 export { deploymentReport, describeDeployment } from "./describe/describe-deployment.ts";
 export type { DeploymentReport, DescribeDeploymentOptions, SetReport } from "./describe/describe-deployment.ts";

@@ -3,6 +3,7 @@ import type { DeletionStage } from "../wire/deletion-stages.ts";
 
 /** What happened, where a controller or a report depends on it. */
 export const operationReasons = [
+  "ClassUnusable",
   "CreationFailed",
   "DeletionHeld",
   "Drained",
@@ -15,6 +16,7 @@ export const operationReasons = [
   "NodeUnreachable",
   "ProvisioningVm",
   "RemediationOnHold",
+  "SecretNotFound",
   "StaleVmNotDeleted",
   "VmDeleted",
   "VmDeletionAborted",

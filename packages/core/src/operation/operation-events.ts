@@ -36,7 +36,7 @@ export type OperationEvent =
   /** Accepted and in progress. `message`: the driver's. */
   | { readonly reason: "ProvisioningVm" | "VmDeletionPending"; readonly message: string }
   /** `text`: all of it. */
-  | { readonly reason: "DeletionHeld" | "WriteRefused"; readonly text: string }
+  | { readonly reason: "ClassUnusable" | "DeletionHeld" | "SecretNotFound" | "WriteRefused"; readonly text: string }
   | { readonly reason: "Draining"; readonly text: string; readonly causes: readonly DrainCause[] }
   | { readonly reason: "Drained" | "ForceDrained" | "VmDeleted" | "VmNotFound" }
   | { readonly reason: "VolumesAttached"; readonly nodeName: string; readonly volumes: readonly string[] }
@@ -115,8 +115,10 @@ function textOf(event: OperationEvent): string {
       return texts.provisioningVm(event.message);
     case "VmDeletionPending":
       return deletionEvents.vmDeletionPending(event.message);
+    case "ClassUnusable":
     case "DeletionHeld":
     case "Draining":
+    case "SecretNotFound":
     case "WriteRefused":
       return event.text;
     case "Drained":
@@ -193,10 +195,12 @@ function factsOf(event: OperationEvent): OperationDetails {
     }
     case "NodeMissing":
       return { reason, nodeName: event.nodeName };
+    case "ClassUnusable":
     case "DeletionHeld":
     case "Drained":
     case "ForceDrained":
     case "JoinUnknown":
+    case "SecretNotFound":
     case "VmDeleted":
     case "VmNotFound":
     case "WriteRefused":

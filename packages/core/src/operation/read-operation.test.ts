@@ -135,7 +135,12 @@ const events: readonly OperationEvents[] = [
   { reason: "NodeVanished", nodeName: "n" },
   [{ reason: "VmDeleted" }, "Machine deletion failed due to - x. Will retry in next sync"],
   { reason: "VmNotFound" },
-  ["Cannot delete VM v: no class", { reason: "PodsHeldBack", nodeName: "n" }],
+  { reason: "SecretNotFound", text: 'MachineClass "c": Secret "s" does not exist in namespace n' },
+  { reason: "ClassUnusable", text: 'MachineClass "c": provider: no driver "x" is loaded' },
+  [
+    { reason: "ClassUnusable", text: "Cannot delete VM v: no class" },
+    { reason: "PodsHeldBack", nodeName: "n" },
+  ],
   { reason: "JoinOnHold", ...hold },
   { reason: "JoinOnHold", ...hold, hold: { by: "Budget", group: "deployment d", note: "it is odd" } },
   { reason: "RemediationOnHold", ...hold, hold: { by: "ZoneOutage", zone: "a" } },

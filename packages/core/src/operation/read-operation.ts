@@ -43,6 +43,14 @@ const patterns: readonly (readonly [OperationReason, RegExp])[] = [
   ["RemediationOnHold", / health checks failing for [^ ]+\. |Remediation paused: /],
   ["NodeMissing", /^Node (?<nodeName>\S*) of machine \S* is missing\./],
   ["DeletionHeld", /^Deletion held/],
+  [
+    "SecretNotFound",
+    /^(?:Cannot delete .*?: )?MachineClass "[^"]*": Secret ".*?" (?:does not exist|has not been read)/,
+  ],
+  [
+    "ClassUnusable",
+    /^Cannot delete (?:a VM that may exist|VM \S+): |^MachineClass "[^"]*": |^spec\.class\.name: MachineClass /,
+  ],
   ["WriteRefused", /^Failed to (?:patch|delete) (?:status of )?[A-Z][A-Za-z]+ \S+: \d{3} /],
   ["Drained", /^Drain successful/],
   [

@@ -53,7 +53,10 @@ function aCluster() {
     });
   seedMachine("a", "pool-old", "Running");
   seedMachine("b", "pool-old", "Running");
-  seedMachine("c", "pool-old", "Running", { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] });
+  seedMachine("c", "pool-old", "Running", {
+    deletionTimestamp: "2026-01-01T00:00:00Z",
+    finalizers: ["machine.sapcloud.io/machine-controller-manager"],
+  });
   seedMachine("d", "pool-new", "");
   seedMachine("e", "other-set", "Running");
   return api;

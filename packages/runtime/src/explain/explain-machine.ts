@@ -1,4 +1,5 @@
 import {
+  classNamesOf,
   defaultMachineSettings,
   drainRulesOf,
   findHold,
@@ -7,7 +8,14 @@ import {
   markedStage,
   observeDrain,
 } from "@millwright/controllers/reports";
-import { controllerOf, type Machine, type MachineClass, readOperation, validateMachine } from "@millwright/core";
+import {
+  controllerOf,
+  finalizers,
+  type Machine,
+  type MachineClass,
+  readOperation,
+  validateMachine,
+} from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { machineReport, type MachineReport } from "./machine-report.ts";
 import { previewDeletionDrain } from "./simulate-drain.ts";
@@ -16,6 +24,14 @@ import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
 import { causeOf, hasStartupTaint, isStabilizing, notGood, taintCauses } from "./machine-cause.ts";
 import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
+
+/** What failed last, and the code of a call of the driver, which a deletion has in the details only. */
+function failureOf(report: MachineReport): { readonly reason?: string; readonly code: string } {
+  const { lastOperation } = report;
+  if (lastOperation?.state !== "Failed") return { code: "" };
+  const { reason, code } = readOperation(report);
+  return { ...(reason === undefined ? {} : { reason }), code: lastOperation.errorCode ?? code ?? "" };
+}
 
 /** All that is known of a machine, as the report of it needs it. */
 export function factsOfMachine(machine: Machine, objects: ClusterObjects): MachineFacts {
@@ -78,27 +94,33 @@ function attemptsOf(report: MachineReport): Attempts | undefined {
 
 const stuckPhases: ReadonlySet<string> = new Set(["CrashLoopBackOff", "Failed", "Unknown", "InPlaceUpdateFailed"]);
 
-function stateOf(report: MachineReport, blocked: BlockedDrain | undefined): ExplainedState {
+/** Finalizers of others, where only they keep a machine that is being deleted. */
+const othersThatKeep = ({ metadata }: Machine): readonly string[] =>
+  metadata.deletionTimestamp == null || metadata.finalizers?.includes(finalizers.machine) === true
+    ? []
+    : (metadata.finalizers ?? []);
+
+function stateOf(report: MachineReport, blocked: BlockedDrain | undefined, keptBy: readonly string[]): ExplainedState {
   const { phase, deletionPaused, problems, lastOperation } = report;
   if (deletionPaused !== undefined || blocked !== undefined) return "stuck";
-  if (phase === "Terminating") return lastOperation?.state === "Failed" ? "stuck" : "waiting";
+  if (phase === "Terminating") return lastOperation?.state === "Failed" || keptBy.length > 0 ? "stuck" : "waiting";
   if (isStabilizing(report)) return "waiting";
   if (problems.length > 0 || stuckPhases.has(phase) || lastOperation?.state === "Failed") return "stuck";
   return notGood(report, "Ready") === undefined && !hasStartupTaint(report) ? "ok" : "waiting";
 }
 
-/** The class of a machine when it is missing, and the Secret when its credentials are not accepted. */
-function inputsOf(report: MachineReport, machineClass: MachineClass | undefined, errorCode: string): Explanation[] {
+/** The class of a machine when it is missing, and the Secret when it is, or its credentials are not accepted. */
+function inputsOf(report: MachineReport, className: string, machineClass: MachineClass | undefined): Explanation[] {
   const common = { others: [], causes: [], children: [], state: "stuck" as const };
-  // A deletion may use a fallback class.
-  if (report.phase === "Terminating") return [];
-  if (!report.machineClass.exists && report.providerId === "")
-    return [{ ...common, kind: "MachineClass", name: report.machineClass.name, summary: "does not exist" }];
-  const [secret] = machineClass === undefined ? [] : secretsOf(machineClass);
-  if (secret === undefined || !["Unauthenticated", "PermissionDenied"].includes(errorCode)) return [];
-  return [
-    { ...common, kind: "Secret", name: secret, summary: `credentials of MachineClass ${report.machineClass.name}` },
-  ];
+  const { reason, code } = failureOf(report);
+  const isNeeded = report.phase === "Terminating" ? reason === "ClassUnusable" : report.providerId === "";
+  if (machineClass === undefined)
+    return isNeeded ? [{ ...common, kind: "MachineClass", name: className, summary: "does not exist" }] : [];
+  const [secret] = secretsOf(machineClass);
+  const isMissing = reason === "SecretNotFound" && report.phase === "Terminating";
+  if (secret === undefined || (!isMissing && !["Unauthenticated", "PermissionDenied"].includes(code))) return [];
+  const summary = isMissing ? "does not exist" : `credentials of MachineClass ${className}`;
+  return [{ ...common, kind: "Secret", name: secret, summary }];
 }
 
 const nouns = { MachineDeployment: "deployment", MachineSet: "set", Machine: "machine" } as const;
@@ -130,15 +152,20 @@ function reportOf(facts: MachineFacts, hold: Hold | undefined, now: Date): Machi
 /** Explains one machine, from what the controllers recorded about it. */
 export async function explainMachine(machine: Machine, objects: ClusterObjects, now: Date): Promise<Explanation> {
   const facts = factsOfMachine(machine, objects);
-  const machineClass = objects.classes.find(({ metadata }) => metadata.name === machine.spec.class?.name);
+  const isDeleted = machine.metadata.deletionTimestamp != null;
+  // A VM is deleted with the class that it was created with, which may be a fallback.
+  const className = (isDeleted ? classNamesOf(machine).at(-1) : machine.spec.class?.name) ?? "";
+  const machineClass = objects.classes.find(({ metadata }) => metadata.name === className);
   const { readCrd = async () => undefined } = objects;
   const hold = await findHold(machine, facts, readCrd);
   const report = reportOf(facts, hold, now);
   const blocked = await blockedDrain(facts, machineClass, objects, now);
-  const state = stateOf(report, blocked);
+  const keptBy = othersThatKeep(machine);
+  const state = stateOf(report, blocked, keptBy);
   const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);
   const causes = [...(cause === undefined ? [] : [cause]), ...taintCauses(report)];
-  const errorCode = report.lastOperation?.state === "Failed" ? (report.lastOperation.errorCode ?? "") : "";
+  const { code: errorCode } = failureOf(report);
+  const blockedIn = blocked?.namespaces ?? [];
   const approve = hold?.approver === undefined ? undefined : `${nouns[hold.approver.kind]} ${hold.approver.name}`;
   return {
     kind: "Machine",
@@ -148,9 +175,9 @@ export async function explainMachine(machine: Machine, objects: ClusterObjects, 
     summary: report.phase === "" ? "VM is being created" : report.phase,
     ...(report.since === undefined ? {} : { since: report.since }),
     causes,
-    ...evidenceOf(report, state, { machineClass, errorCode, approve, blockedIn: blocked?.namespaces ?? [] }),
+    ...evidenceOf(report, state, { className, machineClass, errorCode, approve, blockedIn, keptBy }),
     children: [
-      ...inputsOf(report, machineClass, errorCode),
+      ...inputsOf(report, className, machineClass),
       ...(typeof facts.node === "string" ? [] : [explainNode(facts.node, blocked?.lines)]),
     ],
   };

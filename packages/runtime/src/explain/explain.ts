@@ -4,13 +4,12 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type MachineClass,
 } from "@millwright/core";
 import { type ClusterObjects, findNamed, machineOfNode } from "./cluster-objects.ts";
-import { collapse } from "./collapse.ts";
+import { explainClass } from "./explain-class.ts";
 import { explainDeployment, explainSet } from "./explain-group.ts";
 import { explainMachine } from "./explain-machine.ts";
-import { type Explanation, flatten, type Remedy, worstOf } from "./explanation.ts";
+import { type Explanation, flatten, type Remedy } from "./explanation.ts";
 
 /** The object that is explained. */
 export interface Subject {
@@ -52,21 +51,6 @@ async function explainNode(name: string, objects: ClusterObjects, now: Date): Pr
     // A machine that is as desired is left out, and with it what keeps pods off the node.
     causes: [...(own?.causes ?? []), ...(explained.state === "ok" ? explained.causes : [])],
     children: [{ ...explained, children: explained.children.filter((child) => child !== own) }],
-  };
-}
-
-async function explainClass(machineClass: MachineClass, objects: ClusterObjects, now: Date): Promise<Explanation> {
-  const { name } = machineClass.metadata;
-  const machines = objects.machines.filter(({ spec }) => spec.class?.name === name);
-  const children = await Promise.all(machines.map((machine) => explainMachine(machine, objects, now)));
-  return {
-    kind: "MachineClass",
-    name,
-    others: [],
-    state: worstOf(children.map(({ state }) => state)),
-    summary: `${machines.length} machines`,
-    causes: [],
-    children: collapse(children),
   };
 }
 

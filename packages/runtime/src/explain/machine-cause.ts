@@ -1,4 +1,4 @@
-import { drainResult, readOperation } from "@millwright/core";
+import { drainResult, readOperation, splitAtStage } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
 import type { Cause } from "./explanation.ts";
 
@@ -25,7 +25,9 @@ export const notGood = ({ conditions }: MachineReport, type: string) =>
 function causeOfDeletion(report: MachineReport): Cause {
   const { conditions, lastOperation, since } = report;
   const going = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
-  const reported = drainResult(readOperation(report)) ?? messageOf(report);
+  const text = messageOf(report);
+  // The marker of the next stage is for controllers.
+  const reported = drainResult(readOperation(report)) ?? (splitAtStage(text)?.text || text);
   const message = lastOperation?.description === undefined ? (going?.message ?? "") : reported;
   return withSince(going?.reason ?? "Deleting", message, since);
 }

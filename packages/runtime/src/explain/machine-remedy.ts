@@ -1,12 +1,15 @@
 import { refusedWriteRemedy, restoreCommand } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
+import { deletionRemedy } from "./deletion-remedy.ts";
 import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
 
 /** What a remedy depends on. */
 export interface RemedyInputs {
   readonly report: MachineReport;
+  /** Of the class that its VM is, or will be, created with. */
+  readonly className: string;
   readonly machineClass: MachineClass | undefined;
   /** Code of the failed call; empty where there is none. */
   readonly errorCode: string;
@@ -14,6 +17,8 @@ export interface RemedyInputs {
   readonly approve?: string | undefined;
   /** Namespaces of the pods that block the drain of its node. */
   readonly blockedIn: readonly string[];
+  /** Finalizers of others, where only they keep the machine. */
+  readonly keptBy: readonly string[];
 }
 
 /** Names of the Secrets of a class, the one with the credentials first. */
@@ -21,15 +26,15 @@ export const secretsOf = ({ credentialsSecretRef, secretRef }: MachineClass): re
   ...new Set([credentialsSecretRef?.name ?? "", secretRef?.name ?? ""].filter((name) => name !== "")),
 ];
 
-function ofFailedCall({ report, machineClass, errorCode }: RemedyInputs): Remedy | undefined {
-  const { namespace, machineClass: reference } = report;
+function ofFailedCall({ report, className, machineClass, errorCode }: RemedyInputs): Remedy | undefined {
+  const { namespace } = report;
   if (report.lastOperation?.state === "Failed" && readOperation(report).reason === "WriteRefused") {
     const [text, ...commands] = refusedWriteRemedy(namespace);
     return { text, commands };
   }
   const [secret = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
-  const doctor = `millwright doctor ${reference.name} -n ${namespace}`;
-  const editClass = `kubectl edit machineclass ${reference.name} -n ${namespace}`;
+  const doctor = `millwright doctor ${className} -n ${namespace}`;
+  const editClass = `kubectl edit machineclass ${className} -n ${namespace}`;
   switch (errorCode) {
     case "Unauthenticated":
       return {
@@ -72,6 +77,26 @@ function ofNode({ report }: RemedyInputs): Remedy {
 const isRemediationPaused = (report: MachineReport): boolean =>
   report.phase === "Unknown" && ["Outage", "ZoneOutage"].includes(readOperation(report).hold ?? "");
 
+/** What a user can do about a machine whose node was, or is, unhealthy; `undefined` for another one. */
+function healthRemedy(report: MachineReport): Remedy | undefined {
+  if (isStabilizing(report))
+    return {
+      text: "Nothing is needed. If the Node goes on to flap, find out why; deleting the machine replaces it.",
+      commands: [`kubectl describe node ${report.node.name}`],
+    };
+  if (hasStartupTaint(report))
+    return {
+      text: "Check the agent that removes the startup taint. The machine stays Running; deleting it replaces it.",
+      commands: [`kubectl describe node ${report.node.name}`],
+    };
+  if (isRemediationPaused(report))
+    return {
+      text: "Find what the nodes have in common: network, image, zone or API server. A recovered node needs nothing; deleting a machine replaces it.",
+      commands: ["kubectl get nodes", `kubectl get machines -n ${report.namespace}`],
+    };
+  return undefined;
+}
+
 /** A deletion that is held. That of a Machine with a former owner cannot be undone: the garbage collector requested it. */
 function ofHeldDeletion({ lastOperation, namespace }: MachineReport, approve: string): Remedy {
   const command = `millwright approve ${approve} -n ${namespace}`;
@@ -101,6 +126,12 @@ export function machineRemedy(inputs: RemedyInputs): Remedy {
         `kubectl label machine ${name} ${labelKeys.forceDeletion}=${trueLabel} -n ${namespace}`,
       ],
     };
+  if (report.phase === "Terminating") {
+    const { className, machineClass: found, keptBy } = inputs;
+    const [secretName = ""] = found === undefined ? [] : secretsOf(found);
+    const deletion = { report, className, hasClass: found !== undefined, secretName, keptBy };
+    return deletionRemedy(deletion, (code) => ofFailedCall({ ...inputs, errorCode: code }));
+  }
   if (!machineClass.exists && report.providerId === "")
     return {
       text: `Create MachineClass ${machineClass.name}, or name an existing one in the template.`,
@@ -110,21 +141,8 @@ export function machineRemedy(inputs: RemedyInputs): Remedy {
     return { text: next.person, commands: [`kubectl edit machine ${name} -n ${namespace}`] };
   const ofCall = ofFailedCall(inputs);
   if (ofCall !== undefined) return ofCall;
-  if (isStabilizing(report))
-    return {
-      text: "Nothing is needed. If the Node goes on to flap, find out why; deleting the machine replaces it.",
-      commands: [`kubectl describe node ${report.node.name}`],
-    };
-  if (hasStartupTaint(report))
-    return {
-      text: "Check the agent that removes the startup taint. The machine stays Running; deleting it replaces it.",
-      commands: [`kubectl describe node ${report.node.name}`],
-    };
-  if (isRemediationPaused(report))
-    return {
-      text: "Find what the nodes have in common: network, image, zone or API server. A recovered node needs nothing; deleting a machine replaces it.",
-      commands: ["kubectl get nodes", `kubectl get machines -n ${namespace}`],
-    };
+  const ofHealth = healthRemedy(report);
+  if (ofHealth !== undefined) return ofHealth;
   if (errorCode === "" && ["Pending", "Unknown"].includes(report.phase)) return ofNode(inputs);
   return { text: next.person, commands: [`millwright describe machine ${name} -n ${namespace}`] };
 }

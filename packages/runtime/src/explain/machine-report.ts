@@ -10,6 +10,7 @@ import {
   isReady,
   machineConditions,
   type MachineFacts,
+  markedStage,
   nodeOf,
   podRepellingTaints,
   type ReportedTaint,
@@ -80,6 +81,8 @@ function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
     at(since === undefined ? undefined : since + ms, effect);
   if (isDeleting(machine)) {
     if (machine.metadata.deletionTimestamp == null) return undefined;
+    // Before its drain a deletion may wait for its class; after it, no pods remain.
+    if (!["Drain", undefined].includes(markedStage({ machine }))) return undefined;
     const drain = drainWindow({ machine, settings, node: nodeOf(facts), startedAt: deletionStart(facts) }, now);
     return at(drain.deadline, "remaining pods are deleted");
   }

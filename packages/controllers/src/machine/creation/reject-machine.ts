@@ -1,4 +1,4 @@
-import { formatProblems, machineEventReasons } from "@millwright/core";
+import { formatProblems, machineEventReasons, type OperationEvent } from "@millwright/core";
 import type { MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { ClassProblem } from "../../model/driver-port.ts";
@@ -11,14 +11,18 @@ export function unmetPrecondition({ problems, classView }: MachineSnapshot): Cla
   return classView.state === "unusable" ? classView : classView.unmetPrecondition;
 }
 
+/** What the last operation reports where a class, or its Secret, stops a machine: that it is a Secret is recorded, since only a user can restore it. */
+export const classEvent = ({ reason }: ClassProblem, text: string): OperationEvent => ({
+  reason: reason === machineEventReasons.secretNotFound ? "SecretNotFound" : "ClassUnusable",
+  text,
+});
+
 /** The spec or the class is invalid; only a change of the named object helps, so the creation timeout does not make the machine Failed. */
-export function rejectMachine(
-  snapshot: MachineSnapshot,
-  { reason, problem }: ClassProblem,
-  now: Date,
-): MachineDecision {
+export function rejectMachine(snapshot: MachineSnapshot, rejection: ClassProblem, now: Date): MachineDecision {
+  const { reason, problem } = rejection;
   const before = statusOf(snapshot.machine);
-  const operation = { description: problem, errorCode: "InvalidArgument", state: "Failed", type: "Create" } as const;
+  const description = snapshot.problems.length > 0 ? problem : classEvent(rejection, problem);
+  const operation = { description, errorCode: "InvalidArgument", state: "Failed", type: "Create" } as const;
   const updated = withOperation(before, operation, now);
   const status = isProvisioning(snapshot.machine) ? withPhase(updated, "CrashLoopBackOff", now) : updated;
   const isNew = status.lastOperation !== before.lastOperation;

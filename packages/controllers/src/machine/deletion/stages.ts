@@ -31,6 +31,7 @@ import { readNodeFirst, skippedDrain } from "./absent-node.ts";
 import { hasUndrainedPods, heldBack } from "./unreachable-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import { bounded } from "../creation/record-failure.ts";
+import { classEvent } from "../creation/reject-machine.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { MachineAction } from "../state/decision.ts";
 import { leftoverResources } from "./leftover-resources.ts";
@@ -200,17 +201,15 @@ export const deleteVolumeAttachments: Stage = ({ node, attachments }) => {
 };
 
 /** Without a class no driver can be called: only a machine that has no VM goes on. */
-function withoutClass(
-  machine: Machine,
-  { isMissing, problem }: ClassView & { readonly state: "unusable" },
-): StageResult {
+function withoutClass(machine: Machine, view: ClassView & { readonly state: "unusable" }): StageResult {
+  const { isMissing, problem } = view;
   const { providerID = "" } = machine.spec;
   // A class is kept while machines refer to it: one that does not exist never existed, and without an intent no VM was requested.
   const wasAsked = readIntent(machine) !== undefined;
   const neverHadVm = providerID === "" && ((isMissing && !wasAsked) || isForceDeletion(machine));
   if (neverHadVm) return { next: "DeleteNode", happened: problem };
   const vm = providerID === "" ? "a VM that may exist" : `VM ${providerID}`;
-  return { next: "stay", happened: `Cannot delete ${vm}: ${problem}`, state: "Failed" };
+  return { next: "stay", happened: classEvent(view, `Cannot delete ${vm}: ${problem}`), state: "Failed" };
 }
 
 /** Reports what waits for the VM, where it cannot be deleted. */
