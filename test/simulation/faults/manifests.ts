@@ -16,7 +16,8 @@ function oneMachine({ world, choices }: FaultStage): Machine | undefined {
     truth.machines().filter(({ metadata, spec }) => {
       const owner = sets.get(metadata.ownerReferences?.[0]?.uid ?? "");
       const isKept = metadata.deletionTimestamp === undefined && owner?.metadata.deletionTimestamp === undefined;
-      return isKept && owner !== undefined && spec.providerID !== undefined;
+      const isSelected = metadata.labels?.["name"] !== undefined;
+      return isKept && isSelected && owner !== undefined && spec.providerID !== undefined;
     }),
   );
 }
