@@ -7,6 +7,7 @@ import {
   machineDeploymentResource,
   machineClassResource,
   systemClock,
+  systemRandom,
 } from "@millwright/core";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { type KubeObject, messageOf, nodeResource, noLog } from "@millwright/kube";
@@ -218,6 +219,7 @@ it("the endpoint reads renewed files of TLS while it runs", async () => {
     ready: () => Promise.resolve(),
     control: fleet.api,
     clock: systemClock,
+    random: systemRandom,
     log: noLog,
   });
   onTestFinished(() => served.close());

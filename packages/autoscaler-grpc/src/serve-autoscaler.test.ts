@@ -1,8 +1,19 @@
+import { fileURLToPath } from "node:url";
 import { status } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
 import { annotationKeys, type MachineDeployment, machineErrorCodes } from "@millwright/core";
 import { messageOf } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { aDeployment, aMachine, aSet, type ServedFleet, serveFleet, wireNode } from "./testing/served-fleet.ts";
+import {
+  aDeployment,
+  aMachine,
+  aSet,
+  type AutoscalerClient,
+  connectAutoscaler,
+  type ServedFleet,
+  serveFleet,
+  wireNode,
+} from "./testing/served-fleet.ts";
 import { instanceErrorClasses, instanceStates } from "./wire/messages.ts";
 import { cloudProviderService, encodeNode } from "./wire/service.ts";
 
@@ -107,9 +118,9 @@ describe("sizes", () => {
       aMachine("web", "b"),
       aMachine("web", "c", pending),
     );
-    await expect(fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -2 })).rejects.toMatchObject(
-      rejection(status.FAILED_PRECONDITION, /2 machines have a VM/),
-    );
+    await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -2 });
+    expect(sizeOf()).toBe(2);
+    expect(triggerOf()).toMatch(/^c~/);
     await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -1 });
     expect(sizeOf()).toBe(2);
     await expect(fleet.call("NodeGroupDecreaseTargetSize", { id, delta: 1 })).rejects.toMatchObject({
@@ -118,6 +129,122 @@ describe("sizes", () => {
     fleet.add(aDeployment("idle", { spec: { replicas: 1, template: { spec: {} } } }));
     await fleet.call("NodeGroupDecreaseTargetSize", { id: "ns/idle", delta: -1 });
     expect(sizeOf("idle")).toBe(1);
+  });
+});
+
+describe("several calls at once", () => {
+  const size = 20;
+  const names = Array.from({ length: 10 }, (_, index) => `m${index}`);
+  const victimsIn = (text: string): readonly string[] =>
+    text.split(",").flatMap((entry) => (entry === "" ? [] : [entry.split("~")[0] ?? ""]));
+  beforeEach(() => {
+    const { metadata } = aDeployment("web");
+    const annotations = { [annotationKeys.autoscalerMaxSize]: "100" };
+    const spec = { replicas: size, template: { spec: {} } };
+    fleet.add(aDeployment("web", { metadata: { ...metadata, annotations }, spec }));
+    for (const name of names) fleet.add(aMachine("web", name));
+  });
+
+  it("delete each node once, in a write that they share", async () => {
+    await Promise.all(names.map((name) => deleteNodes(nodeOf(name))));
+    expect(sizeOf()).toBe(size - names.length);
+    expect(victimsIn(triggerOf())).toEqual(names);
+    expect(fleet.patches.length).toBeLessThan(names.length);
+  });
+
+  it("succeed beside another client that changes the deployment each time", async () => {
+    let changes = 0;
+    fleet.beforePatch = () => {
+      const current = fleet.server.get("deployment ns/web");
+      changes += 1;
+      if (changes % 4 === 0 || current === undefined) return;
+      const metadata = { ...current.metadata, resourceVersion: `other-${changes}` };
+      fleet.server.set("deployment ns/web", Object.assign({}, current, { metadata }));
+    };
+    await Promise.all([
+      ...names.map((name) => deleteNodes(nodeOf(name))),
+      ...names.map(() => fleet.call("NodeGroupIncreaseSize", { id, delta: 1 })),
+    ]);
+    expect(sizeOf()).toBe(size);
+    expect(victimsIn(triggerOf())).toEqual(names);
+  });
+
+  it("fail only each for itself", async () => {
+    const answers = await Promise.allSettled([
+      fleet.call("NodeGroupIncreaseSize", { id, delta: 81 }),
+      deleteNodes(nodeOf("m0"), wireNode("stray", "mock:///stray")),
+      ...names.slice(1).map((name) => deleteNodes(nodeOf(name))),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([
+      "rejected",
+      "rejected",
+      ...names.slice(1).map(() => "fulfilled"),
+    ]);
+    expect(sizeOf()).toBe(size - names.length + 1);
+  });
+
+  it("end with ABORTED, so that the autoscaler calls again, when the conflicts outlast the deadline", async () => {
+    let changes = 0;
+    fleet.beforePatch = () => {
+      const current = aDeployment("web");
+      const metadata = { ...current.metadata, resourceVersion: `other-${(changes += 1)}` };
+      fleet.server.set("deployment ns/web", { ...current, metadata });
+    };
+    await expect(fleet.call("NodeGroupIncreaseSize", { id, delta: 1 }, { deadlineMs: 300 })).rejects.toMatchObject({
+      code: expect.toBeOneOf([status.ABORTED, status.DEADLINE_EXCEEDED]),
+    });
+  });
+});
+
+describe("machines without a VM", () => {
+  const failed = {
+    spec: {},
+    status: { currentStatus: { phase: "CrashLoopBackOff" }, lastOperation: { type: "Create", state: "Failed" } },
+  };
+
+  it("are given back below the minimum, which is one of machines that serve", async () => {
+    const { metadata } = aDeployment("web");
+    const annotations = { [annotationKeys.autoscalerMinSize]: "3", [annotationKeys.autoscalerMaxSize]: "5" };
+    const spec = { replicas: 3, template: { spec: {} } };
+    fleet.add(aDeployment("web", { metadata: { ...metadata, annotations }, spec }));
+    fleet.add(aMachine("web", "a"), aMachine("web", "b", failed), aMachine("web", "c", failed));
+    const requested = ["b", "c"].map((name) => wireNode(`requested://ns/${name}`, `requested://ns/${name}`));
+    await deleteNodes(...requested);
+    await deleteNodes(...requested);
+    expect(sizeOf()).toBe(1);
+    expect(triggerOf()).toMatch(/^b~[^,]*,c~[^,]*$/);
+    await expect(deleteNodes(nodeOf("a"))).rejects.toMatchObject(
+      rejection(status.FAILED_PRECONDITION, /below the minimum of 3/),
+    );
+  });
+
+  const condition = (type: string) => ({ status: { conditions: [{ type, status: "True" }] } });
+  const { metadata } = aDeployment("web");
+  it.each<[string, Partial<MachineDeployment>]>([
+    ["is frozen", { metadata: { ...metadata, labels: { freeze: "True" } } }],
+    ["has the condition Frozen", condition("Frozen")],
+    ["waits for an approval", condition("DeletionsHeld")],
+  ])("are kept by a decrease while the deployment %s, without an error", async (_, change) => {
+    const spec = { replicas: 3, template: { spec: {} } };
+    fleet.add(aDeployment("web", { spec, ...change }), aMachine("web", "a"), aMachine("web", "b", failed));
+    await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -1 });
+    expect(fleet.patches).toEqual([]);
+  });
+
+  it("are kept by a decrease while the set waits for lost machines, or a template is rolled out", async () => {
+    const spec = { replicas: 3, template: { spec: {} } };
+    fleet.add(aDeployment("web", { spec }), aMachine("web", "a"), aMachine("web", "b", failed));
+    const set = aSet("web");
+    const annotations = { [annotationKeys.expectedReplicas]: "3" };
+    fleet.sets.applyEvent({ ...set, metadata: { ...set.metadata, resourceVersion: "2", annotations } });
+    await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -1 });
+    fleet.sets.applyEvent({ ...set, metadata: { ...set.metadata, resourceVersion: "3" } });
+    fleet.sets.applyEvent(aSet("web", "web-old"));
+    await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -1 });
+    expect(fleet.patches).toEqual([]);
+    fleet.sets.applyDelete({ namespace: "ns", name: "web-old", uid: "set-web-old" });
+    await fleet.call("NodeGroupDecreaseTargetSize", { id, delta: -1 });
+    expect(sizeOf()).toBe(2);
   });
 });
 
@@ -360,33 +487,100 @@ describe("the template of a group", () => {
   });
 });
 
-test("options are the defaults of the autoscaler, changed by Gardener's annotations", async () => {
-  const { metadata } = aDeployment("web");
-  const annotations = {
-    ...metadata.annotations,
-    "autoscaler.gardener.cloud/scale-down-utilization-threshold": "0.25",
-    "autoscaler.gardener.cloud/scale-down-unneeded-time": "1h30m",
-    "autoscaler.gardener.cloud/scale-down-unready-time": "soon",
-    "autoscaler.gardener.cloud/max-node-provision-time": "25m",
+const minutes = (count: number) => ({ seconds: count * 60, nanos: 0 });
+const oldMinutes = (count: number) => ({ duration: count * 60e9 });
+const defaults = {
+  scaleDownUtilizationThreshold: 0.5,
+  scaleDownGpuUtilizationThreshold: 0.6,
+  zeroOrMaxNodeScaling: false,
+  ignoreDaemonSetsUtilization: true,
+  scaleDownUnneededDuration: minutes(10),
+  scaleDownUnreadyDuration: minutes(20),
+  MaxNodeProvisionDuration: minutes(15),
+};
+
+describe("options", () => {
+  const withAnnotations = (more: Readonly<Record<string, string>>): MachineDeployment => {
+    const { metadata } = aDeployment("web");
+    return aDeployment("web", { metadata: { ...metadata, annotations: { ...metadata.annotations, ...more } } });
   };
-  fleet.add(aDeployment("web", { metadata: { ...metadata, annotations } }));
-  const minutes = (count: number) => ({ seconds: count * 60, nanos: 0 });
-  const defaults = {
-    scaleDownUtilizationThreshold: 0.5,
-    scaleDownGpuUtilizationThreshold: 0.6,
-    zeroOrMaxNodeScaling: false,
-    ignoreDaemonSetsUtilization: true,
-    scaleDownUnneededDuration: minutes(10),
-    scaleDownUnreadyDuration: minutes(20),
-    MaxNodeProvisionDuration: minutes(15),
-  };
-  expect(await fleet.call("NodeGroupGetOptions", { id, defaults })).toEqual({
-    nodeGroupAutoscalingOptions: {
-      ...defaults,
-      scaleDownUtilizationThreshold: 0.25,
-      scaleDownUnneededDuration: minutes(90),
-      MaxNodeProvisionDuration: minutes(25),
+
+  it("are the defaults of the autoscaler, changed by Gardener's annotations", async () => {
+    fleet.add(
+      withAnnotations({
+        "autoscaler.gardener.cloud/scale-down-utilization-threshold": "0.25",
+        "autoscaler.gardener.cloud/scale-down-unneeded-time": "1h30m",
+        "autoscaler.gardener.cloud/scale-down-unready-time": "soon",
+        "autoscaler.gardener.cloud/max-node-provision-time": "25m",
+      }),
+    );
+    expect(await fleet.call("NodeGroupGetOptions", { id, defaults })).toEqual({
+      nodeGroupAutoscalingOptions: {
+        ...defaults,
+        scaleDownUtilizationThreshold: 0.25,
+        scaleDownUnneededDuration: minutes(90),
+        scaleDownUnneededTime: oldMinutes(90),
+        scaleDownUnreadyTime: oldMinutes(20),
+        MaxNodeProvisionDuration: minutes(25),
+        MaxNodeProvisionTime: oldMinutes(25),
+      },
+    });
+  });
+
+  it.each([{}, { "autoscaler.gardener.cloud/scale-down-unready-time": "soon" }])(
+    "are none with the annotations %o: the autoscaler would take the start-up time for 0",
+    async (annotations) => {
+      fleet.add(withAnnotations(annotations));
+      expect(await fleet.call("NodeGroupGetOptions", { id, defaults })).toEqual({ nodeGroupAutoscalingOptions: null });
     },
+  );
+});
+
+describe("an autoscaler from 1.30 to 1.34.1", () => {
+  const protos = ["./testing", "../proto"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const loaded = loadSync("old-autoscaler.proto", {
+    includeDirs: protos,
+    keepCase: true,
+    longs: Number,
+    objects: true,
+  });
+  const service = loaded["clusterautoscaler.cloudprovider.v1.externalgrpc.CloudProvider"];
+  const connect = (): AutoscalerClient => {
+    if (service === undefined || "format" in service) throw new Error("the proto file has no service");
+    return connectAutoscaler(fleet.address, undefined, service);
+  };
+
+  it("gets the options of a group in the fields that it reads, and reads none without an annotation", async () => {
+    const { metadata } = aDeployment("web");
+    const unneeded = { "autoscaler.gardener.cloud/scale-down-unneeded-time": "90s" };
+    fleet.add(
+      aDeployment("web", { metadata: { ...metadata, annotations: { ...metadata.annotations, ...unneeded } } }),
+      aDeployment("plain"),
+    );
+    const old = connect();
+    const sent = {
+      scaleDownUtilizationThreshold: 0.5,
+      scaleDownUnneededTime: oldMinutes(10),
+      scaleDownUnreadyTime: oldMinutes(20),
+      MaxNodeProvisionTime: oldMinutes(15),
+    };
+    expect(await old.call("NodeGroupGetOptions", { id, defaults: sent })).toMatchObject({
+      nodeGroupAutoscalingOptions: { ...sent, scaleDownUnneededTime: oldMinutes(1.5) },
+    });
+    expect(await old.call("NodeGroupGetOptions", { id: "ns/plain", defaults: sent })).toEqual({});
+    old.close();
+  });
+
+  it("gets the Node of a group as a message", async () => {
+    const nodeTemplate = { capacity: { cpu: 2 }, instanceType: "large", region: "r", zone: "r-a" };
+    const metadata = { name: "small", namespace: "ns", resourceVersion: "1" };
+    fleet.classes.applyEvent({ metadata, providerSpec: {}, nodeTemplate });
+    fleet.add(aDeployment("web"));
+    const old = connect();
+    expect(await old.call("NodeGroupTemplateNodeInfo", { id })).toMatchObject({
+      nodeInfo: { metadata: { name: "web-template" }, status: { capacity: { cpu: { string: "2" } } } },
+    });
+    old.close();
   });
 });
 

@@ -7,7 +7,7 @@ import {
   ServerCredentials,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { type Clock, ConfigError } from "@millwright/core";
+import { type Clock, ConfigError, type Random } from "@millwright/core";
 import { type ApiClient, type Log, messageOf } from "@millwright/kube";
 import { createCalls } from "./calls/calls.ts";
 import { followGroups } from "./calls/groups.ts";
@@ -40,6 +40,7 @@ export interface AutoscalerOptions {
   /** Reads Machines and MachineDeployments, and changes the latter. */
   readonly control: Pick<ApiClient, "get" | "patch">;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
 }
 
@@ -93,7 +94,7 @@ function signalOf(call: Parameters<handleUnaryCall<unknown, unknown>>[0], clock:
  * @throws ConfigError when a file of TLS cannot be read, or the address cannot be used
  */
 export async function serveAutoscaler(options: AutoscalerOptions): Promise<AutoscalerServer> {
-  const { address, port, fleets, control, clock, log } = options;
+  const { address, port, fleets, control, clock, random, log } = options;
   const credentials = await serverCredentials(options.tls, options.tlsRefreshMs ?? TLS_REFRESH_MS);
   const groups = followGroups(fleets, log);
   const closed = new AbortController();
@@ -124,7 +125,7 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
       })();
     };
   const server = new Server();
-  const calls = createCalls(groups, { control, clock, log });
+  const calls = createCalls(groups, { control, clock, random, log });
   // Prices are missing: gRPC answers UNIMPLEMENTED.
   const implementation: UntypedServiceImplementation = {
     NodeGroups: unary("NodeGroups", calls.NodeGroups),

@@ -1,4 +1,14 @@
-import { annotationKeys, deletionMachinePriority, type Machine, type MachineDeployment } from "@millwright/core";
+import {
+  annotationKeys,
+  deletionMachinePriority,
+  deletionsHeldConditionType,
+  labelKeys,
+  legacyConditionTypes,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  trueLabel,
+} from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import type { CallCode } from "../wire/call-error.ts";
 import { isEnding, isFulfilled } from "./instance.ts";
@@ -27,24 +37,6 @@ export function planIncrease(deployment: MachineDeployment, { max }: SizeLimits,
   return { kind: "change", replicas, annotations: {} };
 }
 
-/** Fewer machines, but none that has a VM is deleted for it, and the minimum is kept. */
-export function planDecrease(
-  deployment: MachineDeployment,
-  { min }: SizeLimits,
-  delta: number,
-  machines: readonly Machine[],
-): ResizePlan {
-  if (delta >= 0) return rejected("INVALID_ARGUMENT", "the decrease must be negative");
-  if (isTerminating(deployment)) return terminating;
-  const size = sizeOf(deployment);
-  const existing = machines.filter(isFulfilled).length;
-  if (size + delta < existing)
-    return rejected("FAILED_PRECONDITION", `${existing} machines have a VM: name those to delete instead`);
-  // The autoscaler ends its loop on an error, so that a group at its minimum would stop the others.
-  const replicas = Math.max(size + delta, min);
-  return replicas < size ? { kind: "change", replicas, annotations: {} } : none;
-}
-
 const entriesOf = ({ metadata: { annotations } }: MachineDeployment): readonly string[] =>
   (annotations?.[annotationKeys.triggerDeletion] ?? "")
     .split(",")
@@ -69,31 +61,31 @@ export function isRollingOut({ status }: MachineDeployment, activeSets: number):
   return activeSets > 1 && !isOver;
 }
 
+/** What is known of the machines when some are to go. */
+export interface ShrinkFacts {
+  /** Of a deletion, those that are named; of a smaller size, all. Read after the deployment: an entry that is no longer in it belongs to a machine that is terminating by then. */
+  readonly machines: readonly Machine[];
+  /** Sets of the deployment. */
+  readonly sets: readonly MachineSet[];
+  readonly now: Date;
+}
+
+const countActive = (sets: readonly MachineSet[]): number => sets.filter(({ spec }) => (spec.replicas ?? 0) > 0).length;
+
+/** Machines that are neither named for deletion yet, nor ending anyhow. */
+function stayingOf(deployment: MachineDeployment, machines: readonly Machine[]): readonly Machine[] {
+  const known = new Set(entriesOf(deployment).map(nameIn));
+  return machines.filter((machine) => !isEnding(machine) && !isMarked(machine) && !known.has(machine.metadata.name));
+}
+
 /**
- * Machines to delete, by the protocol of Gardener's autoscaler: one write lowers the size and names them in an annotation, from which the deployment controller marks them
- * (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations). A machine that was named before, or that is deleted or replaced already, does not lower the size again.
- *
- * @param deployment read before `victims`: an entry that is no longer in it belongs to a machine that is terminating by then
+ * A smaller size whose machines are named, by the protocol of Gardener's autoscaler: one write lowers the size and names them in an annotation, from which the deployment controller marks them
+ * (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations).
  */
-export function planDeletion(
-  deployment: MachineDeployment,
-  { min }: SizeLimits,
-  victims: readonly Machine[],
-  { activeSets, now }: { readonly activeSets: number; readonly now: Date },
-): ResizePlan {
-  const entries = entriesOf(deployment);
-  const known = new Set(entries.map(nameIn));
-  const isNew = (machine: Machine): boolean =>
-    !isEnding(machine) && !isMarked(machine) && !known.has(machine.metadata.name);
-  const names = [...new Set(victims.filter(isNew).map(({ metadata }) => metadata.name))];
-  if (names.length === 0) return none;
-  if (isTerminating(deployment)) return terminating;
-  if (isRollingOut(deployment, activeSets))
-    return rejected("FAILED_PRECONDITION", "the MachineDeployment is rolling out a template");
-  const replicas = sizeOf(deployment) - names.length;
-  if (replicas < min) return rejected("FAILED_PRECONDITION", `${replicas} machines are below the minimum of ${min}`);
+function shrunk(deployment: MachineDeployment, replicas: number, names: readonly string[], now: Date): ResizePlan {
+  if (names.length === 0) return { kind: "change", replicas, annotations: {} };
   const time = apiTime(now);
-  const all = [...entries, ...names.map((name) => `${name}~${time}`)].toSorted();
+  const all = [...entriesOf(deployment), ...names.map((name) => `${name}~${time}`)].toSorted();
   return {
     kind: "change",
     replicas,
@@ -102,4 +94,72 @@ export function planDeletion(
       [annotationKeys.lastReplicaChangeByScaler]: time,
     },
   };
+}
+
+/**
+ * Machines to delete. One that was named before, or that is deleted or replaced already, does not lower the size again. The minimum is one of machines that serve: one without a VM is given back
+ * below it, too. Otherwise the autoscaler would wait for it for ever, and scale no other group.
+ */
+export function planDeletion(
+  deployment: MachineDeployment,
+  { min }: SizeLimits,
+  { machines, sets, now }: ShrinkFacts,
+): ResizePlan {
+  const victims = [
+    ...new Map(stayingOf(deployment, machines).map((machine) => [machine.metadata.name, machine])).values(),
+  ];
+  if (victims.length === 0) return none;
+  if (isTerminating(deployment)) return terminating;
+  if (isRollingOut(deployment, countActive(sets)))
+    return rejected("FAILED_PRECONDITION", "the MachineDeployment is rolling out a template");
+  const replicas = sizeOf(deployment) - victims.length;
+  if (replicas < min && victims.some(isFulfilled))
+    return rejected("FAILED_PRECONDITION", `${replicas} machines are below the minimum of ${min}`);
+  return shrunk(
+    deployment,
+    Math.max(replicas, 0),
+    victims.map(({ metadata }) => metadata.name),
+    now,
+  );
+}
+
+/** Whether machines of a deployment are missing or kept for a reason that a smaller size would only hide. */
+function isHeld({ metadata, status }: MachineDeployment, sets: readonly MachineSet[]): boolean {
+  const isTrue = (type: string): boolean =>
+    status?.conditions?.some((condition) => condition.type === type && condition.status === "True") === true;
+  return (
+    metadata.labels?.[labelKeys.freeze] === trueLabel ||
+    isTrue(legacyConditionTypes.frozen) ||
+    isTrue(deletionsHeldConditionType) ||
+    sets.some(({ metadata: { annotations } }) => annotations?.[annotationKeys.expectedReplicas] !== undefined)
+  );
+}
+
+/** Those whose creation failed first. */
+const byFailure = (a: Machine, b: Machine): number => Number(hasFailed(b)) - Number(hasFailed(a));
+const hasFailed = ({ status }: Machine): boolean => status?.lastOperation?.state === "Failed";
+
+/**
+ * Gives back machines that were requested and have no VM, as many as there are, those first whose creation failed; none below the minimum, none while a rollout or a hold decides about the
+ * number. Never rejected for that: the autoscaler would end its loop, in which it scales the other groups.
+ */
+export function planDecrease(
+  deployment: MachineDeployment,
+  { min }: SizeLimits,
+  delta: number,
+  { machines, sets, now }: ShrinkFacts,
+): ResizePlan {
+  if (delta >= 0) return rejected("INVALID_ARGUMENT", "the decrease must be negative");
+  if (isTerminating(deployment)) return terminating;
+  if (isHeld(deployment, sets) || isRollingOut(deployment, countActive(sets))) return none;
+  const staying = stayingOf(deployment, machines);
+  const size = sizeOf(deployment);
+  const lacking = size - staying.filter(isFulfilled).length;
+  const count = Math.min(-delta, lacking, size - min);
+  if (count <= 0) return none;
+  const failedFirst = staying.filter((machine) => !isFulfilled(machine)).toSorted(byFailure);
+  // Those of the size that are not even requested go first.
+  const unrequested = Math.max(size - staying.length, 0);
+  const names = failedFirst.slice(0, Math.max(count - unrequested, 0)).map(({ metadata }) => metadata.name);
+  return shrunk(deployment, size - count, names, now);
 }

@@ -1,4 +1,4 @@
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, type ServiceDefinition } from "@grpc/grpc-js";
 import {
   annotationKeys,
   isRecord,
@@ -9,6 +9,7 @@ import {
   machineResource,
   type ResourceType,
   systemClock,
+  systemRandom,
 } from "@millwright/core";
 import { ApiError, createStore, keyFor, noLog, type ObjectRef, type PatchOptions, type Store } from "@millwright/kube";
 import type { Node } from "../groups/fleet.ts";
@@ -18,7 +19,12 @@ import { cloudProviderService } from "../wire/service.ts";
 
 /** A client of the service, as the autoscaler is one. Calls reject with gRPC's error, which has `code` and `details`. */
 export interface AutoscalerClient {
-  call<Name extends keyof WireCalls>(name: Name, request: object): Promise<WireCalls[Name][1]>;
+  /** @param options.deadlineMs how long the call may take, milliseconds; 20 s by default */
+  call<Name extends keyof WireCalls>(
+    name: Name,
+    request: object,
+    options?: { readonly deadlineMs: number },
+  ): Promise<WireCalls[Name][1]>;
   close(): void;
 }
 
@@ -29,17 +35,21 @@ export interface ClientTls {
   readonly key: string;
 }
 
-/** Connects to an endpoint; without `tls` in plain text. */
-export function connectAutoscaler(address: string, tls?: ClientTls): AutoscalerClient {
+/** Connects to an endpoint; without `tls` in plain text. `service`: the messages of another version of the autoscaler. */
+export function connectAutoscaler(
+  address: string,
+  tls?: ClientTls,
+  service: ServiceDefinition = cloudProviderService,
+): AutoscalerClient {
   const channel =
     tls === undefined
       ? credentials.createInsecure()
       : credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
   const client = new Client(address, channel);
   return {
-    call: (name, request) =>
+    call: (name, request, { deadlineMs } = { deadlineMs: 20_000 }) =>
       new Promise((resolve, reject) => {
-        const method = cloudProviderService[name];
+        const method = service[name];
         if (method === undefined) return reject(new Error(`no rpc ${name}`));
         const { path, requestSerialize, responseDeserialize } = method;
         client.makeUnaryRequest(
@@ -47,7 +57,7 @@ export function connectAutoscaler(address: string, tls?: ClientTls): AutoscalerC
           requestSerialize,
           (bytes) => responseDeserialize(bytes),
           request,
-          { deadline: systemClock.now().getTime() + 20_000 },
+          { deadline: systemClock.now().getTime() + deadlineMs },
           (error, response) => {
             if (error !== null) reject(error);
             // The types are those of the proto files.
@@ -121,6 +131,8 @@ export const aSet = (name: string, setName = name): MachineSet => ({
 
 /** A fleet that is served, the objects of its API server, and a client. */
 export interface ServedFleet extends AutoscalerClient {
+  /** Where it is served. */
+  readonly address: string;
   readonly deployments: Store<MachineDeployment>;
   readonly sets: Store<MachineSet>;
   readonly machines: Store<Machine>;
@@ -173,9 +185,12 @@ function fakeControl({ server, patches }: Pick<ServedFleet, "server" | "patches"
     // The caller names the type of the object.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     get: async <T>(type: ResourceType, ref: ObjectRef) => found(type, ref) as T,
-    patch: async <T>(type: ResourceType, ref: ObjectRef, patch: unknown, { resourceVersion }: PatchOptions) =>
+    patch: async <T>(type: ResourceType, ref: ObjectRef, patch: unknown, { resourceVersion }: PatchOptions) => {
+      // Other calls come meanwhile.
+      await systemClock.sleep(5);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      change(type, ref, patch, resourceVersion) as T,
+      return change(type, ref, patch, resourceVersion) as T;
+    },
   };
 }
 
@@ -195,11 +210,14 @@ export async function serveFleet(change: Partial<AutoscalerOptions> = {}): Promi
     ready: () => Promise.resolve(),
     control: fakeControl({ server, patches }, () => fleet.beforePatch()),
     clock: systemClock,
+    random: systemRandom,
     log: noLog,
     ...change,
   });
-  const client = connectAutoscaler(`127.0.0.1:${endpoint.port}`);
+  const address = `127.0.0.1:${endpoint.port}`;
+  const client = connectAutoscaler(address);
   const fleet: ServedFleet = {
+    address,
     deployments,
     sets,
     machines,

@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { isApiError, isForbidden, isNotFound, isTransient, messageOf } from "@millwright/kube";
+import { isApiError, isConflict, isForbidden, isNotFound, isTransient, messageOf } from "@millwright/kube";
 
 /** Names of the codes that calls are rejected with. */
 export type CallCode =
@@ -23,6 +23,8 @@ export class CallError extends Error {
 function codeOf(error: unknown): number {
   if (error instanceof CallError) return error.code;
   if (isNotFound(error)) return status.NOT_FOUND;
+  // Another client was faster until the deadline: the same call may succeed.
+  if (isConflict(error)) return status.ABORTED;
   if (isForbidden(error)) return status.PERMISSION_DENIED;
   if (isTransient(error)) return status.UNAVAILABLE;
   return isApiError(error) ? status.FAILED_PRECONDITION : status.INTERNAL;

@@ -42,12 +42,20 @@ export interface WireDuration {
   readonly nanos: number;
 }
 
-/** Options by which the autoscaler scales a group in. */
+/** A duration of autoscalers before 1.34.2, in nanoseconds. */
+export interface WireOldDuration {
+  readonly duration: number;
+}
+
+/** Options by which the autoscaler scales a group in. Each duration is there twice: in a field of autoscalers before 1.34.2, and in one of later ones. */
 export interface WireOptions {
   readonly scaleDownUtilizationThreshold: number;
   readonly scaleDownGpuUtilizationThreshold: number;
   readonly zeroOrMaxNodeScaling: boolean;
   readonly ignoreDaemonSetsUtilization: boolean;
+  readonly scaleDownUnneededTime?: WireOldDuration | null;
+  readonly scaleDownUnreadyTime?: WireOldDuration | null;
+  readonly MaxNodeProvisionTime?: WireOldDuration | null;
   readonly scaleDownUnneededDuration: WireDuration | null;
   readonly scaleDownUnreadyDuration: WireDuration | null;
   readonly MaxNodeProvisionDuration: WireDuration | null;
@@ -66,7 +74,10 @@ export interface WireCalls {
   readonly NodeGroupDeleteNodes: [{ readonly id: string; readonly nodes: readonly WireNode[] }, object];
   readonly NodeGroupDecreaseTargetSize: [{ readonly id: string; readonly delta: number }, object];
   readonly NodeGroupNodes: [{ readonly id: string }, { readonly instances: readonly WireInstance[] }];
-  readonly NodeGroupTemplateNodeInfo: [{ readonly id: string }, { readonly nodeBytes: Uint8Array }];
+  readonly NodeGroupTemplateNodeInfo: [
+    { readonly id: string },
+    { readonly nodeInfo: Uint8Array; readonly nodeBytes: Uint8Array },
+  ];
   readonly NodeGroupGetOptions: [
     { readonly id: string; readonly defaults: WireOptions | null },
     { readonly nodeGroupAutoscalingOptions: WireOptions | null },

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { isIPv4 } from "node:net";
-import { ConfigError, isConfigError, systemClock } from "@millwright/core";
+import { ConfigError, isConfigError, systemClock, systemRandom } from "@millwright/core";
 import type { ApiClient, Log } from "@millwright/kube";
 import type { Manager } from "@millwright/runtime";
 
@@ -60,6 +60,7 @@ export async function runAutoscalerEndpoint(
       ready: (signal) => ready(signal),
       control,
       clock: systemClock,
+      random: systemRandom,
       log,
     });
     const { address } = flags.autoscalerAddress;

@@ -1,16 +1,16 @@
-import { isRecord, leaseNames, type Machine, machineResource } from "@millwright/core";
+import { isRecord, leaseNames, type Machine, machineResource, systemClock, systemRandom } from "@millwright/core";
 import {
   type ApiClient,
   type ApiObject,
   createFencedClient,
   ignoreNotFound,
-  isConflict,
   type Leadership,
   leaseResource,
   listAll,
   nodeResource,
   type ResourceType,
   secretResource,
+  retryConflicts,
 } from "@millwright/kube";
 import { finalizedKinds, patchOf, type Removal, removalOf } from "./plan-uninstall.ts";
 
@@ -115,27 +115,16 @@ function providerIdOf(machine: ApiObject & Partial<Pick<Machine, "spec">>): stri
   return machine.spec?.providerID ?? "";
 }
 
-/** Repetitions for an object that other clients change meanwhile. */
-const MAX_ATTEMPTS = 5;
-
 /** Removes what {@link removalOf} names from one object, in whatever version it is by then. */
-async function remove(
-  { api, type, finalizer }: Place,
-  { namespace, name }: Removal,
-  signal: AbortSignal,
-): Promise<void> {
+function remove({ api, type, finalizer }: Place, { namespace, name }: Removal, signal: AbortSignal): Promise<void> {
   const ref = { name, ...(namespace === undefined ? {} : { namespace }) };
-  for (let attempt = 1; ; attempt++) {
+  const attempt = async (): Promise<void> => {
     const object = await ignoreNotFound(api.get(type, ref, { signal }));
     const removal = object === undefined ? undefined : removalOf(type, finalizer, object);
     if (object === undefined || removal === undefined) return;
-    try {
-      await ignoreNotFound(api.patch(type, ref, patchOf(removal, object), { kind: "merge", signal }));
-      return;
-    } catch (error) {
-      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
+    await ignoreNotFound(api.patch(type, ref, patchOf(removal, object), { kind: "merge", signal }));
+  };
+  return retryConflicts(attempt, { clock: systemClock, random: systemRandom, signal });
 }
 
 /**
