@@ -6,11 +6,14 @@ import { startMillwright } from "../harness/millwright.ts";
 let fleet: ControlledFleet;
 afterEach(() => fleet.close());
 
-const doctor = async (): Promise<{ readonly code: number | null; readonly text: string }> => {
-  const command = startMillwright(["doctor", "--clusters-only", `--control-kubeconfig=${fleet.kubeconfig}`]);
+const printed = async (
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly text: string }> => {
+  const command = startMillwright([...args, `--control-kubeconfig=${fleet.kubeconfig}`]);
   await command.ended;
-  return { code: command.child.exitCode, text: command.output().replaceAll(/\s+/g, " ") };
+  return { code: command.child.exitCode, text: command.output().replaceAll(/[\s│]+/g, " ") };
 };
+const doctor = () => printed("doctor", "--clusters-only");
 
 it("doctor finds that no process leads the namespace, before, while and after controllers do, and where they lead instead", async () => {
   fleet = await startControlledFleet();
@@ -32,4 +35,35 @@ it("doctor finds that no process leads the namespace, before, while and after co
     code: 1,
     text: expect.stringContaining("Lease machine-controller was given back, and no process has taken it."),
   });
+});
+
+it("why finds that no controller has seen an object, or manages it any more", async () => {
+  fleet = await startControlledFleet();
+  const elsewhere = fleet.run(`--control-kubeconfig=${fleet.kubeconfig}`, "--namespace=kube-system");
+  await elsewhere.waitFor(/"Ready"/);
+  await fleet.deploy(1);
+  const why = () => printed("why", "mcd/fleet");
+  await eventually(
+    async () =>
+      expect(await why()).toMatchObject({
+        code: 3,
+        text: expect.stringMatching(
+          /\[stuck\] NoController: No controller has seen generation 1 of MachineDeployment fleet\. .*Controllers lead namespace kube-system\. .*kubectl get pods,leases -A/,
+        ),
+      }),
+    90_000,
+  );
+  await elsewhere.stop();
+
+  const controllers = fleet.run();
+  await fleet.untilRunning(1);
+  await fleet.scale(3);
+  await fleet.untilRunning(3);
+  await controllers.stop();
+  await fleet.scale(2);
+  const { text } = await why();
+  expect(text).toContain(
+    "No controller has seen generation 3 of MachineDeployment fleet. Lease machine-controller-manager was given back",
+  );
+  expect(text).not.toContain("What the controllers do");
 });

@@ -30,6 +30,8 @@ ${hasExample ? withExample : ""}  # Its machine is drained and replaced
   # How far it is, what it waits for, and what would help
   millwright describe deployment NAME
   millwright why machine/NAME
+  # Whether controllers run, and what else is wrong
+  millwright doctor
 Ctrl-C stops everything.
 `;
 

@@ -92,6 +92,8 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
           throw explainFailure(error, needs);
         }
       },
+      // Loaded only where something is not as desired.
+      readLeaders: async (now) => (await import("./read-leaders.ts")).readLeaders(control, namespace, now, signal),
       drainSources: async (nodeName) => {
         try {
           return await readDrainSources(target ?? control, nodeName, signal);

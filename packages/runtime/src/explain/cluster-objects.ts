@@ -9,6 +9,16 @@ import {
 } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 
+/** Whether controllers lead a namespace. */
+export interface Leaders {
+  /** `unknown`: no Lease exists, as without leader election. */
+  readonly leads: boolean | "unknown";
+  /** A sentence for each Lease. */
+  readonly text: string;
+  /** Which namespaces they lead instead, a sentence after a blank; empty for none. */
+  readonly elsewhere: string;
+}
+
 /** The objects of a namespace that explanations are computed from: of a live cluster, or of a file. */
 export interface ClusterObjects {
   readonly namespace: string;
@@ -22,6 +32,8 @@ export interface ClusterObjects {
   readonly drainSources: (nodeName: string) => Promise<DrainSources>;
   /** Reads the metadata of a CRD; `undefined` where it cannot be read. Absent in a file, which has none. */
   readonly readCrd?: (name: string) => Promise<ApiObject | undefined>;
+  /** Reads whether controllers lead the namespace; `undefined` where that cannot be read. Absent in a file. */
+  readonly readLeaders?: (now: Date) => Promise<Leaders | undefined>;
   /** What could not be read, a sentence each. */
   readonly notes: readonly string[];
 }

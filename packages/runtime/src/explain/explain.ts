@@ -9,6 +9,7 @@ import { type ClusterObjects, findNamed, machineOfNode } from "./cluster-objects
 import { explainClass } from "./explain-class.ts";
 import { explainDeployment, explainSet } from "./explain-group.ts";
 import { explainMachine } from "./explain-machine.ts";
+import { withLeaders } from "./no-controllers.ts";
 import { type Explanation, flatten, type Remedy } from "./explanation.ts";
 
 /** The object that is explained. */
@@ -87,7 +88,7 @@ const withoutOk = (explanation: Explanation): Explanation => ({
  * @throws ConfigError when there is no such object
  */
 export async function why(subject: Subject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
-  const explanation = withoutOk(await explain(subject, objects, now));
+  const explanation = await withLeaders(withoutOk(await explain(subject, objects, now)), objects, now);
   const all = flatten(explanation).flatMap(({ state, remedy }) =>
     remedy === undefined || state === "ok" ? [] : [{ state, remedy }],
   );
