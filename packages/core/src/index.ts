@@ -178,6 +178,7 @@ export {
   defaultMachinePriority,
   deletionMachinePriority,
   preserveValues,
+  writtenClassAnnotations,
 } from "./wire/annotations.ts";
 export {
   clusterApiReasons,

@@ -10,10 +10,18 @@ import {
   Secret,
   systemClock,
 } from "@millwright/core";
+import { unknownKeysOf } from "@millwright/core/driver-kit";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectDriver } from "./client/connect-driver.ts";
 import { serveDriver } from "./server/serve-driver.ts";
-import { contextWith, driverWith, request, serveAndConnect, temporarySocket } from "./testing/served-driver.ts";
+import {
+  anything,
+  contextWith,
+  driverWith,
+  request,
+  serveAndConnect,
+  temporarySocket,
+} from "./testing/served-driver.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -318,6 +326,17 @@ describe("connectDriver", () => {
       connectDriver(address, { signal: controller.signal, log: () => controller.abort(reason) }),
     );
     expect(await connecting).toBe(reason);
+  });
+
+  it("is to a driver whose keys are known, where it declares them", async () => {
+    const jsonSchema = { input: () => ({ type: "object", properties: { machineType: {} } }) };
+    const props = { ...anything["~standard"], jsonSchema };
+    const served = await serve(driverWith({ spec: { "~standard": props } }));
+    expect(unknownKeysOf(served.driver, { machineTyp: "m" })).toEqual([
+      { path: "providerSpec.machineTyp", nearest: "machineType" },
+    ]);
+    const silent = await serve(driverWith());
+    expect(unknownKeysOf(silent.driver, { machineTyp: "m" })).toEqual([]);
   });
 
   it("derives the capabilities from those of the driver", async () => {

@@ -30,7 +30,7 @@ export { why } from "./explain/explain.ts";
 export type { Subject, WhyReport } from "./explain/explain.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";
-export { unknownAnnotations } from "./describe/unknown-annotations.ts";
+export { unknownAnnotations } from "./explain/annotation-notes.ts";
 export { diagnose } from "./doctor/diagnose.ts";
 export type { DiagnosedSubject, Diagnosis } from "./doctor/diagnose.ts";
 export { reportDrift } from "./drift/report-drift.ts";

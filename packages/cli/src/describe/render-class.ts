@@ -9,9 +9,12 @@ function deletionOf({ deleteAfter, draining, deleted }: MachineClassReport["orph
   return deleteAfter === "" ? "never" : deleteAfter;
 }
 
+const statusText = ({ reason, since, message }: NonNullable<MachineClassReport["status"]>): string =>
+  plain(`${reason} since ${since}${message === "" ? "" : `: ${message}`}`).replaceAll("\n", " ");
+
 /** A class as `kubectl describe` would show it, with its machines, their failures, and the VMs without machine that are recorded on it. */
 export function renderClass(report: MachineClassReport): string {
-  const { name, namespace, provider, secrets, phases, isHeldBack, failures, orphans, notes } = report;
+  const { name, namespace, provider, status, secrets, phases, isHeldBack, failures, orphans, notes } = report;
   const rows = orphans.map((orphan) => [
     plain(orphan.parts.length === 0 ? orphan.providerId : `${orphan.providerId}: ${orphan.parts.join(", ")}`),
     plain(orphan.machine),
@@ -23,6 +26,7 @@ export function renderClass(report: MachineClassReport): string {
       ["Name:", name],
       ["Namespace:", namespace],
       ["Provider:", plain(provider) || "-"],
+      ...(status === undefined ? [] : [["Status:", statusText(status)]]),
       ["Secrets:", secrets.map(plain).join(", ") || "-"],
       ["Machines:", phasesText(phases)],
       ...(isHeldBack ? [["Credential:", "calls are held back, see the failures"]] : []),

@@ -1,5 +1,4 @@
 import {
-  annotationKeys,
   formatProblems,
   type Machine,
   type MachineClass,
@@ -8,6 +7,7 @@ import {
   type SecretData,
   userDataKey,
   validateMachineClass,
+  writtenClassAnnotations,
 } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
 import type { ControlCaches } from "./caches.ts";
@@ -54,6 +54,10 @@ function decode(values: SecretValues): SecretData {
 export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
   Object.fromEntries(secrets.flatMap((values) => Object.entries(decode(values))));
 
+/** The annotations of a class without those that the controllers write. */
+export const givenAnnotations = ({ metadata }: MachineClass): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !writtenClassAnnotations.has(key)));
+
 /** A memo of frozen objects: each version of a class that the cache holds is hashed once, however many machines it has. Its entry is dropped with it. */
 const inputsByClass = new WeakMap<MachineClass, string>();
 
@@ -61,13 +65,7 @@ function inputsOf(machineClass: MachineClass): string {
   const present = inputsByClass.get(machineClass);
   if (present !== undefined) return present;
   const { metadata, nodeTemplate: _, ...rest } = machineClass;
-  // The annotations that the controllers write.
-  const {
-    [annotationKeys.filledNodeTemplate]: __,
-    [annotationKeys.orphanVms]: ___,
-    ...annotations
-  } = metadata.annotations ?? {};
-  const made = stableHash([metadata.uid, annotations, rest]);
+  const made = stableHash([metadata.uid, givenAnnotations(machineClass), rest]);
   inputsByClass.set(machineClass, made);
   return made;
 }

@@ -2,13 +2,14 @@ import type { MachineClass } from "@millwright/core";
 import { type Controller, equalJson, watchTriggers, type Priority } from "@millwright/kube";
 import type { SecretObject } from "../model/node-objects.ts";
 import type { ControlCaches } from "./caches.ts";
+import { givenAnnotations } from "./class-view.ts";
 
-/** Whether a class changed in fields that machines read. Its finalizers do not matter to machines. */
+/** Whether a class changed in fields that machines read. Its finalizers, and what the controllers write on it, do not matter to machines. */
 export const isClassChange = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
   const content = (machineClass: MachineClass | undefined): unknown => {
     if (machineClass === undefined) return undefined;
     const { metadata, ...rest } = machineClass;
-    return { ...rest, uid: metadata.uid, annotations: metadata.annotations };
+    return { ...rest, uid: metadata.uid, annotations: givenAnnotations(machineClass) };
   };
   return !equalJson(content(old), content(current));
 };

@@ -75,6 +75,8 @@ export interface MachineDriver {
    * spec is checked. Makes no calls to a cloud.
    */
   rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
+  /** Keys of the spec of a class that its driver ignores, as a text for people; empty for none, and for a driver that does not declare its keys. Makes no calls. */
+  unknownKeysOf(machineClass: MachineClass): string;
 }
 
 /** The drivers as the list of VMs uses them. The runtime implements it. */

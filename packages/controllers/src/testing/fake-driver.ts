@@ -132,6 +132,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
     }),
     listVms: async () => ({ ok: false, error: new MachineError("Unimplemented", "the fake driver lists no VMs") }),
     volumeIds: async (_, specs) => ({ ok: true, value: specs.map((spec) => handleOf(spec)) }),
+    unknownKeysOf: () => "",
     rejectionOf: async (machineClass, secret) => options.rejects?.(machineClass, secret),
     missingDriver: ({ provider = "" }) =>
       provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,

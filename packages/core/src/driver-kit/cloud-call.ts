@@ -3,7 +3,7 @@ import type { Environment } from "@millwright/base/egress";
 import type { ApiCall } from "../driver/api-call.ts";
 import type { DriverContext } from "../driver/driver.ts";
 import type { ClassIdentity, MachineIdentity } from "../driver/messages.ts";
-import type { PollTimes } from "./poll-times.ts";
+import type { PollTimes } from "./poll.ts";
 import type { RecentLaunches } from "./recent-launches.ts";
 
 /** The tags, tag keys or labels by which the VMs of a cluster and role are known. Each cloud has its own spelling. */

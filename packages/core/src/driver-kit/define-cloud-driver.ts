@@ -5,7 +5,7 @@ import type { Driver, DriverContext } from "../driver/driver.ts";
 import type { MachineError } from "../driver/machine-error.ts";
 import { deadlineOf, setDeadline } from "./call-deadline.ts";
 import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
-import { defaultPollTimes, type PollTimes } from "./poll-times.ts";
+import { defaultPollTimes, type PollTimes } from "./poll.ts";
 import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
 import { createSessionPool, type PooledSession } from "./session-pool.ts";
 

@@ -114,6 +114,17 @@ export const annotationKeys = {
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /**
+   * Ours, MachineClass: whether VMs can be created from it now: `Ready`, or in one word why not. MCM's schema of a class has no status. Written and read by the machine class controller; a column of
+   * `kubectl get machineclasses`.
+   */
+  classStatus: "machine.millwright.dev/status",
+  /** Ours, MachineClass: RFC 3339 time since when it has that status. Written and read by the machine class controller; a column. */
+  classStatusSince: "machine.millwright.dev/status-since",
+  /** Ours, MachineClass: a sentence about that status; absent while it is `Ready`. Written and read by the machine class controller. */
+  classStatusMessage: "machine.millwright.dev/status-message",
+  /** Ours, MachineClass: keys of `providerSpec` that its driver ignores, with what was probably meant. Absent: there are none. Written and read by the machine class controller. */
+  unknownKeys: "machine.millwright.dev/unknown-keys",
+  /**
    * Ours, MachineClass: JSON of the VMs without Machine that are in quarantine, by provider id, each with the name and UID of its Machine, since when, since when its Nodes are drained, and when it was deleted; and of the number
    * of machines at that time. An entry that is removed starts again. Written and read by the collector of VMs without Machine.
    */
@@ -161,6 +172,16 @@ export const annotationKeys = {
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
+
+/** Annotations that the controllers write on a MachineClass: no input of a driver, and no reason to try anything again. */
+export const writtenClassAnnotations: ReadonlySet<string> = new Set([
+  annotationKeys.filledNodeTemplate,
+  annotationKeys.orphanVms,
+  annotationKeys.classStatus,
+  annotationKeys.classStatusSince,
+  annotationKeys.classStatusMessage,
+  annotationKeys.unknownKeys,
+]);
 
 /** Values of {@link annotationKeys.preserve}, case-sensitive. Source: MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation. */
 export const preserveValues = {

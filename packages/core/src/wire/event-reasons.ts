@@ -54,6 +54,8 @@ export const eventReasons = {
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */
   invalidMachineClass: "InvalidMachineClass",
+  /** Ours, Warning, on MachineClasses: the driver ignores keys of `providerSpec`; the message names them, and what was probably meant. */
+  unknownKeys: "UnknownKeys",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
   /** Ours, Warning, on MachineClasses: the cloud refuses the calls with the credential of the class; they are held back, and one at a time retries. The message has the code. */

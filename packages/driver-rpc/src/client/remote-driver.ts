@@ -5,7 +5,9 @@ import {
   type DriverDefinition,
   matchNodeByProviderId,
   matchNodeByTemplates,
+  type StandardSchemaV1,
 } from "@millwright/core";
+import { parseRecord } from "../wire/json-text.ts";
 import { fromWireError } from "../wire/machine-error.ts";
 import type { WireMethods, WireOutcome, WireProblem } from "../wire/messages.ts";
 import {
@@ -119,9 +121,23 @@ function optionalMethods(
   } satisfies Partial<DriverDefinition<unknown>>;
 }
 
-const anything = {
-  "~standard": { version: 1, vendor: "millwright", validate: (value: unknown) => ({ value }) },
-} as const;
+const anything: StandardSchemaV1 = {
+  "~standard": { version: 1, vendor: "millwright", validate: (value) => ({ value }) },
+};
+
+/**
+ * The schema with the JSON Schema that the driver sends, from which the host takes the keys that the driver knows. Only until it connects again: another version of the driver may know more.
+ */
+function withJsonSchema(
+  schema: StandardSchemaV1,
+  { providerSpecSchema }: DriverInfo,
+  { generation }: Pick<DriverChannel, "generation">,
+): StandardSchemaV1 {
+  const sentIn = generation();
+  const input = (): unknown => (generation() === sentIn ? parseRecord(providerSpecSchema) : undefined);
+  const props = { ...schema["~standard"], jsonSchema: { input } };
+  return providerSpecSchema === "" ? schema : { "~standard": props };
+}
 
 /** The driver behind a channel, as one of this process. Its spec is providerSpec as the user wrote it. */
 export function createRemoteDriver(
@@ -137,7 +153,7 @@ export function createRemoteDriver(
   const matchNode = matchNodeOf(info.nodeMatch);
   return defineDriver<unknown>({
     name: info.name,
-    spec: schema(false),
+    spec: withJsonSchema(schema(false), info, channel),
     vmSpec: schema(true),
     ...(secretValidation === true && { secret: remoteSecretSchema(validate) }),
     ...(matchNode !== undefined && { matchNode }),

@@ -1,17 +1,12 @@
-import type { ContractVersionRange, Driver, StandardSchemaV1 } from "@millwright/core";
+import { type ContractVersionRange, type Driver, type StandardSchemaV1 } from "@millwright/core";
+import { jsonSchemaOf } from "@millwright/core/driver-kit";
 import { toJson } from "../wire/json-text.ts";
 import type { WireHandshakeResponse } from "../wire/messages.ts";
 
-/** The JSON Schema of what a schema reads, where its library makes one (https://standardschema.dev/json-schema); empty otherwise. */
-function jsonSchemaOf(schema: StandardSchemaV1 | undefined): string {
-  try {
-    const maker: unknown = Reflect.get(schema?.["~standard"] ?? {}, "jsonSchema");
-    const input: unknown = typeof maker === "object" && maker !== null ? Reflect.get(maker, "input") : undefined;
-    return typeof input === "function" ? toJson(input({ target: "draft-2020-12" })) : "";
-  } catch {
-    // A schema that JSON Schema cannot express, such as one with transformations.
-    return "";
-  }
+/** The JSON Schema of what a schema reads, as text; empty without one. */
+function schemaText(schema: StandardSchemaV1 | undefined): string {
+  const json = jsonSchemaOf(schema);
+  return json === undefined ? "" : toJson(json);
 }
 
 const versionsOf = ({ contractVersion: declared }: Driver): ContractVersionRange =>
@@ -33,8 +28,8 @@ export const handshakeOf = (driver: Driver, version: string): WireHandshakeRespo
     nodeTemplate: driver.capabilities.nodeTemplate,
     classChecks: driver.capabilities.classChecks,
   },
-  providerSpecSchema: jsonSchemaOf(driver.spec),
-  secretSchema: jsonSchemaOf(driver.secret),
+  providerSpecSchema: schemaText(driver.spec),
+  secretSchema: schemaText(driver.secret),
   nodeMatch:
     driver.providerIdTemplates === undefined
       ? { rule: driver.matchNode === undefined ? 0 : 2 }

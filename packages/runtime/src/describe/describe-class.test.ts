@@ -47,6 +47,21 @@ it("reports the VMs without machine that are recorded on a class", async () => {
   });
 });
 
+it("reports the status of a class, and the keys that its driver ignores", async () => {
+  const api = createFakeApi();
+  const annotations = {
+    [annotationKeys.classStatus]: "ResourceExhausted",
+    [annotationKeys.classStatusSince]: since,
+    [annotationKeys.classStatusMessage]: "no quota",
+    [annotationKeys.unknownKeys]: "providerSpec.spotPrce",
+  };
+  api.seed(machineClassResource, { metadata: { name: "small", namespace, annotations }, providerSpec: {} });
+  expect(await describeClass({ control: api, namespace, name: "small" })).toMatchObject({
+    status: { reason: "ResourceExhausted", since, message: "no quota" },
+    notes: ['MachineClass "small": its driver ignores keys that it does not know: providerSpec.spotPrce'],
+  });
+});
+
 it("names a class that does not exist", async () => {
   const reading = describeClass({ control: createFakeApi(), namespace, name: "none" });
   await expect(reading).rejects.toSatisfy(isConfigError);

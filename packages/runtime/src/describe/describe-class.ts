@@ -9,10 +9,10 @@ import {
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import { secretsOf } from "../explain/machine-remedy.ts";
+import { type ClassStatus, classStatusOf, unknownAnnotations, unknownKeyNotes } from "../explain/annotation-notes.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { countPhases } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
-import { unknownAnnotations } from "./unknown-annotations.ts";
 
 /** A VM without machine, or what is left of one. */
 export interface OrphanReport {
@@ -47,6 +47,8 @@ export interface MachineClassReport {
   readonly name: string;
   readonly namespace: string;
   readonly provider: string;
+  /** Whether VMs can be created from it now: `Ready`, or why not; absent before the controllers have recorded it. */
+  readonly status?: ClassStatus;
   /** Names of the Secrets, the one with the credentials first. */
   readonly secrets: readonly string[];
   /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
@@ -110,17 +112,19 @@ export function classReport(
   namespace: string,
 ): MachineClassReport {
   const { metadata, provider = "" } = machineClass;
+  const status = classStatusOf(machineClass);
   const machines = all.filter(({ spec }) => spec?.class?.name === metadata.name);
   return {
     name: metadata.name,
     namespace,
     provider,
+    ...(status === undefined ? {} : { status }),
     secrets: secretsOf(machineClass),
     phases: countPhases(machines),
     isHeldBack: machines.some(isHeldBack),
     failures: failuresOf(machines),
     orphans: orphansOf(machineClass),
-    notes: unknownAnnotations("MachineClass", metadata),
+    notes: [...unknownKeyNotes([machineClass]), ...unknownAnnotations("MachineClass", metadata)],
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./group-report.ts";
 import { readClusterObjects } from "./read-cluster-objects.ts";
 import type { NamedObject } from "./read-named.ts";
-import { unknownAnnotations } from "./unknown-annotations.ts";
+import { unknownAnnotations } from "../explain/annotation-notes.ts";
 
 /** A set of a deployment, with its machines by what they are doing. */
 export interface SetReport {

@@ -11,7 +11,7 @@ import {
   type ReportedCondition,
 } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
-import { unknownAnnotations } from "./unknown-annotations.ts";
+import { unknownAnnotations } from "../explain/annotation-notes.ts";
 
 /** What is known of a set. */
 export interface MachineSetReport {

@@ -1,4 +1,4 @@
-import { ConfigError, type DriverDefinition, MachineError, Secret } from "@millwright/core";
+import { ConfigError, type DriverDefinition, MachineError, Secret, type StandardSchemaV1 } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aDriver, schema } from "../testing/fake-driver.ts";
@@ -58,6 +58,18 @@ describe("the checks of a class", () => {
       "Secret failed: secret.size: is wrong",
       expect.stringMatching(/^Cloud skipped: /),
     ]);
+  });
+
+  it("warn of keys that the driver ignores, with those that were meant", async () => {
+    const input = () => ({ type: "object", properties: { machineType: {} } });
+    const spec = {
+      "~standard": { version: 1, vendor: "x", validate: (value: unknown) => ({ value }), jsonSchema: { input } },
+    };
+    const withKeys = { ...valid, providerSpec: { machineTyp: "small" } };
+    const classNamed = async () => ({ machineClass: withKeys, secret: { token: Secret.of(token) } });
+    expect(await lines({ spec: spec as StandardSchemaV1, checkClass: fine }, { classNamed })).toContain(
+      'Keys warning: Driver "mock" ignores keys that it does not know: providerSpec.machineTyp (did you mean "machineType"?).',
+    );
   });
 
   it("warn if neither class nor driver has the capacity of a node", async () => {

@@ -10,6 +10,7 @@ import {
   type SecretData,
   validateMachineClass,
 } from "@millwright/core";
+import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { Log } from "@millwright/kube";
 import type { LoadedClass } from "../drivers/class-source.ts";
 import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
@@ -53,6 +54,14 @@ interface Configuration {
   readonly valid?: ValidClass;
 }
 
+/** A warning about keys that the driver ignores; none where it knows all. */
+function unknownKeyChecks(driver: Driver, { providerSpec }: MachineClass): readonly CheckOutcome[] {
+  const keys = unknownKeysOf(driver, providerSpec);
+  if (keys.length === 0) return [];
+  const message = `Driver "${driver.name}" ignores keys that it does not know: ${formatUnknownKeys(keys)}.`;
+  return [{ name: "Keys", status: "warning", message, remedy: "Correct or remove them in providerSpec." }];
+}
+
 async function checkConfiguration(name: string, options: CheckClassOptions): Promise<Configuration> {
   const loaded = await options.classNamed(name);
   if ("problem" in loaded) return { outcomes: [failed(loaded.about, loaded.problem)] };
@@ -70,7 +79,7 @@ async function checkConfiguration(name: string, options: CheckClassOptions): Pro
   const secretOutcome: CheckOutcome = keys.ok
     ? { name: "Secret", status: "ok", message: "It has the keys that the driver needs." }
     : failed("Secret", problemText(keys.problems));
-  const outcomes = [classOutcome, secretOutcome];
+  const outcomes = [classOutcome, ...unknownKeyChecks(driver, machineClass), secretOutcome];
   return problems.length === 0 && keys.ok ? { outcomes, valid: { driver, machineClass, secret } } : { outcomes };
 }
 

@@ -138,6 +138,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   return {
     missingDriver: (machineClass) => classes.missingDriver(machineClass),
     rejectionOf: createRejectionCheck(classes, clock),
+    unknownKeysOf: (machineClass) => cleanText(classes.unknownKeysOf(machineClass), {}),
     ensureVm: (call, signal) =>
       aboutVm("creation", call, signal, (prepared) => ensureVm(caller, prepared, call, signal)),
     initializeVm: (call, signal) =>

@@ -15,6 +15,7 @@ import {
   readSpecOfVm,
   type SecretData,
 } from "@millwright/core";
+import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { ClassProblem } from "@millwright/controllers";
 import { runInDriverScope } from "./stray-errors.ts";
 
@@ -42,6 +43,8 @@ export interface ClassReader {
   missingDriver(machineClass: MachineClass): string | undefined;
   /** Why the driver of a class rejects its spec or its secret; `undefined` when it accepts both. Without a secret, only the spec counts. */
   rejectionOf(machineClass: MachineClass, secret: SecretData | undefined): Promise<ClassProblem | undefined>;
+  /** Keys of the spec of a class that its driver ignores, as a text for people. */
+  unknownKeysOf(machineClass: MachineClass): string;
   /**
    * Picks the driver, and has it read spec and secret as far as a call needs them.
    *
@@ -100,6 +103,10 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
     async rejectionOf(machineClass, secret) {
       const result = await inspect(machineClass, secret, "creation");
       return "problem" in result ? result : undefined;
+    },
+    unknownKeysOf(machineClass) {
+      const driver = driverOf(machineClass);
+      return driver === undefined ? "" : formatUnknownKeys(unknownKeysOf(driver, machineClass.providerSpec));
     },
     read: async (machineClass, secret, reading) => required(await inspect(machineClass, secret, reading)),
   };

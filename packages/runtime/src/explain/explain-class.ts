@@ -1,6 +1,7 @@
 import { classNamesOf } from "@millwright/controllers/reports";
 import { finalizers, type MachineClass } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
+import { classStatusOf } from "./annotation-notes.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
@@ -30,10 +31,11 @@ function templatesOf(name: string, { deployments, sets }: ClusterObjects): reado
   ];
 }
 
-type Deletion = Pick<Explanation, "state" | "causes" | "remedy">;
+/** What is to be known of the class itself. */
+type OwnState = Pick<Explanation, "state" | "causes" | "remedy">;
 
 /** What a class waits for that is being deleted: its machines, then the finalizers of others. */
-function deletionOf({ metadata }: MachineClass, objects: ClusterObjects): Deletion | undefined {
+function deletionOf({ metadata }: MachineClass, objects: ClusterObjects): OwnState | undefined {
   const { name, deletionTimestamp: since } = metadata;
   if (since == null) return undefined;
   const cause = (reason: string, message: string) => [{ reason, message, since }];
@@ -63,7 +65,22 @@ function deletionOf({ metadata }: MachineClass, objects: ClusterObjects): Deleti
   };
 }
 
-/** Explains a class by its machines and, while it is being deleted, what keeps it. */
+/** Why no VM can be created from a class, as the controllers recorded it. */
+function problemOf(machineClass: MachineClass, { namespace }: ClusterObjects): OwnState | undefined {
+  const { name } = machineClass.metadata;
+  const status = classStatusOf(machineClass);
+  if (status === undefined || status.reason === "Ready") return undefined;
+  return {
+    state: "stuck",
+    causes: [status],
+    remedy: {
+      text: `Fix what MachineClass ${name} reports; doctor checks it, its Secret and the quota of its cloud.`,
+      commands: [`millwright doctor ${name} -n ${namespace}`],
+    },
+  };
+}
+
+/** Explains a class by its machines, whether VMs can be created from it and, while it is being deleted, what keeps it. */
 export async function explainClass(
   machineClass: MachineClass,
   objects: ClusterObjects,
@@ -72,14 +89,14 @@ export async function explainClass(
   const { name } = machineClass.metadata;
   const machines = objects.machines.filter(({ spec }) => spec.class?.name === name);
   const children = await Promise.all(machines.map((machine) => explainMachine(machine, objects, now)));
-  const deletion: Deletion = deletionOf(machineClass, objects) ?? { state: "ok", causes: [] };
+  const own = deletionOf(machineClass, objects) ?? problemOf(machineClass, objects) ?? { state: "ok", causes: [] };
   return {
     kind: "MachineClass",
     name,
     others: [],
     summary: `${machines.length} ${machines.length === 1 ? "machine" : "machines"}`,
-    ...deletion,
-    state: worstOf([deletion.state, ...children.map(({ state }) => state)]),
+    ...own,
+    state: worstOf([own.state, ...children.map(({ state }) => state)]),
     children: collapse(children),
   };
 }

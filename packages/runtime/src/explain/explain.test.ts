@@ -1,4 +1,4 @@
-import { readMachine, readMachineDeployment } from "@millwright/core";
+import { annotationKeys, readMachine, readMachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { drainSourcesOf } from "../describe/drain-sources-of.ts";
 import {
@@ -13,6 +13,7 @@ import {
   objectsOf,
   pool,
   since,
+  small,
   template,
 } from "../testing/explained-objects.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
@@ -301,6 +302,29 @@ describe("why", () => {
     await expect(why({ kind: "Node", name: "a" }, { ...objects, nodes: "unread" }, now)).rejects.toThrow(
       "nodes cannot be read",
     );
+  });
+
+  it("names what a class reports, and the keys that its driver ignores", async () => {
+    const annotations = {
+      [annotationKeys.classStatus]: "ResourceExhausted",
+      [annotationKeys.classStatusSince]: since,
+      [annotationKeys.classStatusMessage]: "no quota",
+      [annotationKeys.unknownKeys]: "providerSpec.spotPrce",
+    };
+    const objects = objectsOf({ classes: [{ ...small, metadata: { ...small.metadata, annotations } }] });
+    const note = 'MachineClass "small": its driver ignores keys that it does not know: providerSpec.spotPrce';
+    const ofClass = await why({ kind: "MachineClass", name: "small" }, objects, now);
+    expect(ofClass).toMatchObject({
+      explanation: { state: "stuck", causes: [{ reason: "ResourceExhausted", since, message: "no quota" }] },
+      remedies: [{ commands: ["millwright doctor small -n default"] }],
+      notes: [note],
+    });
+    for (const subject of [
+      { kind: "MachineDeployment", name: "pool" },
+      { kind: "Machine", name: "a" },
+      { kind: "Node", name: "a" },
+    ] as const)
+      expect((await why(subject, objects, now)).notes, subject.kind).toEqual([note]);
   });
 
   it("names the budget and the pods that block a drain", async () => {

@@ -4,7 +4,9 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
+  type MachineClass,
 } from "@millwright/core";
+import { unknownKeyNotes } from "./annotation-notes.ts";
 import { type ClusterObjects, findNamed, machineOfNode } from "./cluster-objects.ts";
 import { explainClass } from "./explain-class.ts";
 import { explainDeployment, explainSet } from "./explain-group.ts";
@@ -76,6 +78,20 @@ export async function explain({ kind, name }: Subject, objects: ClusterObjects, 
   }
 }
 
+/** The classes that an explanation is about. */
+function classesOf(whole: Explanation, { sets, machines, classes }: ClusterObjects): readonly MachineClass[] {
+  const shown = new Set(
+    flatten(whole).flatMap(({ kind, name, others }) => [name, ...others].map((each) => `${kind}/${each}`)),
+  );
+  const names = new Set([
+    ...sets
+      .filter(({ metadata }) => shown.has(`MachineSet/${metadata.name}`))
+      .map(({ spec }) => spec.template?.spec?.class?.name),
+    ...machines.filter(({ metadata }) => shown.has(`Machine/${metadata.name}`)).map(({ spec }) => spec.class?.name),
+  ]);
+  return classes.filter(({ metadata: { name } }) => shown.has(`MachineClass/${name}`) || names.has(name));
+}
+
 /** Only what is not as desired. */
 const withoutOk = (explanation: Explanation): Explanation => ({
   ...explanation,
@@ -88,7 +104,8 @@ const withoutOk = (explanation: Explanation): Explanation => ({
  * @throws ConfigError when there is no such object
  */
 export async function why(subject: Subject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
-  const explanation = await withLeaders(withoutOk(await explain(subject, objects, now)), objects, now);
+  const whole = await explain(subject, objects, now);
+  const explanation = await withLeaders(withoutOk(whole), objects, now);
   const all = flatten(explanation).flatMap(({ state, remedy }) =>
     remedy === undefined || state === "ok" ? [] : [{ state, remedy }],
   );
@@ -100,6 +117,6 @@ export async function why(subject: Subject, objects: ClusterObjects, now: Date):
     time: now.toISOString(),
     explanation,
     remedies: [...remedies.values()],
-    notes: objects.notes,
+    notes: [...objects.notes, ...unknownKeyNotes(classesOf(whole, objects))],
   };
 }

@@ -1,7 +1,7 @@
 import {
   type ControllerContext,
   createCapacityController,
-  createClassRejectionController,
+  createClassStatusController,
   createMachineClassController,
   createMachineController,
   createMachineDeploymentController,
@@ -105,10 +105,14 @@ function createMachines(
 function createClasses(context: ControllerContext, { driver, workers, has }: ControllerParts) {
   if (!has("machineclass")) return undefined;
   const capacity = createCapacityController(context, driver);
-  const rejections = createClassRejectionController(context, driver);
+  const classStatus = createClassStatusController(context, driver);
   /** Those that call drivers. */
-  const ofDriver = [capacity.controller, rejections];
-  return { capacity, ofDriver, all: [capacity.controller, createMachineClassController(context, workers), rejections] };
+  const ofDriver = [capacity.controller, classStatus];
+  return {
+    capacity,
+    ofDriver,
+    all: [capacity.controller, createMachineClassController(context, workers), classStatus],
+  };
 }
 
 /** Makes the selected controllers. One that is not selected follows no cache and sends no request. */

@@ -206,6 +206,8 @@ describe("providerSpec", () => {
     ["a key of a megabyte", { blockDevices: [disk("", { kmsKeyID: megabyte })] }, /\[0\]\.ebs\.kmsKeyID: /],
     ["a subnet of a megabyte", { networkInterfaces: [{ ...card, subnetID: megabyte }] }, /\[0\]\.subnetID: /],
     ["a fallback that is a text", { fallbacks: ["m5.large"] }, /^providerSpec\.fallbacks\[0\]: /],
+    ["an empty fallback", { fallbacks: [{}] }, /fallbacks\[0\]: must have "machineType" or "subnetID"/],
+    ["a fallback of misspelt keys", { fallbacks: [{ machineTyp: "m" }] }, /fallbacks\[0\]: must have/],
     ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), /__proto__/],
   ])("refuses %s and names the field", async (_, change, expected) => {
     const spec = { ...plainSpec };

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
+import { type AddIssue, checkFallbacks, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
@@ -121,6 +121,7 @@ export type AwsSpec = Readonly<z.output<typeof specSchema>>;
 export const awsSpecSchema = specSchema.superRefine((spec, check) => {
   const addIssue = issueCollector(check);
   checkIam(spec, addIssue);
+  checkFallbacks(spec.fallbacks, ["machineType", "subnetID"], addIssue);
   checkTags(spec, addIssue);
   checkCapacityReservation(spec, addIssue);
   checkCpuOptions(spec, addIssue);

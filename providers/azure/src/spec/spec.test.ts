@@ -193,6 +193,7 @@ describe("providerSpec", () => {
       "fallbacks\\[0\\]\\.zone: may only",
     ],
     ["a text of a megabyte", { resourceGroup: "a".repeat(2 ** 20) }, "providerSpec\\.resourceGroup: "],
+    ["an empty fallback", { fallbacks: [{}] }, 'fallbacks\\[0\\]: must have "vmSize" or "zone"'],
     ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), "__proto__"],
   ])("refuses %s and names the field", async (_, change, expected) => {
     const spec = { ...plainSpec };

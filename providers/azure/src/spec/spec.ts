@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
+import { type AddIssue, checkFallbacks, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
@@ -142,6 +142,7 @@ export type AzureSpec = Readonly<z.output<typeof specSchema>>;
 /** Schema of `providerSpec` of classes with `provider: Azure`: that of MCM's driver, keys in any case, and what was added. */
 export const azureSpecSchema = specSchema.superRefine((spec, check) => {
   const addIssue = issueCollector(check);
+  checkFallbacks(spec.fallbacks, ["vmSize", "zone"], addIssue);
   checkTags(spec, addIssue);
   checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], addIssue);
   checkStorage(spec.properties.storageProfile, addIssue);

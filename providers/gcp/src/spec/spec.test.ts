@@ -164,6 +164,7 @@ describe("providerSpec", () => {
       /fallbacks\[0\]\.zone: must be a zone of region europe-west1/,
     ],
     ["a text of a megabyte", { machineType: "a".repeat(2 ** 20) }, /^providerSpec\.machineType: /],
+    ["an empty fallback", { fallbacks: [{}] }, /fallbacks\[0\]: must have "machineType" or "zone"/],
     ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), /__proto__/],
   ])("refuses %s and names the field", async (_, change, expected) => {
     const spec = { ...plainSpec };

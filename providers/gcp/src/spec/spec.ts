@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type AddIssue, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
+import { type AddIssue, checkFallbacks, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkDisks, diskOfVmSchema, diskSchema } from "./disks.ts";
 import { goText, goTexts } from "./go-text.ts";
@@ -114,6 +114,7 @@ export type GcpSpec = Readonly<z.output<typeof specSchema>>;
 /** Schema of `providerSpec` of classes with `provider: GCP`: that of MCM's driver, keys in any case, and what was added. */
 export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
   const addIssue = issueCollector(check);
+  checkFallbacks(spec.fallbacks, ["machineType", "zone"], addIssue);
   checkDisks(spec.disks, addIssue);
   checkNetworkInterfaces(spec.networkInterfaces, addIssue);
   checkScheduling(spec, addIssue);

@@ -10,6 +10,8 @@ const additions = [
   "MachineClass\t(column) Provider\t.provider\tstring\tpriority=0",
   "MachineClass\t(column) Type\t.nodeTemplate.instanceType\tstring\tpriority=0",
   "MachineClass\t(column) Age\t.metadata.creationTimestamp\tdate\tpriority=0",
+  String.raw`MachineClass	(column) Status	.metadata.annotations.machine\.millwright\.dev/status	string	priority=0`,
+  String.raw`MachineClass	(column) Since	.metadata.annotations.machine\.millwright\.dev/status-since	date	priority=1`,
   'MachineDeployment\t(column) Progress\t.status.conditions[?(@.type=="Progressing")].reason\tstring\tpriority=0',
   "MachineDeployment\t(column) Reason\t.status.failedMachines[0].lastOperation.errorCode\tstring\tpriority=0",
   "MachineDeployment\t(column) Class\t.spec.template.spec.class.name\tstring\tpriority=1",

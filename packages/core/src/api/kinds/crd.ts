@@ -1,3 +1,4 @@
+import { annotationKeys } from "../../wire/annotations.ts";
 import { legacyConditionTypes, storedMachineConditionTypes } from "../../wire/condition-types.ts";
 import type * as z from "zod";
 import type { ResourceType } from "@millwright/base";
@@ -92,6 +93,9 @@ const failureReason: PrinterColumn = {
   jsonPath: ".status.failedMachines[0].lastOperation.errorCode",
 };
 
+/** Dots in a key of an annotation are no parts of a path. */
+const annotationPath = (key: string): string => `.metadata.annotations.${key.replaceAll(".", String.raw`\.`)}`;
+
 /** Category of the four kinds: `kubectl get millwright`. */
 const categories = ["millwright"];
 
@@ -107,6 +111,19 @@ const definitions: readonly KindDefinition[] = [
       { name: "Provider", type: "string", description: "Driver of the class.", jsonPath: ".provider" },
       { name: "Type", type: "string", description: "Type of its VMs.", jsonPath: ".nodeTemplate.instanceType" },
       age,
+      {
+        name: "Status",
+        type: "string",
+        description: "Whether VMs can be created from it now: Ready, or why not.",
+        jsonPath: annotationPath(annotationKeys.classStatus),
+      },
+      {
+        name: "Since",
+        type: "date",
+        description: "Time since the status changed.",
+        jsonPath: annotationPath(annotationKeys.classStatusSince),
+        priority: 1,
+      },
     ],
     subresources: {},
   },

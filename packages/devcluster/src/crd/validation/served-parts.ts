@@ -5,7 +5,7 @@ import { invalidValue, required } from "../../errors/field-errors.ts";
 
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
 const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
-const simplePath = /^\.[a-zA-Z0-9_\-.[\]'"@?()=!<>*:/ $]*$/;
+const simplePath = /^\.[a-zA-Z0-9_\-.[\]'"@?()=!<>*:/ $\\]*$/;
 const dottedPath = /^(?:\.[a-zA-Z0-9_-]+)+$/;
 
 /** Validates the printer columns of a version. */

@@ -1,6 +1,6 @@
 import { annotationKeys } from "@millwright/core";
 import { expect, it } from "vitest";
-import { unknownAnnotations } from "./unknown-annotations.ts";
+import { unknownAnnotations } from "./annotation-notes.ts";
 
 const notesOf = (...keys: readonly string[]) =>
   unknownAnnotations("MachineDeployment", {
