@@ -10,7 +10,7 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { selfSignedCertificate } from "@millwright/emulators/server";
-import { type KubeObject, messageOf, nodeResource, noLog } from "@millwright/kube";
+import { eventResource, type KubeObject, messageOf, nodeResource, noLog, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { serveAutoscaler } from "../../packages/autoscaler-grpc/src/serve-autoscaler.ts";
 import { type AutoscalerClient, connectAutoscaler } from "../../packages/autoscaler-grpc/src/testing/served-fleet.ts";
@@ -48,7 +48,7 @@ const sizeOf = async (name: string): Promise<number | undefined> =>
   (await fleet.api.get<MachineDeployment>(machineDeploymentResource, { namespace, name })).spec.replicas;
 
 interface Node extends KubeObject {
-  readonly spec?: { readonly providerID?: string };
+  readonly spec?: { readonly providerID?: string; readonly taints?: readonly { readonly key: string }[] };
 }
 
 /** The Nodes as the autoscaler describes them in its calls. */
@@ -130,6 +130,86 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
     await untilJoined(1);
     expect(await sizeOf("scarce")).toBe(0);
     expect((await client.call("NodeGroupNodes", { id: "default/scarce" })).instances).toEqual([]);
+  });
+
+  it("never sees a node that takes pods and lacks the labels of its template, and is warned of pools whose nodes would", async () => {
+    const flag = "kubelet --register-with-taints=startup-taint.cluster-autoscaler.kubernetes.io/millwright:NoSchedule";
+    const register = async (userData: string): Promise<void> => {
+      const data = { userData: Buffer.from(userData).toString("base64") };
+      await fleet.api.patch(secretResource, { namespace, name: "cloud" }, { data }, { kind: "merge" });
+    };
+    /** What the scheduler and the autoscaler may have read of each node, at any moment. */
+    const seen: { readonly isOpen: boolean; readonly isLabelled: boolean }[] = [];
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const { resourceVersion = "" } = (await fleet.api.list<Node>(nodeResource)).metadata;
+    const watched = (async () => {
+      for await (const { object } of fleet.api.watch(nodeResource, { resourceVersion }, stop.signal)) {
+        const { spec, metadata: node } = object as Node;
+        const isOpen = spec?.taints?.some(({ key }) => key.startsWith("startup-taint.")) !== true;
+        seen.push({ isOpen, isLabelled: node.labels?.["pool"] === "web" });
+      }
+    })().catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    await register(flag);
+    await deploy("pool", 3, [0, 5]);
+    const nodeTemplate = { metadata: { labels: { pool: "web" } } };
+    await fleet.api.patch(
+      machineDeploymentResource,
+      { namespace, name: "pool" },
+      { spec: { template: { spec: { nodeTemplate } } } },
+      { kind: "merge" },
+    );
+    serve();
+    await untilJoined(3);
+    expect(seen.filter(({ isOpen }) => !isOpen).length).toBeGreaterThanOrEqual(3);
+    expect(seen.filter(({ isOpen, isLabelled }) => isOpen && !isLabelled)).toEqual([]);
+    const warnings = async () =>
+      (await fleet.api.list<KubeObject & { readonly reason?: string }>(eventResource, { namespace })).items.filter(
+        ({ reason }) => reason === "NodeWithoutStartupTaint",
+      );
+    expect(await warnings()).toEqual([]);
+
+    await register("boot");
+    await fleet.api.patch(
+      machineDeploymentResource,
+      { namespace, name: "pool" },
+      { spec: { replicas: 4 } },
+      { kind: "merge" },
+    );
+    await untilJoined(4);
+    await eventually(async () => expect(await warnings()).toHaveLength(1));
+    stop.abort();
+    await watched;
+  });
+
+  it("deletes and requests a hundred nodes by ten calls at once, of which none fails for a conflict", async () => {
+    const size = 100;
+    await deploy("pool", 0, [0, 2 * size]);
+    const client = await connect(serve("--kube-api-qps=200", "--kube-api-burst=400"));
+    const id = "default/pool";
+    const many = async (count: number, call: (index: number) => Promise<unknown>): Promise<void> => {
+      const waiting = Array.from({ length: count }, (_, index) => index);
+      await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) await call(index);
+        }),
+      );
+    };
+    await many(size, () => client.call("NodeGroupIncreaseSize", { id, delta: 1 }));
+    expect(await sizeOf("pool")).toBe(size);
+    await untilJoined(size);
+    const all = await nodes();
+    await many(size - 5, (index) => client.call("NodeGroupDeleteNodes", { id, nodes: [all[index]] }));
+    expect(await sizeOf("pool")).toBe(5);
+    await untilJoined(5);
+    expect((await nodes()).map(({ name }) => name).toSorted()).toEqual(
+      all
+        .slice(size - 5)
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   });
 
   it("may not delete nodes while a template is rolled out, and may afterwards", async () => {

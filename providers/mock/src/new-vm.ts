@@ -4,6 +4,7 @@ import { CloudError } from "./cloud-error.ts";
 import type { CreateVmInput } from "./cloud.ts";
 import { machineTypeNames, machineTypes } from "./machine-type.ts";
 import type { VmRecord } from "./vm-record.ts";
+import type { Vm } from "./vm.ts";
 
 /** The largest user data that the cloud takes, in bytes. */
 export const maxUserDataBytes = 256 * 1024;
@@ -63,6 +64,16 @@ function hostNameOf(name: string): string {
   return `${name.slice(0, maxHostName - hash.length - 1).replace(/[^a-z0-9]+$/, "")}-${hash}`;
 }
 
+/** The taints in the flag `--register-with-taints` of the kubelet, `key=value:effect` or `key:effect` each, separated by commas; what is none of these is left out. */
+function taintsIn(userData: Uint8Array): Vm["taints"] {
+  const [, list = ""] =
+    /--register-with-taints[= ]["']?([^\s"']+)/.exec(Buffer.from(userData).toString("latin1")) ?? [];
+  return list.split(",").flatMap((text) => {
+    const [, key = "", value, effect = ""] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text) ?? [];
+    return key === "" ? [] : [{ key, ...(value === undefined ? {} : { value }), effect }];
+  });
+}
+
 /** The record of a VM that has just been accepted. */
 export function newVmRecord(
   wanted: WantedVm,
@@ -87,6 +98,7 @@ export function newVmRecord(
       zone,
       image,
       labels,
+      taints: taintsIn(userData),
       tags,
       volumes: [],
       addresses: [

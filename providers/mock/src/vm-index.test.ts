@@ -25,6 +25,7 @@ const vmOf = (name: string, tags: Vm["tags"], state: Vm["state"] = "running"): V
   zone: "local-a",
   image: "simulated",
   labels: {},
+  taints: [],
   tags,
   volumes: [],
   addresses: [],

@@ -24,6 +24,7 @@ export const vmSchema = z.object({
   zone: z.string(),
   image: z.string(),
   labels: texts,
+  taints: z.array(z.object({ key: z.string(), value: z.string().optional(), effect: z.string() })).default([]),
   tags: texts,
   volumes: z.array(z.string()),
   addresses: z.array(z.object({ type: z.string(), address: z.string() })),
@@ -57,6 +58,8 @@ export interface Vm {
   readonly image: string;
   /** Labels that its node registers with. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Taints that its node registers with, by the flag `--register-with-taints` in its user data. */
+  readonly taints: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
   readonly tags: Readonly<Record<string, string>>;
   /** Ids of attached volumes. */
   readonly volumes: readonly string[];

@@ -8,6 +8,7 @@ export interface WantedNode {
   readonly nodeName: string;
   readonly providerId: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly taints: Vm["taints"];
   readonly addresses: Vm["addresses"];
   readonly capacity: Vm["capacity"];
 }
@@ -23,7 +24,17 @@ export interface Cloud {
 /** States in which a VM runs its kubelet. */
 const runsKubelet = ({ state }: Vm): boolean => state === "running" || state === "stopping";
 
-const toNode = ({ nodeName, providerId, labels, addresses, capacity, machineType, region, zone }: Vm): WantedNode => ({
+const toNode = ({
+  nodeName,
+  providerId,
+  labels,
+  taints,
+  addresses,
+  capacity,
+  machineType,
+  region,
+  zone,
+}: Vm): WantedNode => ({
   nodeName,
   providerId,
   labels: {
@@ -32,6 +43,7 @@ const toNode = ({ nodeName, providerId, labels, addresses, capacity, machineType
     "topology.kubernetes.io/region": region,
     "topology.kubernetes.io/zone": zone,
   },
+  taints,
   addresses,
   capacity,
 });

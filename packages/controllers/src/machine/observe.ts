@@ -18,7 +18,7 @@ import type { MissingVms } from "../vm-lists/missing-vms.ts";
 import { absentNodeOf } from "./deletion/absent-node.ts";
 import { isDraining } from "./drain/draining.ts";
 import { type DrainMemory, observeNodeDrain } from "./drain/observe-node-drain.ts";
-import { joinsInRollout } from "./node-sync/kept-from-scaler.ts";
+import { joinsAutoscaled, joinsInRollout } from "./node-sync/kept-from-scaler.ts";
 import { missingOfClass, observeClass, wantsToken } from "./observe-class.ts";
 import { observeNode } from "./observe-node.ts";
 import type { Operations } from "./operations/operations.ts";
@@ -126,6 +126,7 @@ export function observeMachine(machine: Machine, sources: MachineSources): Obser
     reported: sources.reported.of(uid),
     nodeSync: {
       isKeptFromScaler: joinsInRollout(machine, node, context, sources.disablesScaleDown),
+      isAutoscaled: joinsAutoscaled(machine, node, context),
       restoredTaints: sources.restoredTaints.of(uid),
     },
     operation,

@@ -18,13 +18,17 @@ export const taintText = ({ key, value = "", effect }: Taint): string =>
 const startupTaintOf = ({ metadata }: Machine, node: Node | undefined): Taint | undefined =>
   node?.spec?.taints?.find((taint) => keepsPodsOff(taint) && isStartupTaint(taint, metadata.annotations));
 
+/** Taints of a template as they come to a node: what keeps pods off until then is not one of them. */
+export const templateTaints = (taints: readonly Taint[] = []): readonly Taint[] =>
+  taints.filter(({ key }) => key !== taintKeys.templatePending);
+
 /** The startup taints of the template that were never set on this node, by the record on it. */
 export function unsetStartupTaints({ metadata, spec }: Machine, node: Node): readonly Taint[] {
   const { value, isUnreadable } = readLastTemplate(node.metadata.annotations);
   if (isUnreadable) return [];
   const isSet = ({ key, effect }: Taint): boolean =>
     value.taints.some((taint) => taint.key === key && taint.effect === effect);
-  const taints = spec.nodeTemplate?.spec?.taints ?? [];
+  const taints = templateTaints(spec.nodeTemplate?.spec?.taints);
   return taints.filter((taint) => isStartupTaint(taint, metadata.annotations) && !isSet(taint));
 }
 

@@ -176,6 +176,8 @@ export const machineEventReasons = {
   invalidLastAppliedAnnotation: "InvalidLastAppliedAnnotation",
   /** Warning: another client removes a taint of the template from the node, or changes it, again and again; the message names both. */
   taintRemoved: "TaintRemoved",
+  /** Warning: the node of a pool that a cluster autoscaler scales registered without the startup taint that keeps pods off until its labels and taints are there; the message names the taint. */
+  nodeWithoutStartupTaint: "NodeWithoutStartupTaint",
   /** Warning: the node of this machine belongs to another machine; the message names it. */
   nodeClaimedTwice: "NodeClaimedTwice",
   /** Warning: several Nodes are proven to be the VM's, as after a change of its host name; the message names them, and the one that counts. */

@@ -19,6 +19,11 @@ export const taintKeys = {
   /** `PreferNoSchedule`, value `True`, on nodes of old MachineSets during a rollout. Written by the deployment controller, read by the scheduler. */
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
   /**
+   * Ours, `NoSchedule`, set by the kubelet as it registers the node: no pod is bound to it before it has labels and taints of its template. Removed by the machine controller in the
+   * write that brings them. The cluster autoscaler takes such a node for one that starts.
+   */
+  templatePending: "startup-taint.cluster-autoscaler.kubernetes.io/millwright",
+  /**
    * Ours, any effect: the cloud will reclaim the VM of the node. Its value is the Go duration of the notice, such as `90s`. Written by any program on the node that sees the
    * notice of its cloud, read by the machine controller.
    */

@@ -12,6 +12,8 @@ export interface DesiredNode {
   /** `status.nodeInfo.systemUUID`, from the firmware of the machine. Default: the name of the node. */
   readonly systemUuid?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Taints that its kubelet registers with (`--register-with-taints`). */
+  readonly taints?: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
   /** Of what is absent, the node has the default: 4 CPUs, 16Gi of memory, 100Gi of storage, 110 pods. */
   readonly capacity?: Readonly<Record<string, string>>;
@@ -60,6 +62,7 @@ const pressures = [
 
 /** The Node object that a kubelet registers. */
 export function newNode(desired: DesiredNode): KubeObject {
+  const taints = [...(desired.providerId === undefined ? [uninitializedTaint] : []), ...(desired.taints ?? [])];
   return {
     apiVersion: "v1",
     kind: "Node",
@@ -72,7 +75,10 @@ export function newNode(desired: DesiredNode): KubeObject {
         ...desired.labels,
       },
     },
-    spec: desired.providerId === undefined ? { taints: [uninitializedTaint] } : { providerID: desired.providerId },
+    spec: {
+      ...(desired.providerId === undefined ? {} : { providerID: desired.providerId }),
+      ...(taints.length === 0 ? {} : { taints }),
+    },
   };
 }
 

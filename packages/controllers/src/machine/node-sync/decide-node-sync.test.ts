@@ -45,6 +45,44 @@ const patchOf = (...given: Parameters<typeof decide>) => {
   return action?.kind === "PatchNode" ? action.patch : undefined;
 };
 
+describe("the taint that keeps pods off until the template is there", () => {
+  const pending = { key: "startup-taint.cluster-autoscaler.kubernetes.io/millwright", effect: "NoSchedule" };
+  const others = [
+    { key: "theirs", effect: "NoExecute" },
+    { key: "gpu", value: "yes", effect: "NoSchedule" },
+  ];
+  const open: Node = { metadata: { name: "node", resourceVersion: "7" } };
+  const registered: Node = { metadata: { name: "node", resourceVersion: "7" }, spec: { taints: [pending] } };
+
+  it("goes with the patch that brings labels and taints", () => {
+    const patch = Object(patchOf(registered));
+    expect(patch.metadata.labels).toEqual({ zone: "a", [nameLabel]: "machine" });
+    expect(patch.metadata.resourceVersion).toBe("7");
+    expect(patch.spec).toEqual({ taints: [{ key: "gpu", value: "yes", effect: "NoSchedule" }] });
+  });
+
+  it("goes from a node that registers again, with any value and effect", () => {
+    for (const change of [{}, { value: "x" }, { effect: "NoExecute" }]) {
+      const node = aSoundNode({ spec: { taints: [...others, { ...pending, ...change }] } });
+      expect(Object(patchOf(node)).spec).toEqual({ taints: others });
+    }
+  });
+
+  it("is neither set nor awaited where a template has it", () => {
+    const spec = { taints: [{ key: "gpu", value: "yes", effect: "NoSchedule" }, pending] };
+    expect(decide(aSoundNode(), templated({ spec })).actions).toEqual([]);
+    expect(Object(patchOf(registered, templated({ spec }))).spec).toEqual({ taints: [spec.taints[0]] });
+  });
+
+  it.each<[string, SnapshotChange, Node, readonly string[]]>([
+    ["is missed in a pool with an autoscaler", { nodeSync: { isAutoscaled: true } }, open, ["NodeWithoutStartupTaint"]],
+    ["is there in such a pool", { nodeSync: { isAutoscaled: true } }, registered, []],
+    ["is not missed in another pool", {}, open, []],
+  ])("%s", (_, change, node, reasons) => {
+    expect(decide(node, templated(), change).because.map(({ reason }) => reason)).toEqual(reasons);
+  });
+});
+
 describe("decideNodeSync", () => {
   it("puts finalizer, name, labels, annotations and taints on a new node in one patch, with a record of the template", () => {
     expect(decide({ metadata: { name: "node", resourceVersion: "7" } })).toEqual({

@@ -5,6 +5,8 @@ import {
   labelKeys,
   machineEventReasons,
   type Taint,
+  taintEffects,
+  taintKeys,
 } from "@millwright/core";
 import {
   type AppliedTemplate,
@@ -19,7 +21,7 @@ import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { withoutScaleDown } from "../preservation/preserved-node.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { isFirstJoin, unsetStartupTaints } from "../../model/node-taints.ts";
+import { isFirstJoin, taintText, templateTaints, unsetStartupTaints } from "../../model/node-taints.ts";
 import { isSameTaints, mergeTaints, removedTaints, taintId } from "./merge-taints.ts";
 import { planRemovedTaints } from "./plan-removed-taints.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
@@ -52,7 +54,8 @@ function desiredTemplate(
 ): AppliedTemplate {
   const isCreationRejected = problems.some(({ path }) => path.startsWith("spec.nodeTemplate"));
   if (isCreationRejected) return last;
-  const template = appliedPart(machine.spec.nodeTemplate);
+  const applied = appliedPart(machine.spec.nodeTemplate);
+  const template = { ...applied, taints: templateTaints(applied.taints) };
   if (isFirstJoin(machine)) return template;
   return { ...template, taints: template.taints.filter((taint) => !unset.includes(taint)) };
 }
@@ -95,6 +98,21 @@ const scalerAnnotations = ({ nodeSync }: MachineSnapshot, node: Node, { annotati
   nodeSync?.isKeptFromScaler === true && annotations[annotationKeys.scaleDownDisabled] === undefined
     ? withoutScaleDown(node)
     : {};
+
+/** The taints of a node, without the one that kept pods off until the template is there. `undefined` when nothing changes. */
+function withTemplate(live: readonly Taint[], merged: readonly Taint[] | undefined): readonly Taint[] | undefined {
+  const taints = merged ?? live;
+  const kept = templateTaints(taints);
+  return kept.length === taints.length ? merged : kept;
+}
+
+/** Pods and the autoscaler may have used the node before its labels and taints are there. */
+function registeredOpen({ nodeSync }: MachineSnapshot, node: Node): readonly Reason[] {
+  const key = taintKeys.templatePending;
+  if (nodeSync?.isAutoscaled !== true || node.spec?.taints?.some((taint) => taint.key === key) === true) return [];
+  const message = `Node ${node.metadata.name} registered without taint ${taintText({ key, effect: taintEffects.noSchedule })}: until its labels and taints are there, pods may start on it that do not belong there, and the cluster autoscaler may scale the group once more. Add the taint to the kubelet's registration in the user data`;
+  return [{ type: "Warning", reason: machineEventReasons.nodeWithoutStartupTaint, message }];
+}
 
 /** Another machine owns the node; reported once. */
 function contested({ machine, link, reported }: MachineSnapshot, node: Node): MachineDecision {
@@ -145,7 +163,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   );
   const removed = removedTaints(lists).filter((taint) => !left.includes(taint));
   const { restored, deferred, requeueAfterMs, because } = planRemovedTaints(removed, restoredTaints, machine, node);
-  const taints = mergeTaints(lists, [...left, ...deferred]);
+  const taints = withTemplate(lists.live, mergeTaints(lists, [...left, ...deferred]));
   const restores = restored.length === 0 ? {} : { restores: restored.map(taintId) };
   const patch = nodePatch(node, labels, Object.keys(annotations).length === 0 ? undefined : annotations, taints);
 
@@ -158,6 +176,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const events = [
     ...(last.isUnreadable ? [unreadable(node, annotationKeys.lastAppliedNodeTemplate)] : []),
     ...(change?.isUnreadable === true ? [unreadable(node, annotationKeys.lastAppliedVirtualCapacity)] : []),
+    ...(patch === undefined ? [] : registeredOpen(snapshot, node)),
     ...because,
   ];
   return { actions, because: events, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };

@@ -1,7 +1,22 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { ownersOfMachine } from "../../cluster/owners-of-machine.ts";
 import type { Node } from "../../model/node-objects.ts";
+
+/** Whether a node was never changed for its machine. */
+const hasJustJoined = (node: Node | undefined): boolean =>
+  node !== undefined && node.metadata.labels?.[labelKeys.machineName] === undefined;
+
+/** Whether a node has just joined in a deployment whose size a cluster autoscaler changes. */
+export function joinsAutoscaled(
+  machine: Machine,
+  node: Node | undefined,
+  context: Pick<ControllerContext, "caches" | "namespace">,
+): boolean {
+  if (!hasJustJoined(node)) return false;
+  const { deployment } = ownersOfMachine(machine, context);
+  return deployment?.metadata.annotations?.[annotationKeys.autoscalerMaxSize] !== undefined;
+}
 
 /**
  * Whether a node that has just joined is kept from the cluster-autoscaler: its deployment replaces machines of other sets. Then its first patch contains what the deployment
@@ -15,8 +30,7 @@ export function joinsInRollout(
   context: Pick<ControllerContext, "caches" | "namespace">,
   disablesScaleDown = true,
 ): boolean {
-  if (!disablesScaleDown || node === undefined || node.metadata.labels?.[labelKeys.machineName] !== undefined)
-    return false;
+  if (!disablesScaleDown || !hasJustJoined(node)) return false;
   const { set, deployment } = ownersOfMachine(machine, context);
   if (deployment === undefined || deployment.spec.paused === true || deployment.metadata.deletionTimestamp != null)
     return false;

@@ -34,6 +34,8 @@ export interface NodeLink {
 export interface NodeSyncInputs {
   /** Whether it has just joined during a rollout, so that its first patch also keeps the cluster-autoscaler from it. Default: false. */
   readonly isKeptFromScaler?: boolean;
+  /** Whether it has just joined in a pool that a cluster autoscaler scales. Default: false. */
+  readonly isAutoscaled?: boolean;
   /** Taints of the template that were put back after another client removed them. Default: none. */
   readonly restoredTaints?: RestoredTaints;
 }
