@@ -23,7 +23,7 @@ import {
   readVerbosity,
 } from "./flag-values.ts";
 import { providerOption } from "./driver-flags.ts";
-import { addControlCluster, addTargetCluster } from "./target/cluster-flags.ts";
+import { addControlKubeconfig, addTargetCluster } from "./target/cluster-flags.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -52,7 +52,7 @@ const describeControllers = (): string =>
 /** Gives a command the flags of `millwright run`, in groups for its help. Names and defaults are MCM's where MCM has them. */
 export const addRunFlags = (command: Command): Command =>
   addTargetCluster(
-    addControlCluster(
+    addControlKubeconfig(
       command.addOption(providerOption()),
       "that of --target-kubeconfig, else as kubectl, else the service account",
     ),

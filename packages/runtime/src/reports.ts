@@ -1,10 +1,15 @@
 // What commands need that read a cluster: reports, without the controllers, drivers and metrics, which take longer to load.
 import type { approveDeletions as approve } from "./approve/approve-deletions.ts";
 import type { applyCrds as apply } from "./crds/apply-crds.ts";
+import type { previewDrain as preview } from "./describe/preview-drain.ts";
 
 /** Only the command that approves loads it. */
 export const approveDeletions: typeof approve = async (...options) =>
   (await import("./approve/approve-deletions.ts")).approveDeletions(...options);
+
+/** Only the command that previews a drain loads it. */
+export const previewDrain: typeof preview = async (...options) =>
+  (await import("./describe/preview-drain.ts")).previewDrain(...options);
 
 /** Only the command that applies CRDs loads it. */
 export const applyCrds: typeof apply = async (...options) =>
@@ -21,7 +26,6 @@ export type { MachineSetReport } from "./describe/describe-set.ts";
 export type { NamedObject } from "./describe/read-named.ts";
 export { describeMachine, machineReportFrom } from "./describe/describe-machine.ts";
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
-export { previewDrain } from "./describe/preview-drain.ts";
 export type { NodeDrainPreview, PreviewDrainOptions } from "./describe/preview-drain.ts";
 export { type DrainPreview, previewDeletionDrain } from "./explain/simulate-drain.ts";
 export { createCachedReader } from "./describe/cached-reader.ts";

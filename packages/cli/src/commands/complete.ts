@@ -30,12 +30,14 @@ async function typeOf(kind: NamedKind) {
 async function namesOf({ objects, flags }: Candidates): Promise<readonly string[]> {
   if (objects === undefined) return [];
   const { withClusters } = await import("../explain/with-objects.ts");
-  const { targetKubeconfig } = flags;
+  const { targetKubeconfig, asGroup } = flags;
   // A file that needs to be allowed more, by another flag, is not read for names.
   const clusters = {
     ...flags,
     ...(targetKubeconfig === undefined ? {} : { targetKubeconfig }),
     targetKubeconfigAllow: [],
+    requestTimeout: 0,
+    asGroup: asGroup === undefined ? [] : [asGroup],
   };
   const type = await typeOf(objects.kind);
   const isNamespaced = objects.kind !== "Node" && objects.kind !== "Namespace";

@@ -10,14 +10,18 @@ import { targetKubeconfigAllow as allowFlag } from "./target-flags.ts";
 export interface TargetFlags {
   readonly targetKubeconfig?: string;
   readonly targetKubeconfigAllow?: readonly KubeConfigPermission[];
+  /** Milliseconds; 0: the default. */
+  readonly requestTimeout?: number;
 }
 
 /** The file of `--target-kubeconfig`. In contrast to that of `--control-kubeconfig`, it may come from others. */
 export const targetKubeConfig = ({
   targetKubeconfig,
   targetKubeconfigAllow = [],
+  requestTimeout = 0,
 }: TargetFlags): LoadKubeConfigOptions => ({
   file: targetKubeconfig,
+  ...(requestTimeout === 0 ? {} : { requestTimeoutMs: requestTimeout }),
   fromOutside: { allowed: targetKubeconfigAllow, flag: allowFlag },
 });
 

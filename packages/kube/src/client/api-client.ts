@@ -90,7 +90,7 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   /** Default: none, and the server then takes the user agent. */
   readonly fieldManager?: string;
-  /** Deadline of a call, milliseconds. Default 30 s. */
+  /** Deadline of a call, milliseconds. Default: that of the configuration, else 30 s. */
   readonly timeoutMs?: number;
   /** Most connections and requests at once, watches apart; fewer while the server is overloaded. Default 16. */
   readonly maxConnections?: number;
@@ -120,7 +120,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
   const transport = createTransport(config, {
     clock,
     userAgent: options.userAgent ?? "millwright-kube",
-    timeoutMs: options.timeoutMs ?? 30_000,
+    timeoutMs: options.timeoutMs ?? config.requestTimeoutMs ?? 30_000,
     maxConnections: options.maxConnections ?? 16,
     maxRetries: options.maxRetries ?? 3,
     maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,

@@ -24,6 +24,8 @@ export interface ClusterConfig {
   readonly server: string;
   /** The namespace of the context, if it names one. */
   readonly namespace?: string;
+  /** Deadline of a call, milliseconds, for a client without one of its own. Left out: that of the client. */
+  readonly requestTimeoutMs?: number;
   readonly tls?: TlsMaterial;
   /**
    * The TLS material as it is now, instead of `tls`: asked before each request and each watch. When it answers another object,

@@ -181,6 +181,6 @@ test("takes the proxy of the environment in a pod, too", async () => {
     KUBERNETES_SERVICE_PORT: "443",
     HTTPS_PROXY: "proxy.example:3128",
   };
-  expect((await loadInCluster(pod, folder)).proxyUrl).toBe("http://proxy.example:3128/");
-  expect((await loadInCluster({ ...pod, NO_PROXY: ".svc,10.96.0.0/12" }, folder)).proxyUrl).toBeUndefined();
+  expect((await loadInCluster(pod, { folder })).proxyUrl).toBe("http://proxy.example:3128/");
+  expect((await loadInCluster({ ...pod, NO_PROXY: ".svc,10.96.0.0/12" }, { folder })).proxyUrl).toBeUndefined();
 });

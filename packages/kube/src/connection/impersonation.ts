@@ -3,6 +3,24 @@ import { ConfigError, isRecord } from "@millwright/base";
 /** Headers of a request; a list is sent as several headers. */
 export type RequestHeaders = Readonly<Record<string, string | string[]>>;
 
+/** A user that requests act as, whatever the kubeconfig names. */
+export interface Impersonation {
+  readonly user: string;
+  /** Default: those that the API server gives the user. */
+  readonly groups?: readonly string[] | undefined;
+}
+
+/** The fields of a user of a kubeconfig, with another user to act as. */
+export function asUser(
+  entry: Readonly<Record<string, unknown>>,
+  impersonation: Impersonation | undefined,
+): Readonly<Record<string, unknown>> {
+  if (impersonation === undefined) return entry;
+  const { user, groups = [] } = impersonation;
+  const { "as-uid": _uid, "as-user-extra": _extra, ...others } = entry;
+  return { ...others, as: user, "as-groups": groups };
+}
+
 /** Bytes that may be in the name of a header (RFC 9110, `token`), without the percent sign. */
 const plainInName = /[^A-Za-z0-9!#$&'*+\-.^_`|~]/gu;
 

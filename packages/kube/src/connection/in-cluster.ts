@@ -7,6 +7,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import { fileExists } from "./file-exists.ts";
 import { followPemFile, followTokenFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
+import { asUser, type Impersonation, impersonationHeaders } from "./impersonation.ts";
 
 /** Where the kubelet puts what a pod needs to talk to the API server. */
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -21,12 +22,15 @@ export function hasServiceAccount(): Promise<boolean> {
  *
  * Requests go through the proxy of the environment, as with client-go.
  *
- * @param folder where token and CA are. Default: where the kubelet puts them
+ * @param options `impersonate`: a user to act as; `folder`: where token and CA are. Default: where the kubelet puts them
  * @throws ConfigError
  */
 export async function loadInCluster(
   env: Readonly<Record<string, string | undefined>>,
-  folder: string = serviceAccountFolder,
+  {
+    impersonate,
+    folder = serviceAccountFolder,
+  }: { readonly impersonate?: Impersonation | undefined; readonly folder?: string } = {},
 ): Promise<ClusterConfig> {
   const host = env["KUBERNETES_SERVICE_HOST"];
   const port = env["KUBERNETES_SERVICE_PORT"];
@@ -47,6 +51,7 @@ export async function loadInCluster(
   const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
   const token = followTokenFile(join(folder, "token"), "in-cluster configuration");
   await token();
+  const headers = impersonationHeaders(asUser({}, impersonate), "in-cluster configuration");
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const proxyUrl = proxyFor(new URL(server), env)?.href;
   return {
@@ -55,6 +60,6 @@ export async function loadInCluster(
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
     tls: { ca },
     currentTls: followTls({ ca }, { ca: followCa }),
-    credentials: async () => ({ headers: { authorization: `Bearer ${await token()}` } }),
+    credentials: async () => ({ headers: { ...headers, authorization: `Bearer ${await token()}` } }),
   };
 }

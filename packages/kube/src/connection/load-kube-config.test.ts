@@ -332,3 +332,46 @@ test("fails when the service account is requested outside of a pod", async () =>
 test("names the searched places when there is no kubeconfig", async () => {
   expect(await failure({ env: { HOME: folder } })).toContain("expected a file in --kubeconfig, in $KUBECONFIG");
 });
+
+test("takes another cluster or user of the file, and acts as another user, as kubectl's flags do", async () => {
+  const path = await file(
+    "selection",
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "dev",
+      clusters: ["c", "d"].map((name) => ({ name, cluster: { server: `https://${name}:6443` } })),
+      users: [
+        { name: "u", user: { token: "t", as: "boss", "as-uid": "7", "as-groups": ["old"] } },
+        { name: "v", user: { token: "w" } },
+        { name: "x", user: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "true" } } },
+      ],
+      contexts: [{ name: "dev", context: { cluster: "c", user: "u", namespace: "n" } }],
+    }),
+  );
+  const of = async (options: LoadKubeConfigOptions): Promise<unknown> => {
+    const { server, namespace, credentials, requestTimeoutMs } = await loadKubeConfig({ file: path, ...options });
+    return [server, namespace, (await credentials?.())?.headers, requestTimeoutMs];
+  };
+  const token = { authorization: "Bearer t" };
+  const boss = { "impersonate-user": "boss", "impersonate-uid": "7", "impersonate-group": ["old"] };
+  expect(await of({})).toEqual(["https://c:6443", "n", { ...token, ...boss }, undefined]);
+  expect(await of({ cluster: "d", user: "v", requestTimeoutMs: 5 })).toEqual([
+    "https://d:6443",
+    "n",
+    { authorization: "Bearer w" },
+    5,
+  ]);
+  const impersonate = { user: "jane", groups: ["a", "b"] };
+  const jane = { "impersonate-user": "jane", "impersonate-group": ["a", "b"] };
+  expect(await of({ impersonate })).toEqual(["https://c:6443", "n", { ...token, ...jane }, undefined]);
+  expect(await failure({ file: path, user: "y" })).toContain('user "y" does not exist; expected one of "u", "v", "x"');
+  expect(await failure({ file: path, cluster: "y" })).toContain('cluster "y" does not exist; expected one of "c", "d"');
+});
+
+test("needs neither a context nor a user where flags name a cluster and a user to act as", async () => {
+  const path = await file("no-context", config({ current: "" }));
+  const loaded = await loadKubeConfig({ file: path, cluster: "c", impersonate: { user: "jane" } });
+  expect(loaded.server).toBe("https://127.0.0.1:6443");
+  expect((await loaded.credentials?.())?.headers).toEqual({ "impersonate-user": "jane" });
+});

@@ -3,15 +3,15 @@ import { ConfigError } from "@millwright/base";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { hasServiceAccount, loadInCluster } from "./in-cluster.ts";
 import { findKubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";
-import { readCluster } from "./read-cluster.ts";
+import { type ClusterSelection, readCluster } from "./read-cluster.ts";
 import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
 
 /** Options of {@link loadKubeConfig}. */
-export interface LoadKubeConfigOptions {
+export interface LoadKubeConfigOptions extends ClusterSelection {
   /** Path of a kubeconfig. Default: `$KUBECONFIG` (several files are merged), then `~/.kube/config`, then the service account. */
   readonly file?: string | undefined;
-  /** Default: the current context of the file. */
-  readonly context?: string | undefined;
+  /** Deadline of a call, milliseconds. Default: that of the client. */
+  readonly requestTimeoutMs?: number | undefined;
   /** The service account of the pod, whatever files there are. Default false. */
   readonly inCluster?: boolean | undefined;
   /** What the kubeconfig may have although it is from outside. Default: it is the user's own, and may have everything, as for kubectl. */
@@ -27,11 +27,17 @@ export interface LoadKubeConfigOptions {
  * @throws ConfigError in one line that names the file, the field and what is expected
  */
 export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promise<ClusterConfig> {
-  const env = options.env ?? process.env;
-  if (options.inCluster === true) return loadInCluster(env);
+  const { requestTimeoutMs } = options;
+  const config = await loadConfig(options);
+  return requestTimeoutMs === undefined ? config : { ...config, requestTimeoutMs };
+}
+
+async function loadConfig(options: LoadKubeConfigOptions): Promise<ClusterConfig> {
+  const { env = process.env, impersonate } = options;
+  if (options.inCluster === true) return loadInCluster(env, { impersonate });
   const files = await findKubeConfigFiles(options.file, env);
   if (files.length === 0) {
-    if (await hasServiceAccount()) return loadInCluster(env);
+    if (await hasServiceAccount()) return loadInCluster(env, { impersonate });
     throw new ConfigError(
       "no kubeconfig: expected a file in --kubeconfig, in $KUBECONFIG or at ~/.kube/config, or a service account",
     );
@@ -42,7 +48,7 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
     users,
     execConfigs,
     where: `kubeconfig ${files.join(delimiter)}`,
-    context: options.context,
+    selection: options,
     limits: options.fromOutside,
     folder: dirname(resolve(files[0] ?? "")),
     env,

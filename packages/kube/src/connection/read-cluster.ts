@@ -1,21 +1,33 @@
 import { proxyFor, readProxyUrl } from "@millwright/base/egress";
 import { ConfigError } from "@millwright/base";
-import type { Cluster, Context, User } from "@kubernetes/client-node";
+import type { Cluster, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";
 import type { FollowedFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import type { TlsFiles } from "./followed-tls.ts";
-import type { KubeConfigContent, KubeConfigFiles } from "./kube-config-files.ts";
+import { asUser, type Impersonation } from "./impersonation.ts";
+import type { KubeConfigContent, KubeConfigFiles, UserDetails } from "./kube-config-files.ts";
 import { findForbidden, type KubeConfigLimits } from "./untrusted-kube-config.ts";
 import { credentialsOf } from "./user-credentials.ts";
+
+/** What of a kubeconfig is used. */
+export interface ClusterSelection {
+  /** Default: the current context of the file. */
+  readonly context?: string | undefined;
+  /** Name of a cluster of the file. Default: that of the context. */
+  readonly cluster?: string | undefined;
+  /** Name of a user of the file. Default: that of the context. */
+  readonly user?: string | undefined;
+  /** A user to act as. Default: that of the kubeconfig, if it has one. */
+  readonly impersonate?: Impersonation | undefined;
+}
 
 /** What {@link readCluster} needs. */
 export interface ReadClusterOptions extends KubeConfigFiles {
   /** Start of each message. */
   readonly where: string;
-  /** Left out: the current context. */
-  readonly context: string | undefined;
+  readonly selection: ClusterSelection;
   /** What a kubeconfig from outside may have; undefined for one that may have everything. */
   readonly limits: KubeConfigLimits | undefined;
   /** Where the first kubeconfig is. */
@@ -33,17 +45,17 @@ type Fail = (text: string) => never;
  * @throws ConfigError in one line that names the field and what is expected
  */
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterConfig> {
-  const { kubeConfig, users, execConfigs, where, env } = options;
+  const { kubeConfig, execConfigs, where, env } = options;
   const fail: Fail = (text) => {
     throw new ConfigError(`${where}: ${text}`);
   };
-  const { context, cluster, user } = contextOf(kubeConfig, options.context, fail);
+  const { namespace, cluster, user } = select(kubeConfig, options.selection, fail);
   const { server } = cluster;
   if (!isHttpUrl(server)) {
     return fail(`cluster "${cluster.name}": server ${JSON.stringify(server)} is not a URL; expected https://host:port`);
   }
   const { limits, folder } = options;
-  const details = user && users.get(user.name);
+  const details = detailsOf(options, user);
   const forbidden = limits && findForbidden({ cluster, user, tokenFile: details?.tokenFile, folder }, limits);
   if (forbidden !== undefined) return fail(forbidden);
   const proxyUrl = proxyOf(cluster, where, env);
@@ -52,7 +64,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   const credentials = user && credentialsOf({ user, cluster, execConfig, details, where, tls, env });
   return {
     server,
-    ...(context.namespace ? { namespace: context.namespace } : {}),
+    ...(namespace ? { namespace } : {}),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
     ...(limits === undefined || limits.allowed.includes("link-local") ? {} : { rejectsLinkLocal: true }),
@@ -68,26 +80,56 @@ function proxyOf({ name, server, proxyUrl }: Cluster, where: string, env: ReadCl
     : proxyFor(new URL(server), env)?.href;
 }
 
-/** A context, and what it names. */
-function contextOf(
-  { contexts, clusters, users, currentContext }: KubeConfigContent,
-  wanted: string | undefined,
+/** The entry that a flag names, else the one that the context does. */
+function entryOf<T extends { readonly name: string }>(
+  entries: readonly T[],
+  kind: "cluster" | "user",
+  { flag, context }: { readonly flag: string | undefined; readonly context: { name: string; entry: string } },
   fail: Fail,
-): { readonly context: Context; readonly cluster: Cluster; readonly user: User | undefined } {
-  const names = contexts.map((context) => context.name);
-  const name = wanted ?? currentContext;
-  if (name === undefined || name === "") return fail(`current-context is not set; expected one of ${quoted(names)}`);
-  const context = contexts.find((each) => each.name === name);
-  if (context === undefined) return fail(`context "${name}" does not exist; expected one of ${quoted(names)}`);
+): T {
+  const found = entries.find((each) => each.name === (flag ?? context.entry));
+  if (found !== undefined) return found;
+  if (flag === undefined)
+    return fail(`context "${context.name}" names the ${kind} "${context.entry}", which is not under ${kind}s`);
+  return fail(`${kind} "${flag}" does not exist; expected one of ${quoted(entries.map((each) => each.name))}`);
+}
 
-  const cluster = clusters.find((each) => each.name === context.cluster);
-  if (cluster === undefined) {
-    return fail(`context "${name}" names the cluster "${context.cluster}", which is not under clusters`);
-  }
-  if (!context.user) return { context, cluster, user: undefined };
-  const user = users.find((each) => each.name === context.user);
-  if (user === undefined) return fail(`context "${name}" names the user "${context.user}", which is not under users`);
-  return { context, cluster, user };
+/** The context that is selected; a cluster that is named by itself needs none. */
+function contextOf({ contexts, currentContext }: KubeConfigContent, selection: ClusterSelection, fail: Fail) {
+  const names = contexts.map((context) => context.name);
+  const name = selection.context ?? currentContext ?? "";
+  const context = contexts.find((each) => each.name === name);
+  if (context !== undefined) return context;
+  if (name !== "") return fail(`context "${name}" does not exist; expected one of ${quoted(names)}`);
+  if (selection.cluster !== undefined) return { name, cluster: "", user: "" };
+  return fail(`current-context is not set; expected one of ${quoted(names)}`);
+}
+
+/** The cluster, user and namespace of a context, or what is selected instead. */
+function select(
+  content: KubeConfigContent,
+  selection: ClusterSelection,
+  fail: Fail,
+): { readonly namespace: string | undefined; readonly cluster: Cluster; readonly user: User | undefined } {
+  const context: { name: string; cluster: string; user: string; namespace?: string } = contextOf(
+    content,
+    selection,
+    fail,
+  );
+  const of = (flag: string | undefined, entry: string) => ({ flag, context: { name: context.name, entry } });
+  const cluster = entryOf(content.clusters, "cluster", of(selection.cluster, context.cluster), fail);
+  const hasUser = Boolean(selection.user ?? context.user);
+  const user = hasUser ? entryOf(content.users, "user", of(selection.user, context.user), fail) : undefined;
+  // A cluster that asks for no credentials may still know users to act as.
+  return { namespace: context.namespace, cluster, user: user ?? (selection.impersonate && { name: "" }) };
+}
+
+/** What is known of a user, with another one to act as. */
+function detailsOf({ users, folder, selection }: ReadClusterOptions, user: User | undefined): UserDetails | undefined {
+  const stored = user && users.get(user.name);
+  const { impersonate } = selection;
+  if (impersonate === undefined) return stored;
+  return { folder, tokenFile: undefined, ...stored, entry: asUser(stored?.entry ?? {}, impersonate) };
 }
 
 /** The TLS material as it is now, and the files that it came from. */
@@ -133,5 +175,5 @@ function isHttpUrl(url: unknown): url is string {
 }
 
 function quoted(names: readonly string[]): string {
-  return names.length === 0 ? "none (the file has no contexts)" : names.map((name) => `"${name}"`).join(", ");
+  return names.length === 0 ? "none (the file has none)" : names.map((name) => `"${name}"`).join(", ");
 }
