@@ -15,6 +15,7 @@ export type { VmCensus } from "./model/vm-census.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createClassChecks } from "./cluster/class-checks.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
+export { createForeignAnnotationController } from "./foreign-annotations/controller.ts";
 export { createClassStatusController } from "./machine-class/status-controller.ts";
 export { createCapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityController } from "./machine-class/capacity-controller.ts";

@@ -177,6 +177,7 @@ export {
   annotationsNotInheritedBySets,
   defaultMachinePriority,
   deletionMachinePriority,
+  ignoredRequest,
   preserveValues,
   writtenClassAnnotations,
 } from "./wire/annotations.ts";

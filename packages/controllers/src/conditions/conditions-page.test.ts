@@ -212,6 +212,7 @@ function passOverDeployment(state: OwnerState): Outcome {
   return {
     values: {
       ...shared,
+      isAlone: false,
       ...progressValues(state, machines),
       newSet: decision.actions.find((action) => action.kind === "CreateMachineSet")?.set.metadata.name ?? "set-0",
       sets: sets.length,
@@ -259,6 +260,7 @@ function passOverSet(state: OwnerState): Outcome {
   return {
     values: {
       ...sharedValues(state, built),
+      isAlone: !state.isOwned,
       sets: 0,
       waitsForResume: false,
       failing: isCreationRejected ? 1 : 0,

@@ -12,6 +12,7 @@ import { surplusHistory, newRevision, revisionOf } from "./state/revision.ts";
 import { machineSetPatch, newMachineSet, setMarks } from "./sets/machine-set-shape.ts";
 import { endTransfers, inPlaceReasons, transfers } from "./in-place/transfers.ts";
 import { decideNodes, type KeptFromScaler } from "./nodes/decide-nodes.ts";
+import { lateNodes } from "./nodes/late-nodes.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import { boundsOf, type RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingOnly, planAwaited, planReductions, type RolloutStep } from "./plan-sizes.ts";
@@ -136,14 +137,15 @@ function isKeptFromScaler(
   return isComplete(deployment, status) ? false : undefined;
 }
 
-/** What the nodes are to carry; while paused they are not changed (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
+/** What the nodes are to carry; while paused only those that join are changed (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions, changes none). */
 function nodeActions(
   snapshot: MachineDeploymentSnapshot,
   { select }: Pick<RolloutStep, "select">,
   status: MachineDeploymentStatus,
 ): MachineDeploymentAction[] {
-  if (snapshot.deployment.spec.paused === true) return [];
-  const nodes = decideNodes(snapshot, { select, isKeptFromScaler: isKeptFromScaler(snapshot, status) });
+  const isPaused = snapshot.deployment.spec.paused === true;
+  const marked = isPaused ? { ...snapshot, nodes: lateNodes(snapshot) } : snapshot;
+  const nodes = decideNodes(marked, { select, isKeptFromScaler: isKeptFromScaler(snapshot, status) });
   return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
 }
 

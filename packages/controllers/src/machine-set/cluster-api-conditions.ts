@@ -99,14 +99,17 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
           blocksOf(facts),
           "list",
         ),
-        machinesUpToDate(machines, now),
+        ...(deployment === undefined ? [] : [machinesUpToDate(machines, now)]),
       ]
     : [types.scalingDown, types.scalingUp, types.machinesUpToDate].map(unreadable);
   const states = [...ofSpec, remediating(machines), machinesReady(machines), deleting(isDeleting, machines, 0, now)];
   return groupConditions(states, machines, set.metadata.generation, now);
 }
 
-/** Adds Cluster API's conditions to the status of a decision, so that one request writes all; removes them when there are no condition inputs. */
+/**
+ * Adds Cluster API's conditions to the status of a decision, so that one request writes all; removes them when there are no condition inputs. A set on its own has no deployment
+ * whose template its machines could have, so it has no MachinesUpToDate either.
+ */
 export function withSetConditions(
   decision: MachineSetDecision,
   { set, claim }: Pick<MachineSetSnapshot, "set" | "claim">,
@@ -120,6 +123,8 @@ export function withSetConditions(
     inputs === undefined
       ? undefined
       : setConditionsOf({ set, owned: claim.owned, inputs, legacy, blocked: decision.blocked }, now);
-  const lists = { before: set.status?.machineSetCondition, legacy, updateTime: false };
+  const kept =
+    inputs?.deployment === undefined ? legacy.filter((each) => each.type !== types.machinesUpToDate) : legacy;
+  const lists = { before: set.status?.machineSetCondition, legacy: kept, updateTime: false };
   return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
 }

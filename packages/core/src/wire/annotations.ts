@@ -183,6 +183,37 @@ export const writtenClassAnnotations: ReadonlySet<string> = new Set([
   annotationKeys.unknownKeys,
 ]);
 
+/**
+ * Annotations by which Cluster API is told to do, or not to do, something with an object, and what has such an effect here: nothing of it is done. Source: Cluster API, `api/core/v1beta2/common_types.go`
+ * and `machine_types.go`. A hook has its name
+ * behind a slash.
+ */
+const clusterApiRequests: readonly (readonly [key: string, advice: string])[] = [
+  [
+    "pre-drain.delete.hook.machine.cluster.x-k8s.io",
+    `${annotationKeys.deletionProtection}=true holds the whole deletion`,
+  ],
+  [
+    "pre-terminate.delete.hook.machine.cluster.x-k8s.io",
+    `${annotationKeys.deletionProtection}=true holds the whole deletion`,
+  ],
+  ["cluster.x-k8s.io/paused", "spec.paused of a MachineDeployment pauses its rollout"],
+  ["cluster.x-k8s.io/remediate-machine", "delete the Machine to have it replaced"],
+  ["cluster.x-k8s.io/skip-remediation", `${annotationKeys.preserve}=now keeps a Machine that is Failed`],
+  ["cluster.x-k8s.io/delete-machine", `${annotationKeys.machinePriority}=1 selects a Machine for the next scale-down`],
+  ["machine.cluster.x-k8s.io/exclude-node-draining", "the label force-deletion=True deletes a Machine without a drain"],
+  [
+    "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
+    "the flag --machine-pv-detach-timeout limits that wait",
+  ],
+];
+
+/** Why an annotation of Cluster API has no effect on an object of ours, and what has; `undefined` for one that requests nothing, or has one. */
+export function ignoredRequest(key: string): string | undefined {
+  const request = clusterApiRequests.find(([each]) => key === each || key.startsWith(`${each}/`));
+  return request && `Annotation ${key} of Cluster API has no effect here: ${request[1]}`;
+}
+
 /** Values of {@link annotationKeys.preserve}, case-sensitive. Source: MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation. */
 export const preserveValues = {
   /** Preserve at once, in any phase. Written by users. */

@@ -50,6 +50,8 @@ export const eventReasons = {
   deletionsHeld: "DeletionsHeld",
   /** Ours, Warning, on objects of all our kinds, Secrets and Nodes: the API server refuses a write of this object, or one that its reconcile depends on; the message has verb, kind, name and the answer. */
   writeRefused: "WriteRefused",
+  /** Ours, Warning, on objects of all our kinds: an annotation of Cluster API, such as a hook or a pause, has no effect; once for each object and key. The message names what has. */
+  annotationIgnored: "AnnotationIgnored",
   /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Warning, on MachineClasses and the MachineSets and MachineDeployments that refer to them: no machine of the class can be created; the message lists all problems. Existing machines are deleted nevertheless. */
