@@ -5,14 +5,22 @@ import {
   machineSetResource,
   type ResourceType,
 } from "@millwright/core";
-import { type ApiObject, controllerRefOf, type KubeObject, listAll } from "@millwright/kube";
+import { type ApiObject, type Condition, controllerRefOf, type KubeObject, listAll } from "@millwright/kube";
 import type { CheckedApi } from "./check-api.ts";
 
-/** The classes of a namespace, by name. */
+/** A deployment, or a set without one. */
+export interface CheckedGroup {
+  readonly kind: "MachineDeployment" | "MachineSet";
+  readonly name: string;
+  readonly conditions: readonly Condition[];
+}
+
+/** The classes of a namespace, by name, and what needs them. */
 export interface ClassesToCheck {
   readonly existing: readonly string[];
   /** Those that do not exist, with the objects whose template names them, such as `MachineDeployment pool`. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
+  readonly groups: readonly CheckedGroup[];
 }
 
 /** The class that the template of a set or deployment names; empty for none. */
@@ -21,6 +29,15 @@ function classOf({ spec }: KubeObject): string {
   const name = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), spec);
   return typeof name === "string" ? name : "";
 }
+
+/** The conditions of a set or deployment that a server returned. */
+function conditionsOf({ status }: KubeObject): readonly Condition[] {
+  const found: unknown = isRecord(status) ? (status["conditions"] ?? status["machineSetCondition"]) : undefined;
+  return Array.isArray(found) ? found.filter(isCondition) : [];
+}
+
+const isCondition = (value: unknown): value is Condition =>
+  isRecord(value) && typeof value["type"] === "string" && typeof value["status"] === "string";
 
 const hasDeployment = (set: ApiObject): boolean => controllerRefOf(set)?.kind === machineDeploymentResource.kind;
 
@@ -43,8 +60,8 @@ export async function listClasses(
   ]);
   const existing = new Set(classes.map(({ metadata }) => metadata.name ?? ""));
   const templates = [
-    ...deployments.map((object) => ({ kind: machineDeploymentResource.kind, object })),
-    ...sets.filter((set) => !hasDeployment(set)).map((object) => ({ kind: machineSetResource.kind, object })),
+    ...deployments.map((object) => ({ kind: "MachineDeployment" as const, object })),
+    ...sets.filter((set) => !hasDeployment(set)).map((object) => ({ kind: "MachineSet" as const, object })),
   ];
   const missing = new Map<string, string[]>();
   for (const { kind, object } of templates) {
@@ -52,5 +69,10 @@ export async function listClasses(
     if (name === "" || existing.has(name) || object.metadata.deletionTimestamp != null) continue;
     missing.set(name, [...(missing.get(name) ?? []), `${kind} ${object.metadata.name ?? ""}`]);
   }
-  return { existing: [...existing].toSorted(), missing };
+  const groups = templates.map(({ kind, object }) => ({
+    kind,
+    name: object.metadata.name ?? "",
+    conditions: conditionsOf(object),
+  }));
+  return { existing: [...existing].toSorted(), missing, groups };
 }

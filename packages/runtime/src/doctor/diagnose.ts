@@ -5,6 +5,7 @@ import { explainFailure } from "../describe/explain-failure.ts";
 import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { type CheckedApi, checkApi } from "./check-api.ts";
 import { checkClass } from "./check-class.ts";
+import { checkGroup } from "./check-group.ts";
 import { checkControllers } from "./check-controllers.ts";
 import { checkKinds } from "./check-kinds.ts";
 import { checkNamespace } from "./check-namespace.ts";
@@ -27,7 +28,7 @@ export interface Diagnosis {
   readonly namespace: string;
   /** `failed` when any check failed. */
   readonly outcome: "ok" | "failed";
-  /** Clusters first, then classes by name, then those that do not exist. */
+  /** Clusters first, then classes by name, those that do not exist, and deployments and sets that wait for a user. */
   readonly subjects: readonly DiagnosedSubject[];
 }
 
@@ -105,9 +106,9 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
   const needs =
     "doctor needs to get and list machineclasses, to get their secrets, and to list machinedeployments and machinesets";
   try {
-    const { existing, missing }: ClassesToCheck =
+    const { existing, missing, groups }: ClassesToCheck =
       classes.length > 0
-        ? { existing: [...new Set(classes)], missing: new Map() }
+        ? { existing: [...new Set(classes)], missing: new Map(), groups: [] }
         : await listClasses(control.api, namespace, signal);
     const classNamed = createClassSource({ control: control.api, namespace, needs, signal });
     const driverFor = onceByName(options.driverFor);
@@ -126,7 +127,11 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
         }),
       ),
     );
-    return [...checked, ...missingClasses(missing, namespace)];
+    const held = groups.map(({ kind, name, conditions }) => ({
+      subject: `${kind} ${name}`,
+      checks: checkGroup({ kind, name, namespace }, conditions),
+    }));
+    return [...checked, ...missingClasses(missing, namespace), ...held.filter(({ checks }) => checks.length > 0)];
   } catch (error) {
     signal.throwIfAborted();
     const explained = explainFailure(error, needs);

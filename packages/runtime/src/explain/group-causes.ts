@@ -113,11 +113,26 @@ export function groupCauses(
 export const isSpecInvalid = (conditions: readonly Condition[]): boolean =>
   shownHold(conditions, specInvalid) !== undefined;
 
+/** The conditions because of which a set or deployment waits for a user, the most important first, each with what helps. */
+export const blocksOf = (
+  conditions: readonly Condition[],
+  identity: OwnerIdentity,
+): readonly { readonly condition: Condition; readonly remedy?: Remedy }[] =>
+  foundIn(conditions).map(({ condition, remedyOf }) => {
+    const [text, ...commands] = remedyOf?.(condition, identity) ?? [];
+    return { condition, ...(text === undefined ? {} : { remedy: { text, commands } }) };
+  });
+
 /** What a user can do about a block of a set or deployment. */
-export function groupRemedy(conditions: readonly Condition[], identity: OwnerIdentity): Remedy | undefined {
-  const remedies = foundIn(conditions).map(({ condition, remedyOf }) => remedyOf?.(condition, identity));
-  const [text, ...commands] = remedies.find((each) => each !== undefined) ?? [];
-  return text === undefined ? undefined : { text, commands };
+export const groupRemedy = (conditions: readonly Condition[], identity: OwnerIdentity): Remedy | undefined =>
+  blocksOf(conditions, identity).find(({ remedy }) => remedy !== undefined)?.remedy;
+
+/** The maintenance window that a rollout waits for, a sentence; `undefined` where it waits for none. */
+export function awaitedWindow(conditions: readonly Condition[]): string | undefined {
+  const rollingOut = conditions.find(({ type, status }) => type === types.rollingOut && status === "True");
+  return linesOf(rollingOut?.message ?? "").find((line) =>
+    /^Rollout waits for (?:a|the) maintenance window/.test(line),
+  );
 }
 
 /** What a user does where a rollout waits for a class from which no machine can be made; `undefined` where it does not. */
