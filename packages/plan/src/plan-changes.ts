@@ -5,7 +5,7 @@ import {
   recordedRollout,
   shownHold,
 } from "@millwright/controllers/reports";
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine, nearestName } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import {
   type DrainPreview,
@@ -32,9 +32,11 @@ function changedObject({ deployments, sets }: ClusterState, { kind, name }: Chan
 /** Without its class no machine of a template is ever created, which a best-case simulation would not show. */
 function missingClass(state: ClusterState, change: ChangePreview): string | undefined {
   const wanted = changedObject(state, change)?.spec.template.spec?.class?.name;
-  return wanted === undefined || wanted === "" || state.classes.some(({ metadata }) => metadata.name === wanted)
-    ? undefined
-    : `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist: none of its machines can be created`;
+  const existing = state.classes.map(({ metadata }) => metadata.name);
+  if (wanted === undefined || wanted === "" || existing.includes(wanted)) return undefined;
+  const near = nearestName(wanted, existing);
+  const meant = near === undefined ? "" : ` ("${near}" does)`;
+  return `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist${meant}: none of its machines can be created`;
 }
 
 /** The rollout that is under way already, and what a rollback returns to. */
@@ -180,9 +182,9 @@ async function planRoots(state: ClusterState, changed: ChangedState, options: Pr
     }),
     drains: await simulateDrains(state, drained(state, changes, deletedMachines), options.now),
     notes: [
+      ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
       ...state.notes,
       ...notes,
-      ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
       ...previews.flatMap((each) => [
         ...rolloutNotes(after, each),
         ...pausesOf(after, each),

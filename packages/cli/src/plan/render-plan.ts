@@ -113,15 +113,16 @@ function changeLines(change: Change, lineWidth: number | undefined): readonly st
   const stepLines = steps.length === 0 ? [] : table(stepRows(steps), widthBelow(INDENT + SECTION_INDENT));
   return [
     ...wrapLines([plain(title)], lineWidth),
-    ...facts.map((line) => `  ${line}`),
-    ...section(
-      "  Steps",
-      stepLines.map((line) => `  ${line}`),
-    ),
+    // Without it, such as a class that does not exist, no step is made.
     ...section(
       "  Waits for",
       waitsFor.map((each) => `  ${plain(each)}`),
       lineWidth,
+    ),
+    ...facts.map((line) => `  ${line}`),
+    ...section(
+      "  Steps",
+      stepLines.map((line) => `  ${line}`),
     ),
     ...section(
       "  Problems",

@@ -5,6 +5,7 @@ import {
   machineEventReasons,
   Secret,
   type SecretData,
+  nearestName,
   userDataKey,
   validateMachineClass,
   writtenClassAnnotations,
@@ -142,9 +143,10 @@ function resolveContent(
   }
   const secret = readSecretValues(existing.map(({ values = {} }) => values));
   const names = secrets.map(({ name }) => `"${name}"`).join(", ");
+  const near = nearestName(userDataKey, Object.keys(secret));
   const withoutUserData = {
     reason: machineEventReasons.invalidSecret,
-    problem: `${subject}: key "${userDataKey}" is missing in Secret ${names}; machines cannot boot without it`,
+    problem: `${subject}: key "${userDataKey}" is missing in Secret ${names}${near === undefined ? "" : `, which has key "${near}"`}; machines cannot boot without it`,
   };
   const unmetPrecondition =
     problems.length > 0 ? invalid : (notFound ?? (secret[userDataKey] === undefined ? withoutUserData : undefined));

@@ -151,6 +151,32 @@ describe("checkDriverSecret", () => {
   });
 });
 
+describe("messages about a secret", () => {
+  const endpoint = z
+    .string()
+    .refine((text) => text.startsWith("http://"), "must be a URL, such as http://localhost:7070");
+  const secret = z.object({ endpoint, token: z.string("is required") });
+
+  it("keep an example that equals the value, and redact a value that they repeat", async () => {
+    const echo = z.object({
+      token: z.string().refine(() => false, { error: ({ input }) => `${String(input)} is not like localhost:7070` }),
+    });
+    const of = async (schema: typeof secret | typeof echo, data: object) => {
+      const values = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(String(value))]));
+      const result = await checkDriverSecret({ name: "e", secret: schema }, values);
+      return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
+    };
+    expect(await of(secret, { endpoint: "localhost:7070", token: "t" })).toEqual([
+      "secret.endpoint: must be a URL, such as http://localhost:7070",
+    ]);
+    expect(await of(echo, { token: "localhost:7070" })).toEqual(["secret.token: [redacted] is not like [redacted]"]);
+    expect(await of(secret, { endpoint: "http://a", tokn: "x" })).toEqual([
+      'secret.token: is required; the Secret has key "tokn"',
+    ]);
+    expect(await of(secret, { endpoint: "http://a", other: "x" })).toEqual(["secret.token: is required"]);
+  });
+});
+
 describe("checkSecretWithoutUserData", () => {
   const secret = z.object({ userData: z.string().min(1), token: z.string().min(8) });
   const token = Secret.of("long enough");

@@ -1,4 +1,4 @@
-import { redactSecrets, type SecretData } from "@millwright/base";
+import { nearestName, redactSecrets, type Secret, type SecretData } from "@millwright/base";
 import { type FieldProblem, joinPath } from "../api/problems/field-problem.ts";
 import { userDataKey } from "../wire/secrets.ts";
 import type { Driver } from "./driver.ts";
@@ -98,24 +98,42 @@ function removeField(spec: unknown, path: readonly PropertyKey[]): void {
   else removeField(Reflect.get(spec, key), rest);
 }
 
+/** A value that no one has: a message about it has nothing of a Secret. */
+const decoy = "millwright-decoy";
+
 /**
  * Checks the secret of a class with the driver's schema, where it has one. The schema gets an object of plain strings; wherever a message
- * repeats a value, the value is taken out. Never throws.
+ * repeats a value, the value is taken out, unless the message is the same for any value: an example in it stays. Never throws.
  */
 export async function checkDriverSecret(
   driver: Pick<Driver, "name" | "secret">,
   secret: SecretData,
 ): Promise<CheckDriverSecretResult> {
-  if (driver.secret === undefined) return { ok: true };
-  const revealed: unknown = Object.fromEntries(Object.entries(secret).map(([key, value]) => [key, value.reveal()]));
-  const result = await validate(driver.secret, revealed, "secret");
+  const schema = driver.secret;
+  if (schema === undefined) return { ok: true };
+  const keys = Object.keys(secret);
+  const check = (valueOf: (value: Secret) => string) =>
+    validate(schema, Object.fromEntries(Object.entries(secret).map(([key, value]) => [key, valueOf(value)])), "secret");
+  const result = await check((value) => value.reveal());
   if (result.ok) return { ok: true };
-  const [first, ...rest] = result.problems;
-  const clean = (problem: FieldProblem): FieldProblem => ({
-    ...problem,
-    message: redactSecrets(problem.message, secret),
+  const textsOf = (problems: readonly FieldProblem[]) => problems.map(({ path, message }) => `${path} ${message}`);
+  const isRedacted = result.problems.some(({ message }) => redactSecrets(message, secret) !== message);
+  const ofDecoys = isRedacted ? await check(() => decoy) : undefined;
+  const fixed = new Set(ofDecoys?.ok === false ? textsOf(ofDecoys.problems) : []);
+  const [first, ...rest] = result.problems.map((problem): FieldProblem => {
+    const isFixed = fixed.has(`${problem.path} ${problem.message}`);
+    const message = redactSecrets(problem.message, isFixed ? {} : secret);
+    return { ...problem, message: `${message}${misspelt(problem.path, keys)}` };
   });
-  return { ok: false, problems: [clean(first), ...rest.map(clean)] };
+  return first === undefined ? { ok: true } : { ok: false, problems: [first, ...rest] };
+}
+
+/** The key that was probably written in place of a missing one, for the end of a message. */
+function misspelt(path: string, keys: readonly string[]): string {
+  const [, missing] = /^secret\.([^.[\]]+)$/.exec(path) ?? [];
+  if (missing === undefined || keys.includes(missing)) return "";
+  const near = nearestName(missing, keys);
+  return near === undefined ? "" : `; the Secret has key "${near}"`;
 }
 
 /**
