@@ -1,5 +1,6 @@
 import { keyFor } from "@millwright/kube";
 import { toInstance } from "../groups/instance.ts";
+import { sizeOf } from "../groups/plan-resize.ts";
 import { scalingOptions } from "../groups/scaling-options.ts";
 import { templateNode } from "../template/template-node.ts";
 import { CallError } from "../wire/call-error.ts";
@@ -36,8 +37,7 @@ export function createCalls(groups: Groups, tools: ResizeTools): Calls {
     Cleanup: () => ({}),
     Refresh: () => ({}),
     async NodeGroupTargetSize({ id }, signal) {
-      const { spec } = await readDeployment(tools, groups.get(id), signal);
-      return { targetSize: spec.replicas ?? 0 };
+      return { targetSize: sizeOf(await readDeployment(tools, groups.get(id), signal)) };
     },
     async NodeGroupIncreaseSize({ id, delta }, signal) {
       await increase(queue, groups.get(id), delta, signal);

@@ -1,8 +1,7 @@
-import type { MachineDeployment } from "@millwright/core";
+import { type MachineDeployment, readSizeLimits, type SizeLimits } from "@millwright/core";
 import { keyFor, type Log } from "@millwright/kube";
 import type { AutoscalerFleet } from "../groups/fleet.ts";
 import { type FleetIndex, followFleet } from "../groups/fleet-index.ts";
-import { readSizeLimits, type SizeLimits } from "../groups/size-limits.ts";
 import { CallError } from "../wire/call-error.ts";
 import type { WireNode, WireNodeGroup } from "../wire/messages.ts";
 

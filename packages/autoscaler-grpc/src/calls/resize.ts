@@ -1,7 +1,13 @@
-import { annotationKeys, type Machine, type MachineDeployment, machineResource } from "@millwright/core";
+import {
+  annotationKeys,
+  type Machine,
+  type MachineDeployment,
+  machineResource,
+  readSizeLimits,
+  type SizeLimits,
+} from "@millwright/core";
 import { ignoreNotFound } from "@millwright/kube";
 import { planDecrease, planDeletion, planIncrease } from "../groups/plan-resize.ts";
-import { readSizeLimits, type SizeLimits } from "../groups/size-limits.ts";
 import { CallError } from "../wire/call-error.ts";
 import type { WireNode } from "../wire/messages.ts";
 import type { Group } from "./groups.ts";

@@ -7,12 +7,12 @@ import {
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  type SizeLimits,
   trueLabel,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import type { CallCode } from "../wire/call-error.ts";
+import { type CallCode, CallError } from "../wire/call-error.ts";
 import { isEnding, isFulfilled } from "./instance.ts";
-import type { SizeLimits } from "./size-limits.ts";
 
 /** What a call changes of a deployment. */
 export type ResizePlan =
@@ -24,7 +24,15 @@ export type ResizePlan =
 const none: ResizePlan = { kind: "none" };
 const rejected = (code: CallCode, message: string): ResizePlan => ({ kind: "rejected", code, message });
 
-const sizeOf = ({ spec }: MachineDeployment): number => spec.replicas ?? 0;
+/**
+ * The size of a deployment.
+ *
+ * @throws CallError UNAVAILABLE while it has none: its controller is about to write the one that it had
+ */
+export function sizeOf({ metadata, spec }: MachineDeployment): number {
+  if (spec.replicas !== undefined) return spec.replicas;
+  throw new CallError("UNAVAILABLE", `MachineDeployment ${metadata.name} has no spec.replicas yet`);
+}
 const isTerminating = ({ metadata }: MachineDeployment): boolean => metadata.deletionTimestamp !== undefined;
 const terminating = rejected("FAILED_PRECONDITION", "the MachineDeployment is being deleted");
 

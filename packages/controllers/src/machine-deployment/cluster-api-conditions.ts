@@ -1,6 +1,8 @@
 import {
+  annotationKeys,
   clusterApiConditionTypes as types,
   clusterApiReasons as reasons,
+  eventReasons,
   type MachineDeployment,
 } from "@millwright/core";
 import { deleting } from "../conditions/group/deleting.ts";
@@ -13,7 +15,8 @@ import { rollingOut } from "../conditions/group/rolling-out.ts";
 import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
-import type { Condition, ConditionState } from "@millwright/kube";
+import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
+import type { Reason } from "../model/decision.ts";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
@@ -29,6 +32,8 @@ export interface DeploymentConditionFacts {
   /** All sets of the deployment with their machines, in any order. */
   readonly sets: readonly SetView[];
   readonly inputs: ConditionInputs;
+  /** Whether the spec has no size, and counts as 0. Default: false. */
+  readonly lacksSize?: boolean;
   /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
   /** What blocks the rollout besides a pause and a freeze: a clause each, as in the message of `RollingOut`. Default: nothing. */
@@ -57,6 +62,22 @@ function holdsOf(facts: DeploymentConditionFacts): readonly string[] {
     ...(facts.deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...creationHolds(facts).map((message) => `Rollout is blocked because ${message}`),
   ];
+}
+
+/** As in MCM, a spec without size counts as 0. */
+const waitingForReplicas: ConditionState = {
+  type: types.scalingUp,
+  status: "Unknown",
+  reason: reasons.waitingForReplicasSet,
+  message: "Waiting for spec.replicas set: until then it counts as 0",
+};
+
+/** A warning when the size is taken out of the spec. */
+function sizeEvents({ deployment, assumedSize }: MachineDeploymentSnapshot): readonly Reason[] {
+  const before = findCondition(deployment.status?.conditions, types.scalingUp);
+  if (assumedSize !== "zero" || before?.reason === reasons.waitingForReplicasSet) return [];
+  const message = `spec.replicas is not set and counts as 0: all machines are deleted. Set it; or, for a cluster autoscaler, set the annotation ${annotationKeys.autoscalerMaxSize}: then the size is kept`;
+  return [{ type: "Warning", reason: eventReasons.waitingForReplicasSet, message }];
 }
 
 const paused = ({ spec }: MachineDeployment): ConditionState =>
@@ -91,7 +112,9 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
           [...invalidSpecBlock(deployment, legacy), ...rejectedRequests(legacy, "deletion")],
           now,
         ),
-        scalingUp({ ...scale, waitsForResume }, blocksOf(facts), "sentence"),
+        facts.lacksSize === true
+          ? waitingForReplicas
+          : scalingUp({ ...scale, waitsForResume }, blocksOf(facts), "sentence"),
         machinesUpToDate(machines, now),
         paused(deployment),
       ]
@@ -124,9 +147,14 @@ export function withDeploymentConditions(
   const group =
     inputs === undefined
       ? undefined
-      : deploymentConditions({ deployment, sets, inputs, legacy, holds: holds ?? [] }, now);
+      : deploymentConditions(
+          { deployment, sets, inputs, legacy, holds: holds ?? [], lacksSize: snapshot.assumedSize === "zero" },
+          now,
+        );
   const lists = { before: deployment.status?.conditions, legacy, updateTime: true };
   const listed = conditionList(lists, group, now);
   const conditions = group === undefined ? listed : withKstatusCondition(listed, deployment.metadata.generation, now);
-  return withConditions(decision, { ...status, conditions }, group);
+  const events = group === undefined ? [] : sizeEvents(snapshot);
+  const warned = events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
+  return withConditions(warned, { ...status, conditions }, group);
 }

@@ -43,6 +43,14 @@ describe("decideMachineDeployment", () => {
     { name: "new", replicas: 1 },
   ];
 
+  it("writes the size that it had before anything else where the spec leaves it to an autoscaler", () => {
+    const deployment = aMachineDeployment({ spec: { replicas: 4 } });
+    const claim = { owned: [], adopt: [], release: [] };
+    const observed = { deployment, assumedSize: "kept", claim, machines: new Map(), problems: [] } as const;
+    const decision = decideMachineDeployment(deploymentSnapshot(observed), now);
+    expect(decision).toEqual({ actions: [{ kind: "PatchDeployment", patch: { spec: { replicas: 4 } } }], because: [] });
+  });
+
   it.each<[string, readonly string[], readonly string[]]>([
     ["sets its finalizer first", actionsOf({ metadata: { finalizers: null } }), ["AddFinalizer"]],
     ["creates the first set with all machines", actionsOf({}), ["CreateMachineSet of 3"]],

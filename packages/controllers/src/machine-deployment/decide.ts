@@ -170,6 +170,12 @@ function decideStep(snapshot: MachineDeploymentSnapshot, now: Date): MachineDepl
   if (!hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
   const claims = decideClaims(snapshot);
   if (claims.length > 0) return { actions: claims, because: [] };
+  // In the version that was read: an autoscaler may set it now.
+  if (snapshot.assumedSize === "kept")
+    return {
+      actions: [{ kind: "PatchDeployment", patch: { spec: { replicas: deployment.spec.replicas } } }],
+      because: [],
+    };
   const freezes = decideFreezeSync(snapshot);
   if (freezes.length > 0) return { actions: freezes, because: [] };
   if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined)) return decideAwaited(snapshot, now);

@@ -18,6 +18,7 @@ import { releasedFrom } from "../safety/released-machines.ts";
 import type { ClassOutlook } from "./gates/class-outlook.ts";
 import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
+import { assumedSize } from "./sizes/assumed-size.ts";
 import { isRollingOut } from "./state/rollout.ts";
 import type { MachineDeploymentSnapshot, ObservedDeployment } from "./state/snapshot.ts";
 
@@ -81,8 +82,11 @@ export function observeMachineDeployment(
     claim.owned.map(({ metadata: { uid = "" } }): [string, MachineList] => [uid, machinesOf(uid)]),
   );
   const unusableClass = isRollingOut(deployment, claim.owned) ? problemOf?.(deployment) : undefined;
+  const size = isSpecValid ? assumedSize(deployment, claim.owned) : undefined;
+  const sized = size === undefined ? deployment : { ...deployment, spec: { ...deployment.spec, replicas: size } };
   const observed: ObservedDeployment = {
-    deployment: isSpecValid ? withMachineDeploymentDefaults(deployment) : deployment,
+    deployment: isSpecValid ? withMachineDeploymentDefaults(sized) : deployment,
+    ...(deployment.spec.replicas === undefined ? { assumedSize: size === undefined ? "zero" : "kept" } : {}),
     claim,
     released: releasedFrom(deployment.metadata.uid ?? "", sets),
     machines,

@@ -7,6 +7,7 @@ import {
   parseLabelSelector,
   validateMachineDeployment,
   validateMachineSet,
+  readSizeLimits,
   withMachineDeploymentDefaults,
 } from "@millwright/core";
 import { claimObjects, controllerRefOf, type OwnerReference } from "@millwright/kube";
@@ -45,10 +46,13 @@ function deploymentOf(set: MachineSet, named: SetSources["deployment"]): Machine
   return found?.metadata.uid === owner?.uid ? found : undefined;
 }
 
-const unlessInvalid = (found: MachineDeployment | undefined): MachineDeployment | undefined =>
-  found === undefined || problemsOf(found, validateMachineDeployment).length > 0
-    ? undefined
-    : withMachineDeploymentDefaults(found);
+/** The deployment with defaults. One whose size its controller is about to write has the greatest until then. */
+function unlessInvalid(found: MachineDeployment | undefined): MachineDeployment | undefined {
+  if (found === undefined || problemsOf(found, validateMachineDeployment).length > 0) return undefined;
+  const limits = found.spec.replicas === undefined ? readSizeLimits(found) : undefined;
+  const sized = typeof limits === "object" ? { ...found, spec: { ...found.spec, replicas: limits.max } } : found;
+  return withMachineDeploymentDefaults(sized);
+}
 
 const isSelectedBy = (selector: LabelSelector): MachinePredicate => {
   const parsed = parseLabelSelector(selector);

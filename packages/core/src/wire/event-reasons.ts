@@ -48,6 +48,8 @@ export const eventReasons = {
   machinesVanished: "MachinesVanished",
   /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held, or creations of machines whose VMs may exist already; the message names how many and how to approve. */
   deletionsHeld: "DeletionsHeld",
+  /** Warning: a MachineDeployment without `spec.replicas` counts as one with 0; the message says what keeps its size. */
+  waitingForReplicasSet: "WaitingForReplicasSet",
   /** Ours, Warning, on objects of all our kinds, Secrets and Nodes: the API server refuses a write of this object, or one that its reconcile depends on; the message has verb, kind, name and the answer. */
   writeRefused: "WriteRefused",
   /** Ours, Warning, on objects of all our kinds: an annotation of Cluster API, such as a hook or a pause, has no effect; once for each object and key. The message names what has. */

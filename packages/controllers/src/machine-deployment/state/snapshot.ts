@@ -21,6 +21,8 @@ export interface UnusableClass {
 export interface ObservedDeployment {
   /** With defaults filled in. */
   readonly deployment: MachineDeployment;
+  /** The size of a deployment without `spec.replicas`, as `deployment` has it: `kept`, to be written, for one with size annotations; `zero` for any other. Absent: the spec has one. */
+  readonly assumedSize?: "kept" | "zero";
   readonly claim: Claims<MachineSet>;
   /** Sets that the deployment released because their labels no longer match its selector, and that have no other controller. Default: none. */
   readonly released?: readonly MachineSet[];

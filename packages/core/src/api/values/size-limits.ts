@@ -1,6 +1,7 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys } from "../../wire/annotations.ts";
+import type { MachineDeployment } from "../kinds/machine-deployment.ts";
 
-/** Between which sizes the autoscaler may scale a deployment. */
+/** Between which sizes a cluster autoscaler may scale a deployment. */
 export interface SizeLimits {
   readonly min: number;
   readonly max: number;
