@@ -116,13 +116,22 @@ describe("millwright dev, driven by kubectl", () => {
       "UP-TO-DATE",
       "AVAILABLE",
       "AGE",
-      "PROGRESS",
       "REASON",
       "CLASS",
+      "MESSAGE",
     ]);
-    expect(row).toMatch(/^example +3 +3 +3 +3 +\d+\S* +NewMachineSetAvailable +example$/);
+    expect(row).toMatch(/^example +3 +3 +3 +3 +\d+\S* +Ready +example *$/);
     const [sets] = (await kubectl(["get", "mcs", "-o", "wide"])).split("\n");
-    expect(sets?.trim().split(/\s+/)).toEqual(["NAME", "DESIRED", "CURRENT", "READY", "AGE", "REASON", "CLASS"]);
+    expect(sets?.trim().split(/\s+/)).toEqual([
+      "NAME",
+      "DESIRED",
+      "CURRENT",
+      "READY",
+      "AGE",
+      "REASON",
+      "CLASS",
+      "MESSAGE",
+    ]);
   });
 
   it("describes a machine with its events", async () => {

@@ -60,6 +60,7 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
       ["SpecValid", "True", 4],
       ["Paused", "False", 4],
       ["Deleting", "False", 4],
+      ["Ready", "True", 4],
     ]);
   });
 

@@ -131,6 +131,15 @@ describe.runIf(hasHealthReaders)("the health of a deployment", () => {
     await eventually(async () => expect(await judge()).toEqual(settled), 90_000);
   });
 
+  it("is failed at once when a deletion waits for an approval, and recovers when it is taken back", async () => {
+    await apply(manifest("small", { replicas: 12 }));
+    await eventually(async () => expect(await judge()).toEqual(settled), 60_000);
+    await apply(manifest("small", { replicas: 0 }));
+    await eventually(async () => expect(await judge()).toEqual(failed), 60_000);
+    await apply(manifest("small", { replicas: 12 }));
+    await eventually(async () => expect(await judge()).toEqual(settled), 60_000);
+  });
+
   it("is in progress while a rollout is paused, and Current for kstatus once the conditions were removed for a hand-back", async () => {
     await apply(manifest("small"));
     await eventually(async () => expect(await judge()).toEqual(settled), 60_000);

@@ -167,7 +167,7 @@ describe("what an operator sees of a refused write", () => {
     const shown = pool.deployment()?.status;
     expect(pool.condition("WriteRefused")).toMatchObject({ status: "True", reason: "WriteRefused", message });
     expect(pool.condition("Progressing")).toMatchObject({ status: "False", reason: "WriteRefused", message });
-    expect(pool.condition("Stalled")).toMatchObject({ status: "True", reason: "Progressing", message });
+    expect(pool.condition("Stalled")).toMatchObject({ status: "True", reason: "WriteRefused", message });
     const events = pool.events.filter((event) => event.message === message).map(({ kind }) => kind);
     expect(new Set(events)).toEqual(new Set(["MachineDeployment", "MachineSet"]));
     await pool.pass(HOUR, MINUTE);

@@ -165,6 +165,7 @@ export { machineCause } from "./operation/machine-cause.ts";
 export { isNextAttempt, isReported, newOperation } from "./operation/new-operation.ts";
 export type { OperationUpdate } from "./operation/new-operation.ts";
 export type {
+  DeletionHold,
   DrainCause,
   OperationAttempts,
   OperationDetails,
@@ -189,6 +190,7 @@ export {
   deletionsHeldReasons,
   writeRefusedReason,
   legacyReasons,
+  rolloutHoldReasons,
   specValidReasons,
   vmOfOtherMachineReason,
 } from "./wire/condition-reasons.ts";
@@ -196,7 +198,7 @@ export {
   clusterApiConditionTypes,
   conditionOrder,
   conditionStatuses,
-  kstatusConditionTypes,
+  summaryConditionTypes,
   legacyConditionTypes,
   machineConditionTypes,
   crdsEstablishedConditionType,

@@ -7,7 +7,7 @@ import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { slowDeletionText } from "./machine/deleting.ts";
 import type { MachineFacts } from "./machine/facts.ts";
 import { machineConditions, msUntilIssuesChange } from "./machine/machine-conditions.ts";
-import { isAvailable } from "../model/phase.ts";
+import { isAvailable, isInService } from "../model/phase.ts";
 import { withSetConditions } from "../machine-set/cluster-api-conditions.ts";
 import { changesReplicas, decideMachineSet } from "../machine-set/decide.ts";
 import {
@@ -143,7 +143,7 @@ function progressValues(
   const { reason, isWaiting = false, writtenMs = 0, deadlineSeconds, counters } = progress ?? {};
   const before = { replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0, ...counters };
   const updated = sets[0]?.length ?? 0;
-  const available = machines.filter(isAvailable).length;
+  const available = machines.filter(isInService).length;
   const ready = machines.filter(
     (machine) => isAvailable(machine) && machine.status?.currentStatus?.phase === "Running",
   ).length;
@@ -217,7 +217,7 @@ function passOverDeployment(state: OwnerState): Outcome {
       newSet: decision.actions.find((action) => action.kind === "CreateMachineSet")?.set.metadata.name ?? "set-0",
       sets: sets.length,
       waitsForResume: state.isPaused && sets.length === 0,
-      available: machines.filter(isAvailable).length,
+      available: machines.filter(isInService).length,
       // The strategy of the builders allows no unavailability.
       needed: Math.max(0, state.replicas - preserved.length),
       failing: state.isCreationRejected ? sets.length : 0,

@@ -1,7 +1,7 @@
 import {
   clusterApiConditionTypes,
   conditionOrder,
-  kstatusConditionTypes,
+  summaryConditionTypes,
   specValidConditionType,
 } from "@millwright/core";
 import { type Condition, type ConditionState, setCondition, type SetConditionOptions } from "@millwright/kube";
@@ -9,7 +9,7 @@ import { type Condition, type ConditionState, setCondition, type SetConditionOpt
 /** Types that MCM does not have, which we set and remove. */
 const ours: ReadonlySet<string> = new Set<string>([
   ...Object.values(clusterApiConditionTypes),
-  ...Object.values(kstatusConditionTypes),
+  ...Object.values(summaryConditionTypes),
 ]);
 
 const unknownPosition = conditionOrder.indexOf(clusterApiConditionTypes.paused) - 0.5;

@@ -1,4 +1,4 @@
-import { type Clock, clusterApiConditionTypes, kstatusConditionTypes } from "@millwright/core";
+import { type Clock, clusterApiConditionTypes, summaryConditionTypes } from "@millwright/core";
 import { type Condition, equalJson, createOverwriteLimit } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 
@@ -7,7 +7,7 @@ const intervalMs = 1000;
 
 const addedTypes: ReadonlySet<string> = new Set<string>([
   ...Object.values(clusterApiConditionTypes),
-  ...Object.values(kstatusConditionTypes),
+  ...Object.values(summaryConditionTypes),
 ]);
 
 /**

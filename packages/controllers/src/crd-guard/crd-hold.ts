@@ -47,6 +47,7 @@ export const crdHoldOfMachine = (crd: CrdState): Hold => ({
   message: deletionPausedMessage(crd),
   remedy: remedy(crd),
   event: { type: "Warning", reason: machineEventReasons.deletionPaused },
+  stalls: "CRDDeleted",
   keepsPhase: true,
 });
 

@@ -14,6 +14,7 @@ const question = (machine: Machine, { name }: OwnerReference, approver: NonNulla
   message: `Deletion held: its owner, MachineSet ${name}, does not exist by the UID in its owner reference. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
   remedy: `To keep the VM, run "${restoreCommand}". ${approvalRemedy(approver)}`,
   approver,
+  stalls: "DeletionsHeld",
   keepsPhase: true,
   requeueAfterMs: HELD_RETRY_MS,
   event: { type: "Warning", reason: eventReasons.deletionsHeld },

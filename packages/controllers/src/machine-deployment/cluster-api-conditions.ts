@@ -18,9 +18,8 @@ import { unreadable } from "../conditions/group/unreadable.ts";
 import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
-import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
+import { conditionList, failureIn, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
-import { withKstatusCondition } from "./kstatus-conditions.ts";
 import { shownCreationHolds } from "../guards/owner-guards.ts";
 import type { SetView } from "./state/set-size.ts";
 import { allOf } from "./state/sets.ts";
@@ -151,9 +150,11 @@ export function withDeploymentConditions(
           { deployment, sets, inputs, legacy, holds: holds ?? [], lacksSize: snapshot.assumedSize === "zero" },
           now,
         );
-  const lists = { before: deployment.status?.conditions, legacy, updateTime: true };
-  const listed = conditionList(lists, group, now);
-  const conditions = group === undefined ? listed : withKstatusCondition(listed, deployment.metadata.generation, now);
+  const { generation } = deployment.metadata;
+  const lists = { before: deployment.status?.conditions, legacy, updateTime: true, generation };
+  const [message = ""] = limits.holds ?? [];
+  const gate = limits.reason === undefined ? undefined : { reason: limits.reason, message };
+  const conditions = conditionList(lists, group, { failure: failureIn(status.failedMachines), gate }, now);
   const events = group === undefined ? [] : sizeEvents(snapshot);
   const warned = events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
   return withConditions(warned, { ...status, conditions }, group);

@@ -1,14 +1,12 @@
 import {
-  clusterApiConditionTypes,
-  kstatusConditionTypes,
   legacyConditionTypes,
   type MachineDeployment,
   type MachineDeploymentStatus,
   writeRefusedReason,
 } from "@millwright/core";
 import { type ConditionState, findCondition } from "@millwright/kube";
-import { withRefusedWrite, withStored } from "../model/refused-write.ts";
-import { withKstatusCondition } from "./kstatus-conditions.ts";
+import { withSummaryOfHeld } from "../conditions/group/summary.ts";
+import { withRefusedWrite } from "../model/refused-write.ts";
 
 /** Nothing advances while a write is refused. A pause and an exceeded deadline are kept. */
 function progressState({ status }: MachineDeployment, message: string): readonly ConditionState[] {
@@ -34,11 +32,6 @@ export function refusedDeploymentStatus(
   const lists = { conditions: status?.conditions ?? [], stored: stored?.conditions };
   const options = { now, updateTime: true };
   const conditions = withRefusedWrite(lists, text, options, (message) => progressState(deployment, message));
-  // Without Cluster API's conditions there are none for kstatus either.
-  if (findCondition(conditions, clusterApiConditionTypes.rollingOut) === undefined) return { ...status, conditions };
-  const before = Object.values(kstatusConditionTypes).reduce(
-    (list, type) => withStored(list, stored?.conditions, type),
-    conditions,
-  );
-  return { ...status, conditions: withKstatusCondition(before, metadata.generation, now) };
+  const { generation } = metadata;
+  return { ...status, conditions: withSummaryOfHeld(conditions, stored?.conditions, { ...options, generation }) };
 }

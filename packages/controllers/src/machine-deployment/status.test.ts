@@ -41,7 +41,7 @@ const conditionOf = (change: Partial<DeploymentFacts>, type: string) =>
   findCondition(statusOf(change).conditions, type);
 
 describe("machineDeploymentStatus", () => {
-  it("sums over all machines, terminating ones among the replicas", () => {
+  it("sums over all machines, terminating ones among the replicas, and those whose deletion has not begun among the ready", () => {
     const status = statusOf({
       newSet: view("new", 2, [running, inPhase("Pending")]),
       oldSets: [view("old", 2, [running, inPhase("Available"), { ...running, ...beingDeleted() }])],
@@ -49,9 +49,9 @@ describe("machineDeploymentStatus", () => {
     expect(status).toMatchObject({
       replicas: 5,
       updatedReplicas: 2,
-      readyReplicas: 2,
-      availableReplicas: 3,
-      unavailableReplicas: 1,
+      readyReplicas: 3,
+      availableReplicas: 4,
+      unavailableReplicas: 0,
       preservedFailedReplicas: 0,
       observedGeneration: 1,
     });

@@ -1,6 +1,6 @@
 import type { MachineDeploymentStatus } from "@millwright/core";
 import { countWhere } from "../machine-lists/machine-list.ts";
-import { isPreservedFailure, isReady } from "../model/phase.ts";
+import { isKeptInService, isPreservedFailure, isReadyInService } from "../model/phase.ts";
 import { type DeploymentFacts, mcmConditions, viewsOf } from "./mcm-conditions.ts";
 import type { Counters } from "./progress.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
@@ -10,12 +10,12 @@ import { countAvailable, sum } from "./state/set-size.ts";
 const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
   const sets = viewsOf(facts);
-  const available = sum(sets.map(countAvailable));
+  const available = sum(sets.map((view) => countAvailable(view) + countWhere(view.machines, isKeptInService)));
   return {
     // Terminating machines count: Gardener compares these with the number of Machine objects.
     replicas: sum(sets.map(({ machines }) => machines.length)),
     updatedReplicas: newSet?.machines.length ?? 0,
-    readyReplicas: sum(sets.map(({ machines }) => countWhere(machines, isReady))),
+    readyReplicas: sum(sets.map(({ machines }) => countWhere(machines, isReadyInService))),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets.map(({ set }) => set.spec.replicas ?? 0)) - available),
   };

@@ -136,11 +136,12 @@ export function createMachineSetActor({
       if (!isUnanswered(error)) expectations.deletionRejected(key, uid);
       throw error;
     }
-    context.events.record(set, {
-      type: "Normal",
-      reason: eventReasons.successfulDelete,
-      message: `Deleted machine: ${name}`,
-    });
+    // What is deleted with its set, the budget judges only now.
+    const event =
+      set.metadata.deletionTimestamp == null
+        ? { reason: eventReasons.successfulDelete, message: `Deleted machine: ${name}` }
+        : { reason: eventReasons.deletionRequested, message: `Requested the deletion of machine ${name}` };
+    context.events.record(set, { type: "Normal", ...event });
   };
 
   return async (set, action, confirmOwner) => {

@@ -17,7 +17,7 @@ import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import type { Condition } from "@millwright/kube";
 import { type ConditionInputs, judgeMachines } from "../conditions/owner/condition-inputs.ts";
-import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
+import { conditionList, failureIn, withConditions } from "../conditions/owner/write-conditions.ts";
 import type { Hold } from "../model/hold.ts";
 import { shownCreationHolds } from "../guards/owner-guards.ts";
 import { creationHolds } from "./plan-replicas.ts";
@@ -125,6 +125,8 @@ export function withSetConditions(
       : setConditionsOf({ set, owned: claim.owned, inputs, legacy, blocked: decision.blocked }, now);
   const kept =
     inputs?.deployment === undefined ? legacy.filter((each) => each.type !== types.machinesUpToDate) : legacy;
-  const lists = { before: set.status?.machineSetCondition, legacy: kept, updateTime: false };
-  return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
+  const { generation } = set.metadata;
+  const lists = { before: set.status?.machineSetCondition, legacy: kept, updateTime: false, generation };
+  const machineSetCondition = conditionList(lists, group, { failure: failureIn(status.failedMachines) }, now);
+  return withConditions(decision, { ...status, machineSetCondition }, group);
 }

@@ -326,7 +326,7 @@ export function createMachineSetController(
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const rejected: Rejections = { errors: [], failure: undefined, refusal: undefined };
       const refusedStatus = (refusal: Refusal, status: MachineSetStatus | undefined): MachineSetStatus =>
-        refusedSetStatus(status, set.status, refusalText(refusal), clock.now());
+        refusedSetStatus(status, set, refusalText(refusal), clock.now());
       const carryOutOne = (action: MachineSetAction): Promise<void> =>
         attempt(set, action, confirmOwner, rejected).catch((error: unknown) => {
           // Such actions come first.

@@ -1,4 +1,5 @@
 import type { Machine, MachineSet } from "@millwright/core";
+import { withSummaryOfHeld } from "../conditions/group/summary.ts";
 import type { Hold } from "../model/hold.ts";
 import { reportHold } from "../model/hold-condition.ts";
 import { expectedReplicasPatch } from "./expected-replicas.ts";
@@ -10,10 +11,12 @@ import type { MachineSetDecision } from "./snapshot.ts";
  */
 export function decideHeld(set: MachineSet, owned: readonly Machine[], hold: Hold, now: Date): MachineSetDecision {
   const patch = expectedReplicasPatch(set, owned);
-  const { conditions, because } = reportHold(set.status?.machineSetCondition ?? [], hold, { now });
+  const stored = set.status?.machineSetCondition;
+  const { conditions, because } = reportHold(stored ?? [], hold, { now });
+  const options = { now, updateTime: false, generation: set.metadata.generation };
   return {
     actions: patch === undefined ? [] : [{ kind: "PatchSet", patch }],
-    status: { ...set.status, machineSetCondition: conditions },
+    status: { ...set.status, machineSetCondition: withSummaryOfHeld(conditions, stored, options) },
     because,
   };
 }

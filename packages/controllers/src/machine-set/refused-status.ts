@@ -1,19 +1,21 @@
-import type { MachineSetStatus } from "@millwright/core";
+import type { MachineSet, MachineSetStatus } from "@millwright/core";
+import { withSummaryOfHeld } from "../conditions/group/summary.ts";
 import { withRefusedWrite } from "../model/refused-write.ts";
 
 /**
  * The status of a set whose reconcile fails since the API server refuses a write.
  *
  * @param decided the status without regard to that
- * @param stored the status before
  */
 export const refusedSetStatus = (
   decided: MachineSetStatus | undefined,
-  stored: MachineSetStatus | undefined,
+  { metadata: { generation }, status: before }: MachineSet,
   text: string,
   now: Date,
 ): MachineSetStatus => {
-  const status = decided ?? stored;
-  const lists = { conditions: status?.machineSetCondition ?? [], stored: stored?.machineSetCondition };
-  return { ...status, machineSetCondition: withRefusedWrite(lists, text, { now }) };
+  const status = decided ?? before;
+  const stored = before?.machineSetCondition;
+  const conditions = withRefusedWrite({ conditions: status?.machineSetCondition ?? [], stored }, text, { now });
+  const options = { now, generation, updateTime: false };
+  return { ...status, machineSetCondition: withSummaryOfHeld(conditions, stored, options) };
 };

@@ -38,12 +38,10 @@ describe("machineSetStatus", () => {
     });
   });
 
-  it("does not count a Running machine as ready or available once it is being deleted", () => {
-    expect(statusWith([machine("a", inPhase("Running"), beingDeleted())])).toMatchObject({
-      replicas: 1,
-      availableReplicas: 0,
-      readyReplicas: 0,
-    });
+  it("counts a Running machine as ready and available until its deletion begins", () => {
+    const leaving = machine("a", inPhase("Running"), beingDeleted());
+    const terminating = machine("b", inPhase("Terminating"), beingDeleted());
+    expect(statusWith([leaving, terminating])).toMatchObject({ replicas: 2, availableReplicas: 1, readyReplicas: 1 });
   });
 
   it("counts only machines with all labels of the template as fully labelled", () => {

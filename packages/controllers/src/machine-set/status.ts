@@ -9,7 +9,7 @@ import { type Condition, type ConditionState, equalJson, removeCondition, setCon
 import { specValidState } from "../conditions/spec-valid.ts";
 import { ownShareProblems } from "../deletion-budget/own-share.ts";
 import { withHolds } from "../model/hold-condition.ts";
-import { isAvailable, isPreservedFailure, isReady } from "../model/phase.ts";
+import { isInService, isPreservedFailure, isReadyInService } from "../model/phase.ts";
 import {
   countWhere,
   type MachineList,
@@ -106,8 +106,8 @@ export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetS
     ...kept,
     replicas: owned.length,
     fullyLabeledReplicas: countTemplateLabels(facts),
-    availableReplicas: countWhere(owned, isAvailable),
-    readyReplicas: countWhere(owned, isReady),
+    availableReplicas: countWhere(owned, isInService),
+    readyReplicas: countWhere(owned, isReadyInService),
     preservedFailedReplicas: countWhere(owned, isPreservedFailure),
     autoPreserveFailedMachineCount: countAutoPreserved(owned),
     ...(problems.length === 0 && set.metadata.generation !== undefined

@@ -69,6 +69,7 @@ export const protectionHold = (protector: Protector): Hold => ({
   message: protectedMachineMessage(protector),
   remedy: protectionRemedy(protector),
   event: { type: "Warning", reason: machineEventReasons.deletionPaused },
+  stalls: "DeletionProtected",
 });
 
 /** Of a machine that would be deleted because its node is. */

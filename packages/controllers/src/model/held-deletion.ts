@@ -66,6 +66,8 @@ export const budgetHold = (held: HeldDeletions, approver: Approver): Hold => ({
   message: heldDeletionMessage(held, approver),
   remedy: approvalRemedy(approver),
   approver,
+  // What is approved has a pace, and a rate allows more later.
+  ...(held.why === "pace" || held.why === "rate" ? {} : { stalls: "DeletionsHeld" }),
   requeueAfterMs: HELD_RETRY_MS,
   ...(approver.kind === "Machine" ? { event: { type: "Warning", reason: eventReasons.deletionsHeld } } : {}),
 });

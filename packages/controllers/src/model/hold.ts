@@ -1,3 +1,4 @@
+import type { DeletionHold } from "@millwright/core";
 import type { ConditionState, SyncedCache } from "@millwright/kube";
 import type { BoundApproval } from "./approval.ts";
 import type { Reason } from "./decision.ts";
@@ -33,6 +34,8 @@ export interface Hold {
   readonly event?: Pick<Reason, "type" | "reason">;
   /** The condition of a set or a deployment, whose message is that of the hold. Absent: none shows it. */
   readonly condition?: Omit<ConditionState, "message">;
+  /** Why a person has to act before a Machine is deleted: reason of its condition Stalled. Absent: the hold ends by itself. */
+  readonly stalls?: DeletionHold;
   /** Whether a Machine stays in its phase, because its VM is in service and MCM must not continue. Default: it is Terminating. */
   readonly keepsPhase?: boolean;
 }

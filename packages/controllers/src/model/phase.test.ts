@@ -1,7 +1,8 @@
+import type { Machine } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, beingDeleted, inPhase } from "../testing/builders.ts";
-import { later, testNow } from "../testing/snapshots.ts";
-import { isAvailable, isDeleting, isPreserved } from "./phase.ts";
+import { aMachine, beingDeleted, type Change, inPhase } from "../testing/builders.ts";
+import { lastly, later, testNow } from "../testing/snapshots.ts";
+import { isAvailable, isDeleting, isInService, isPreserved, isReadyInService } from "./phase.ts";
 
 describe("phases", () => {
   test.each([
@@ -20,5 +21,37 @@ describe("phases", () => {
     const machine = aMachine({ status: { currentStatus: { preserveExpiryTime: "2026-01-01T00:10:01Z" } } });
     expect([isPreserved(machine, testNow), isPreserved(machine, later(1_000))]).toEqual([true, false]);
     expect(isPreserved(aMachine(), testNow)).toBe(false);
+  });
+});
+
+describe("the numbers of a status", () => {
+  const kept = (description: string, ...changes: readonly Change<Machine>[]): Machine =>
+    aMachine(beingDeleted(), inPhase("Terminating"), lastly("Delete", "Processing", description), ...changes);
+  const onReadyNode = { status: { conditions: [{ type: "Ready", status: "True" }] } };
+  const isProtected = "Deletion paused: Machine m is protected. No node is drained and no VM is deleted";
+
+  it.each<[string, Machine, boolean, boolean]>([
+    ["one that runs", aMachine(inPhase("Running")), true, true],
+    ["one without a cluster to join", aMachine(inPhase("Available")), true, false],
+    ["one that joins", aMachine(inPhase("Pending")), false, false],
+    ["one whose deletion has not begun, or is held", aMachine(inPhase("Running"), beingDeleted()), true, true],
+    ["such a one without a cluster to join", aMachine(inPhase("Available"), beingDeleted()), true, false],
+    ["such a one whose node is not ready", aMachine(inPhase("Unknown"), beingDeleted()), false, false],
+    ["one that is drained", kept("Drain not completed yet. Initiate node drain", onReadyNode), false, false],
+    [
+      "a protected one",
+      kept(`${isProtected}. Set machine status to termination. Now, getting VM Status`, onReadyNode),
+      true,
+      true,
+    ],
+    [
+      "a protected one whose node is not ready",
+      kept(`${isProtected}. Set machine status to termination. Now, getting VM Status`),
+      false,
+      false,
+    ],
+    ["one that was protected after its drain", kept(`${isProtected}. Initiate VM deletion`, onReadyNode), false, false],
+  ])("count %s", (_, machine, isServing, isReady) => {
+    expect([isInService(machine), isReadyInService(machine)]).toEqual([isServing, isReady]);
   });
 });

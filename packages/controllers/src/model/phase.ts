@@ -16,6 +16,26 @@ export const isAvailable = (machine: Machine): boolean => {
   return (phase === "Running" || phase === "Available") && machine.metadata.deletionTimestamp == null;
 };
 
+/**
+ * Whether the machine is terminating and its VM is still in service: its deletion has not begun, or is held before its first stage. Decisions count it as lost; the numbers of a status count what serves.
+ */
+export function isKeptInService(machine: Machine): boolean {
+  const { metadata, status } = machine;
+  if (metadata.deletionTimestamp == null) return false;
+  const phase = phaseOf(machine);
+  if (phase === "Running" || phase === "Available") return true;
+  const { deletionHold, stage } = readOperation(status);
+  const isNodeReady = status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+  return phase === "Terminating" && deletionHold !== undefined && stage === "GetVmStatus" && isNodeReady;
+}
+
+/** Whether the VM of the machine is in service, whatever was requested. */
+export const isInService = (machine: Machine): boolean => isAvailable(machine) || isKeptInService(machine);
+
+/** Whether the machine is in service, and its node is Ready. */
+export const isReadyInService = (machine: Machine): boolean =>
+  isReady(machine) || (isKeptInService(machine) && phaseOf(machine) !== "Available");
+
 /** Whether the machine is preserved at `now`, and so is kept although it is Failed or surplus. */
 export const isPreserved = (machine: Machine, now: Date): boolean => {
   const expiry = machine.status?.currentStatus?.preserveExpiryTime;

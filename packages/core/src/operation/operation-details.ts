@@ -6,6 +6,7 @@ export const operationReasons = [
   "ClassUnusable",
   "CreationFailed",
   "DeletionHeld",
+  "DeletionPaused",
   "Drained",
   "Draining",
   "ForceDrained",
@@ -62,10 +63,13 @@ export interface RemediationHold {
   readonly zone?: string;
 }
 
+/** Why the deletion of a Machine does not go on before a person acts: reason of its condition Stalled. */
+export type DeletionHold = "CRDDeleted" | "DeletionProtected" | "DeletionsHeld";
+
 /** What the last operation of a Machine reports, as controllers and reports read it. A text that nothing depends on has no reason. */
 export interface OperationDetails extends Omit<
   StoredOperationDetails,
-  "attempts" | "causes" | "hold" | "reason" | "stage" | "time"
+  "attempts" | "causes" | "deletionHold" | "hold" | "reason" | "stage" | "time"
 > {
   readonly reason?: OperationReason;
   /** The stage of the deletion that runs next. */
@@ -73,4 +77,5 @@ export interface OperationDetails extends Omit<
   readonly attempts?: OperationAttempts;
   readonly causes?: readonly DrainCause[];
   readonly hold?: RemediationHold["by"];
+  readonly deletionHold?: DeletionHold;
 }

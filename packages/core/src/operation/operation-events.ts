@@ -3,7 +3,13 @@ import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { encodeMachineError } from "../driver/machine-error-text.ts";
 import type { DeletionStage } from "../wire/deletion-stages.ts";
 import * as texts from "../wire/operation-texts.ts";
-import type { DrainCause, OperationAttempts, OperationDetails, RemediationHold } from "./operation-details.ts";
+import type {
+  DeletionHold,
+  DrainCause,
+  OperationAttempts,
+  OperationDetails,
+  RemediationHold,
+} from "./operation-details.ts";
 
 /** A failed driver call, as the last operation reports it. */
 export type FailureEvent = {
@@ -36,7 +42,13 @@ export type OperationEvent =
   /** Accepted and in progress. `message`: the driver's. */
   | { readonly reason: "ProvisioningVm" | "VmDeletionPending"; readonly message: string }
   /** `text`: all of it. */
-  | { readonly reason: "ClassUnusable" | "DeletionHeld" | "SecretNotFound" | "WriteRefused"; readonly text: string }
+  | { readonly reason: "ClassUnusable" | "SecretNotFound" | "WriteRefused"; readonly text: string }
+  /** DeletionHeld: by the deletion budget. Without `deletionHold` it ends by itself. */
+  | {
+      readonly reason: "DeletionHeld" | "DeletionPaused";
+      readonly text: string;
+      readonly deletionHold?: DeletionHold | undefined;
+    }
   | { readonly reason: "Draining"; readonly text: string; readonly causes: readonly DrainCause[] }
   | { readonly reason: "Drained" | "ForceDrained" | "VmDeleted" | "VmNotFound" }
   | { readonly reason: "VolumesAttached"; readonly nodeName: string; readonly volumes: readonly string[] }
@@ -117,6 +129,7 @@ function textOf(event: OperationEvent): string {
       return deletionEvents.vmDeletionPending(event.message);
     case "ClassUnusable":
     case "DeletionHeld":
+    case "DeletionPaused":
     case "Draining":
     case "SecretNotFound":
     case "WriteRefused":
@@ -195,8 +208,10 @@ function factsOf(event: OperationEvent): OperationDetails {
     }
     case "NodeMissing":
       return { reason, nodeName: event.nodeName };
-    case "ClassUnusable":
     case "DeletionHeld":
+    case "DeletionPaused":
+      return { reason, ...(event.deletionHold === undefined ? {} : { deletionHold: event.deletionHold }) };
+    case "ClassUnusable":
     case "Drained":
     case "ForceDrained":
     case "JoinUnknown":

@@ -102,7 +102,20 @@ describe("a description that MCM, or a version without details, wrote", () => {
       "VM not found. Continuing deletion flow. Initiate node object deletion",
       { reason: "VmNotFound", stage: "DeleteNode" },
     ],
-    ["Deletion held for approval: too many machines", { reason: "DeletionHeld" }],
+    ["Deletion held for approval: too many machines", { reason: "DeletionHeld", deletionHold: "DeletionsHeld" }],
+    ["Deletion held: MachineClass small is limited to 50 deletions an hour", { reason: "DeletionHeld" }],
+    [
+      "Deletion held: its owner, MachineSet a, does not exist",
+      { reason: "DeletionHeld", deletionHold: "DeletionsHeld" },
+    ],
+    [
+      "Deletion paused: Machine a is protected. No node is drained",
+      { reason: "DeletionPaused", deletionHold: "DeletionProtected" },
+    ],
+    [
+      "Deletion paused: CustomResourceDefinition a is being deleted",
+      { reason: "DeletionPaused", deletionHold: "CRDDeleted" },
+    ],
   ])("reports %j", (description, details) => {
     expect(read(description)).toEqual(details);
   });

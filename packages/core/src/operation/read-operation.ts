@@ -4,6 +4,7 @@ import { decodeMachineError } from "../driver/machine-error-text.ts";
 import { deletionStages, otherMarkers, splitAtStage } from "../wire/deletion-stages.ts";
 import { drainCausesIn } from "./drain-causes.ts";
 import {
+  type DeletionHold,
   type OperationDetails,
   type OperationReason,
   operationReasons,
@@ -43,6 +44,7 @@ const patterns: readonly (readonly [OperationReason, RegExp])[] = [
   ["RemediationOnHold", / health checks failing for [^ ]+\. |Remediation paused: /],
   ["NodeMissing", /^Node (?<nodeName>\S*) of machine \S* is missing\./],
   ["DeletionHeld", /^Deletion held/],
+  ["DeletionPaused", /^Deletion paused: /],
   [
     "SecretNotFound",
     /^(?:Cannot delete .*?: )?MachineClass "[^"]*": Secret ".*?" (?:does not exist|has not been read)/,
@@ -78,6 +80,12 @@ function holdIn(text: string): Pick<OperationDetails, "hold" | "zone"> {
   return { hold: causes.find(([, words]) => text.includes(words))?.[0] ?? "Budget" };
 }
 
+const deletionHoldTexts: readonly (readonly [DeletionHold, RegExp])[] = [
+  ["CRDDeleted", /^Deletion paused: CustomResourceDefinition /],
+  ["DeletionProtected", /^Deletion paused: .* is protected\. /],
+  ["DeletionsHeld", /^Deletion held(?: for approval|: its owner, )/],
+];
+
 /** What only the text of a certain reason has. */
 function partsOf(
   reason: OperationReason | undefined,
@@ -85,6 +93,10 @@ function partsOf(
   groups: Readonly<Record<string, string>>,
 ): OperationDetails {
   const { list, others, ...named } = groups;
+  if (reason === "DeletionHeld" || reason === "DeletionPaused") {
+    const [deletionHold] = deletionHoldTexts.find(([, each]) => each.test(text)) ?? [];
+    return deletionHold === undefined ? {} : { deletionHold };
+  }
   if (reason === "JoinOnHold" || reason === "RemediationOnHold") return holdIn(text);
   const volumes = list === undefined ? {} : { volumes: list.split(", ") };
   return { ...named, ...volumes, ...(others === undefined ? {} : { otherVolumes: Number(others) }) };

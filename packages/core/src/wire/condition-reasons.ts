@@ -77,6 +77,8 @@ export const clusterApiReasons = {
   nodeHealthyUnknown: "NodeHealthyUnknown",
   nodeDeleted: "NodeDeleted",
   nodeDoesNotExist: "NodeDoesNotExist",
+  /** Ours. */
+  nodeNotJoined: "NodeNotJoined",
   unhealthyNode: "UnhealthyNode",
   unhealthyMachine: "UnhealthyMachine",
   nodeStartupTimeout: "NodeStartupTimeout",
@@ -92,6 +94,19 @@ export const clusterApiReasons = {
 
 /** Reasons of our SpecValid condition: `InvalidSpec` with every problem in the message, or `Valid`. */
 export const specValidReasons = { valid: "Valid", invalid: "InvalidSpec" } as const;
+
+/** Reasons of our condition Ready of a deployment whose rollout waits as configured, or for something besides its machines. */
+export const rolloutHoldReasons = {
+  canaryFailed: "CanaryFailed",
+  canaryPaused: "CanaryPaused",
+  canaryStep: "CanaryStep",
+  classUnusable: "ClassUnusable",
+  machinesUnavailable: "MachinesUnavailable",
+  nodesNotSelected: "NodesNotSelected",
+  nodesUnread: "NodesUnread",
+  onDelete: "OnDelete",
+  windowClosed: "WindowClosed",
+} as const;
 
 /** Reason of our CRDsEstablished condition, which is present only while it is False. */
 export const crdDeletedReason = "CRDDeleted";

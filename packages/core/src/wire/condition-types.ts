@@ -38,13 +38,15 @@ export const clusterApiConditionTypes = {
 } as const;
 
 /**
- * Ours, of MachineDeployments, each present only while it is True, and never both: what tools that know no machines make of the conditions above. Read by kstatus, so by Flux and by
- * `helm --wait`. Source: kubernetes-sigs/cli-utils, `pkg/kstatus/README.md`.
+ * Ours, of MachineDeployments and MachineSets: what all other conditions amount to. Read by kstatus, so by Flux and by `helm --wait`, by `kubectl wait`, and by the columns of `kubectl get`. Source:
+ * kubernetes-sigs/cli-utils, `pkg/kstatus/README.md`.
  */
-export const kstatusConditionTypes = {
-  /** The machines are not yet as the spec has them. The reason is the type of the condition that has the details. */
+export const summaryConditionTypes = {
+  /** Always present. Its reason is that of Reconciling or Stalled. */
+  ready: "Ready",
+  /** The machines are not yet as the spec has them. Only while it is True, and Stalled is absent. */
   reconciling: "Reconciling",
-  /** A person has to act: the spec is not valid, or the progress deadline is exceeded. */
+  /** A person has to act. Only while it is True. */
   stalled: "Stalled",
 } as const;
 
@@ -90,8 +92,9 @@ export const conditionOrder: readonly string[] = [
   clusterApiConditionTypes.machinesUpToDate,
   clusterApiConditionTypes.paused,
   clusterApiConditionTypes.deleting,
-  kstatusConditionTypes.reconciling,
-  kstatusConditionTypes.stalled,
+  summaryConditionTypes.ready,
+  summaryConditionTypes.reconciling,
+  summaryConditionTypes.stalled,
 ];
 
 /**
@@ -147,6 +150,8 @@ export const storedMachineConditionTypes = {
   conflict: conflictConditionType,
   /** Only while it is True. */
   severalNodes: severalNodesConditionType,
+  /** Only while it is True: a person has to act before the deletion goes on. */
+  stalled: summaryConditionTypes.stalled,
 } as const;
 
 const ownTypes: ReadonlySet<string> = new Set(Object.values(storedMachineConditionTypes));

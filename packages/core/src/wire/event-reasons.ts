@@ -6,6 +6,8 @@ export const eventReasons = {
   failedCreate: "FailedCreate",
   /** Normal, on MachineSets: the deletion of a Machine was requested. */
   successfulDelete: "SuccessfulDelete",
+  /** Ours, Normal, on MachineSets that are deleted: the deletion of a Machine was requested, and may still be held. */
+  deletionRequested: "DeletionRequested",
   /** Warning, on MachineSets: the API server rejected the deletion of a Machine. */
   failedDelete: "FailedDelete",
   /** Ours, Warning, on MachineSets and MachineDeployments: the labels of a machine, or of a set, no longer match the selector; it is released, and keeps its VM or machines. */

@@ -4,7 +4,7 @@ import { annotationKeys, preserveValues } from "./annotations.ts";
 import {
   clusterApiConditionTypes,
   conditionOrder,
-  kstatusConditionTypes,
+  summaryConditionTypes,
   legacyConditionTypes,
 } from "./condition-types.ts";
 import { clusterApiReasons, legacyReasons, specValidReasons } from "./condition-reasons.ts";
@@ -27,7 +27,7 @@ it("holds label values that Kubernetes accepts", () => {
 });
 
 it("orders every condition type of a deployment, legacy ones first", () => {
-  const types = [legacyConditionTypes, clusterApiConditionTypes, kstatusConditionTypes].flatMap((each) =>
+  const types = [legacyConditionTypes, clusterApiConditionTypes, summaryConditionTypes].flatMap((each) =>
     Object.values(each),
   );
   expect(conditionOrder.toSorted()).toEqual(types.toSorted());

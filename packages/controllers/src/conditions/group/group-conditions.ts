@@ -1,6 +1,7 @@
 import type { ConditionState } from "@millwright/kube";
 import { msUntilIssuesChange } from "../machine/machine-conditions.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
+import { causeOfUnready } from "./machines-ready.ts";
 import { untilCounted } from "./machines-up-to-date.ts";
 
 const SECOND = 1000;
@@ -8,6 +9,8 @@ const SECOND = 1000;
 /** Cluster API's conditions of a set or deployment. */
 export interface GroupConditions {
   readonly states: readonly ConditionState[];
+  /** The most frequent reason why machines are not ready. Absent: all are, or none has one. */
+  readonly unready?: string;
   /** When time alone changes one of them, milliseconds from now; absent when only a change of an object can. */
   readonly requeueAfterMs?: number;
 }
@@ -20,8 +23,10 @@ export function groupConditions(
   now: Date,
 ): GroupConditions {
   const requeueAfterMs = untilGroupChanges(machines, now);
+  const unready = causeOfUnready(machines);
   return {
     states: generation === undefined ? states : states.map((state) => ({ ...state, observedGeneration: generation })),
+    ...(unready === undefined ? {} : { unready }),
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
 }

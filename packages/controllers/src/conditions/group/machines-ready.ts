@@ -1,5 +1,10 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
-import { type ConditionState, aggregateConditions } from "@millwright/kube";
+import {
+  clusterApiConditionTypes,
+  clusterApiReasons as reasons,
+  machineConditionTypes,
+  storedMachineConditionTypes,
+} from "@millwright/core";
+import { type ConditionState, aggregateConditions, findCondition } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 /** Whether all machines are ready, and if not, which are not and why (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */
@@ -13,3 +18,16 @@ export const machinesReady = (machines: readonly JudgedMachine[]): ConditionStat
       emptyReason: reasons.noReplicas,
     },
   );
+
+/** Why most of the machines are not ready that are not, in one word, as their own condition has it; of two the first by alphabet. */
+export function causeOfUnready(machines: readonly JudgedMachine[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { ready, facts } of machines) {
+    if (ready?.status === "True") continue;
+    const stored = findCondition(facts.machine.status?.conditions, storedMachineConditionTypes.machineReady);
+    if (stored?.reason === undefined || stored.status === "True") continue;
+    counts.set(stored.reason, (counts.get(stored.reason) ?? 0) + 1);
+  }
+  const [first] = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return first?.[0];
+}

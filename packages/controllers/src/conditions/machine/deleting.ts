@@ -6,6 +6,7 @@ import {
   drainResult,
   machineConditionTypes as types,
   readOperation,
+  storedMachineConditionTypes,
 } from "@millwright/core";
 import { cutText, shortenNames } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
@@ -84,6 +85,14 @@ export const deleting: ConditionOf = (facts) => {
   if (!isDeleting(facts.machine)) return newCondition(types.deleting, "False", reasons.notDeleting);
   const message = cutText(facts.machine.status?.lastOperation?.description ?? "Deletion started");
   return newCondition(types.deleting, "True", reasonOfStage[stageOfDeletion(facts)], message, goingSince(facts));
+};
+
+/** True while a person has to act before the deletion goes on; absent otherwise. */
+export const stalled: ConditionOf = (facts) => {
+  const { deletionHold } = readOperation(facts.machine.status);
+  if (!isDeleting(facts.machine) || deletionHold === undefined) return undefined;
+  const message = cutText(facts.machine.status?.lastOperation?.description ?? "");
+  return newCondition(storedMachineConditionTypes.stalled, "True", deletionHold, message, goingSince(facts));
 };
 
 /** The message of {@link deleting} in Ready of a machine: few different texts, so that many machines share one. */

@@ -58,7 +58,7 @@ describe("the stored conditions of a machine", () => {
       "whose node has not joined",
       { machine: aMachine(withVm, inPhase("Pending")) },
       [
-        "MachineReady Unknown InspectionFailed",
+        "MachineReady Unknown NodeNotJoined",
         "InfrastructureReady True Provisioned",
         "Initialized True Initialized",
         "NodeHealthy Unknown InspectionFailed",
@@ -86,6 +86,43 @@ describe("the stored conditions of a machine", () => {
         "InfrastructureReady True Provisioned",
         "Initialized True Initialized",
         "NodeHealthy False NodeNotHealthy",
+      ],
+    ],
+    [
+      "whose deletion a person has to approve",
+      {
+        machine: aMachine(running, inPhase("Running"), beingDeleted(), {
+          status: {
+            conditions: kubelet,
+            lastOperation: { type: "Delete", state: "Processing", description: "Deletion held for approval: too many" },
+          },
+        }),
+      },
+      [
+        "MachineReady False DeletionsHeld",
+        "InfrastructureReady True Provisioned",
+        "Initialized True Initialized",
+        "NodeHealthy True NodeHealthy",
+        "Deleting True Deleting",
+        "Stalled True DeletionsHeld",
+      ],
+    ],
+    [
+      "whose deletion a rate delays",
+      {
+        machine: aMachine(running, inPhase("Running"), beingDeleted(), {
+          status: {
+            conditions: kubelet,
+            lastOperation: { type: "Delete", state: "Processing", description: "Deletion held: at most 50 an hour" },
+          },
+        }),
+      },
+      [
+        "MachineReady False Deleting",
+        "InfrastructureReady True Provisioned",
+        "Initialized True Initialized",
+        "NodeHealthy True NodeHealthy",
+        "Deleting True Deleting",
       ],
     ],
     [

@@ -16,7 +16,7 @@ import {
 import { isDeleting } from "../../model/phase.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
 import { conflict, infrastructureReady, severalNodes } from "./infrastructure-ready.ts";
-import { deleting } from "./deleting.ts";
+import { deleting, stalled } from "./deleting.ts";
 import { type MachineFacts, newCondition } from "./facts.ts";
 import { nodeHealthy } from "./node-conditions.ts";
 import { ready } from "./ready.ts";
@@ -44,12 +44,14 @@ function initialized(facts: StoredConditionFacts, infrastructure: DerivedConditi
 /** Why a machine is not ready, in one word: what is being done comes before what is missing, and the cause of a failed driver call is its code. */
 function causeOf(parts: readonly DerivedCondition[], errorCode: string): string | undefined {
   const find = (type: string): DerivedCondition | undefined => parts.find((part) => part.type === type);
-  const going = find(types.deleting) ?? find(types.conflict);
+  const going = find(types.stalled) ?? find(types.deleting) ?? find(types.conflict);
   if (going !== undefined) return going.reason;
   const missing = [types.infrastructureReady, types.initialized, types.nodeHealthy]
     .map(find)
     .find((part) => part !== undefined && part.status !== "True");
-  return errorCode !== "" && missing !== undefined && missing.type !== types.nodeHealthy ? errorCode : missing?.reason;
+  if (errorCode !== "" && missing !== undefined && missing.type !== types.nodeHealthy) return errorCode;
+  // Cluster API's word for a node that has not joined.
+  return missing?.reason === reasons.inspectionFailed ? reasons.nodeNotJoined : missing?.reason;
 }
 
 /** Until when a node may join; the time is that of the object, so the text changes only with the machine. */
@@ -82,6 +84,7 @@ function conditionsOf(facts: StoredConditionFacts, now: Date): readonly DerivedC
     nodeHealthy(facts, now),
     upToDate(facts, now),
     going,
+    stalled(facts, now),
     ...own,
   ].filter((part) => part !== undefined);
   return [machineReady(facts, parts, now), ...parts];

@@ -1,6 +1,8 @@
 import type { Decision } from "../../model/decision.ts";
-import type { GroupConditions } from "../group/group-conditions.ts";
+import type { MachineSummary } from "@millwright/core";
 import type { Condition } from "@millwright/kube";
+import type { GroupConditions } from "../group/group-conditions.ts";
+import { type Cause, type SummaryFacts, withSummary } from "../group/summary.ts";
 import { inOrderIfChanged, setConditions, withoutAddedConditions } from "../set-conditions.ts";
 
 /** Lists of conditions in the status of one object. */
@@ -11,17 +13,28 @@ export interface ConditionLists {
   readonly legacy: readonly Condition[];
   /** Whether the conditions of this kind have `lastUpdateTime`. */
   readonly updateTime: boolean;
+  readonly generation: number | undefined;
 }
 
-/** The list that a reconcile writes: with Cluster API's conditions, or without when they are disabled. */
-export const conditionList = (
-  { before, legacy, updateTime }: ConditionLists,
+/** The first creation of a VM that failed, of those that a status lists. */
+export function failureIn(failed: readonly MachineSummary[] = []): Cause | undefined {
+  const { errorCode = "", description = "" } =
+    failed.find(({ lastOperation }) => (lastOperation?.errorCode ?? "") !== "")?.lastOperation ?? {};
+  return errorCode === "" ? undefined : { reason: errorCode, message: description.split("\n", 1).join("") };
+}
+
+/** The list that a reconcile writes: with Cluster API's conditions and the summary of all, or without when they are disabled. */
+export function conditionList(
+  { before, legacy, updateTime, generation }: ConditionLists,
   group: GroupConditions | undefined,
+  facts: Omit<SummaryFacts, "unready">,
   now: Date,
-): readonly Condition[] =>
-  group === undefined
-    ? withoutAddedConditions(legacy)
-    : inOrderIfChanged(setConditions(legacy, group.states, { now, updateTime }), before);
+): readonly Condition[] {
+  if (group === undefined) return withoutAddedConditions(legacy);
+  const conditions = setConditions(legacy, group.states, { now, updateTime });
+  const summary = withSummary(conditions, { ...facts, unready: group.unready }, { now, updateTime, generation });
+  return inOrderIfChanged(summary, before);
+}
 
 /** The decision with the new status and the earlier of the requeue times. */
 export function withConditions<D extends Decision<unknown, unknown>>(

@@ -5,6 +5,7 @@ import {
   parseGoDuration,
   readIntOrPercent,
   resolveFenceposts,
+  rolloutHoldReasons,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
 import type { RolloutGates } from "../state/rollout-gates.ts";
@@ -115,11 +116,17 @@ export function canaryGates(
   if (replicas === 0) return { mayStart: true, maxNew: 0, steps: "ahead" };
   const failure = canaryFailureOf(newSet?.set);
   const isPassed = rollout.passed === deployment.metadata.annotations?.[annotationKeys.canarySteps];
-  const stop = (maxNew: number, hold: string, requeueAt?: Date): RolloutGates => ({
+  const stop = (
+    maxNew: number,
+    hold: string,
+    reason: keyof typeof rolloutHoldReasons,
+    requeueAt?: Date,
+  ): RolloutGates => ({
     mayStart: true,
     maxNew,
     steps: isPassed ? "passed" : "ahead",
     holds: [hold],
+    reason: rolloutHoldReasons[reason],
     ...(requeueAt === undefined ? {} : { requeueAt }),
   });
   if (newSet !== undefined && failure !== undefined) {
@@ -127,6 +134,7 @@ export function canaryGates(
     return stop(
       newSet.set.spec.replicas ?? 0,
       `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
+      "canaryFailed",
     );
   }
   if (isPassed) return { mayStart: true, steps: "passed" };
@@ -139,18 +147,23 @@ export function canaryGates(
     const last = serving[size - 1];
     if (last === undefined) {
       const hold = `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`;
-      return { ...stop(size, hold), availabilityHolds: [hold] };
+      return { ...stop(size, hold, "canaryStep"), availabilityHolds: [hold] };
     }
     if (step.wait === "pause") {
       if (continued >= number) continue;
       const go = `${annotationKeys.canaryContinue}=${rollout.revision}/${number}`;
       const then = `to continue, annotate the MachineDeployment with ${go}`;
-      const paused = stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`);
+      const paused = stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`, "canaryPaused");
       return { ...paused, holds: [...(paused.holds ?? []), ...strayAnswer(deployment, rollout)] };
     }
     const until = new Date(availableSince(last) + step.wait);
     if (until > now)
-      return stop(size, `Rollout waits at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
+      return stop(
+        size,
+        `Rollout waits at ${where} with ${newMachines(size)} until ${apiTime(until)}`,
+        "canaryStep",
+        until,
+      );
   }
   return { mayStart: true, steps: "passed" };
 }

@@ -1,7 +1,7 @@
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
 import { isUnderUpdate } from "../../model/in-place-state.ts";
 import { isAvailable, isPresent } from "../../model/phase.ts";
-import { phaseOf, type Machine, nameList } from "@millwright/core";
+import { phaseOf, type Machine, nameList, rolloutHoldReasons } from "@millwright/core";
 import { boundsOf } from "../state/rollout-bounds.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { sum } from "../state/set-size.ts";
@@ -22,5 +22,5 @@ export function inPlaceBudget({ deployment }: ObservedDeployment, sets: Sets): R
   const lacking = views.flatMap(({ machines }) => machinesWhere(machines, isLacking));
   if (!isNextHeld || !isNextThere || lacking.length === 0) return unlimited;
   const hold = `Rollout waits for machine ${nameList(lacking.map(({ metadata }) => metadata.name))}, which ${lacking.length === 1 ? "is" : "are"} not available: maxUnavailable is ${maxUnavailable}`;
-  return { mayStart: true, holds: [hold], availabilityHolds: [hold] };
+  return { mayStart: true, holds: [hold], availabilityHolds: [hold], reason: rolloutHoldReasons.machinesUnavailable };
 }

@@ -1,4 +1,4 @@
-import { labelKeys } from "@millwright/core";
+import { labelKeys, rolloutHoldReasons } from "@millwright/core";
 import { isDeleting } from "../../model/phase.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import type { Sets } from "../state/sets.ts";
@@ -20,5 +20,6 @@ export function manualSelection({ deployment, nodes }: ObservedDeployment, { old
   return {
     mayStart: true,
     holds: [`Nodes are updated once they have label ${labelKeys.selectedForUpdate}=true`],
+    reason: rolloutHoldReasons.nodesNotSelected,
   };
 }

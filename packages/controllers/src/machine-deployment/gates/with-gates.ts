@@ -1,4 +1,4 @@
-import type { MachineDeployment } from "@millwright/core";
+import { type MachineDeployment, rolloutHoldReasons as reasons } from "@millwright/core";
 import { apiTime, cutText } from "@millwright/kube";
 import { holdOn } from "../../model/hold.ts";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";
@@ -24,11 +24,11 @@ const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
   Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => recoveredSize(view).spec)));
 
 /** The gates of a rollout that waits for `hold`: none of its replacements begins. */
-function waitingFor(deployment: MachineDeployment, sets: Sets, hold: string): RolloutGates {
+function waitingFor(deployment: MachineDeployment, sets: Sets, hold: string, reason: string): RolloutGates {
   const isRolling = (deployment.spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
   return isRolling
-    ? { mayStart: true, maxNew: noneBegins(deployment, sets), isClosed: true, holds: [hold] }
-    : { mayStart: false, holds: [hold] };
+    ? { mayStart: true, maxNew: noneBegins(deployment, sets), isClosed: true, holds: [hold], reason }
+    : { mayStart: false, holds: [hold], reason };
 }
 
 function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutGates {
@@ -41,7 +41,7 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
     changesAt === undefined
       ? "Rollout waits for a maintenance window, but none opens again"
       : `Rollout waits for the maintenance window that opens at ${apiTime(changesAt)}`;
-  return { ...waitingFor(deployment, sets, hold), ...requeue };
+  return { ...waitingFor(deployment, sets, hold, reasons.windowClosed), ...requeue };
 }
 
 /** The gate of a template from whose class no machine can be made: no sound machine makes place for one. */
@@ -52,7 +52,7 @@ function classLimits({ deployment, unusableClass }: ObservedDeployment, sets: Se
   const why = cutText(problem.replaceAll("\n", "; "));
   const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${why}`;
   // Not a wait on purpose: the progress deadline runs.
-  const waits = { ...waitingFor(deployment, sets, hold), availabilityHolds: [hold] };
+  const waits = { ...waitingFor(deployment, sets, hold, reasons.classUnusable), availabilityHolds: [hold] };
   return { ...waits, ...(until === undefined ? {} : { requeueAt: until }) };
 }
 
@@ -61,6 +61,7 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates
   maxNew: noneBegins(deployment, sets),
   isClosed: true,
   holds: ["Old machines are replaced only when they are deleted"],
+  reason: reasons.onDelete,
 });
 
 /** The gates of the steps: a return to the proven template has none. */
@@ -88,7 +89,7 @@ function limitsOfRollout(
   // The steps count also where the proven template has no machines for now, as in a pool that was scaled to none.
   if (!hasOldMachines(sets)) return stepGates(deployment, sets, rollout, now);
   const held = holdOn(observed.heldBy, "replacement");
-  if (held !== undefined) return waitingFor(deployment, sets, held.message);
+  if (held !== undefined) return waitingFor(deployment, sets, held.message, reasons.nodesUnread);
   const ofClass = classLimits(observed, sets);
   if (isReturnFromFailure(rollout, sets)) return ofClass;
   if (isOnDelete(deployment)) return intersectGates([ofClass, onDeleteLimits(deployment, sets)]);

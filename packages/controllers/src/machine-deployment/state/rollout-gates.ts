@@ -14,6 +14,8 @@ export interface RolloutGates {
   readonly requeueAt?: Date;
   /** What the rollout waits for, a clause each, for messages. Absent: nothing. */
   readonly holds?: readonly string[];
+  /** The first of `holds` in one word. Absent: they have none. */
+  readonly reason?: string;
   /** Those of `holds` that wait for new machines to become available: the progress deadline runs. Absent: none. */
   readonly availabilityHolds?: readonly string[];
 }
@@ -33,6 +35,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const holds = all.flatMap((each) => each.holds ?? []);
   const availabilityHolds = all.flatMap((each) => each.availabilityHolds ?? []);
   const [steps] = all.flatMap((each) => each.steps ?? []);
+  const [reason] = all.flatMap((each) => each.reason ?? []);
   const [blocksCreation] = all.flatMap((each) => each.blocksCreation ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
@@ -42,6 +45,7 @@ export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
     ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
     ...(blocksCreation === undefined ? {} : { blocksCreation }),
     ...(holds.length === 0 ? {} : { holds }),
+    ...(reason === undefined ? {} : { reason }),
     ...(availabilityHolds.length === 0 ? {} : { availabilityHolds }),
   };
 }

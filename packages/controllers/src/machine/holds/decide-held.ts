@@ -23,7 +23,8 @@ function keepMachine(snapshot: MachineSnapshot, hold: Hold, now: Date): MachineD
   const creation = finishCreation(snapshot);
   if (creation !== undefined) return creation;
   const stage = markedStage(snapshot) ?? (keepsPhase ? undefined : "GetVmStatus");
-  const description = hold.approver === undefined ? message : ({ reason: "DeletionHeld", text: message } as const);
+  const reason = hold.approver === undefined ? "DeletionPaused" : "DeletionHeld";
+  const description = { reason, text: message, deletionHold: hold.stalls } as const;
   const status =
     stage === undefined
       ? withOperation(statusOf(machine), { description, state: "Processing", type: "Delete" }, now)

@@ -1,5 +1,5 @@
 import { annotationKeys } from "../../wire/annotations.ts";
-import { legacyConditionTypes, storedMachineConditionTypes } from "../../wire/condition-types.ts";
+import { storedMachineConditionTypes, summaryConditionTypes } from "../../wire/condition-types.ts";
 import type * as z from "zod";
 import type { ResourceType } from "@millwright/base";
 import { structuralSchemaOf, type StructuralSchema } from "../schema/structural-schema.ts";
@@ -86,12 +86,27 @@ const classOf = (jsonPath: string, description: string): PrinterColumn => ({
 });
 const templateClass = classOf(".spec.template.spec.class.name", "Class of new machines.");
 
-const failureReason: PrinterColumn = {
-  name: "Reason",
-  type: "string",
-  description: "Error code of the machines whose last operation failed; empty when none did.",
-  jsonPath: ".status.failedMachines[0].lastOperation.errorCode",
+/** Both are of one condition, as a path of a column has no second choice. */
+const summaryColumns = (list: string): readonly [reason: PrinterColumn, message: PrinterColumn] => {
+  const of = (field: string): string => `.status.${list}[?(@.type=="${summaryConditionTypes.ready}")].${field}`;
+  return [
+    {
+      name: "Reason",
+      type: "string",
+      description: "Why the machines are not as desired; Ready when they are.",
+      jsonPath: of("reason"),
+    },
+    {
+      name: "Message",
+      type: "string",
+      description: "The same in a sentence; what a person has to do, if that is the case.",
+      jsonPath: of("message"),
+      priority: 1,
+    },
+  ];
 };
+const [deploymentReason, deploymentMessage] = summaryColumns("conditions");
+const [setReason, setMessage] = summaryColumns("machineSetCondition");
 
 /** Dots in a key of an annotation are no parts of a path. */
 const annotationPath = (key: string): string => `.metadata.annotations.${key.replaceAll(".", String.raw`\.`)}`;
@@ -100,7 +115,7 @@ const annotationPath = (key: string): string => `.metadata.annotations.${key.rep
 const categories = ["millwright"];
 
 /**
- * Source of subresources and columns: MCM, `kubernetes/crds`. Ours come behind MCM's, so that scripts find those where they were: `Progress`, `Reason`, `Class` and the columns
+ * Source of subresources and columns: MCM, `kubernetes/crds`. Ours come behind MCM's, so that scripts find those where they were: `Reason`, `Class`, `Message` and the columns
  * of classes.
  */
 const definitions: readonly KindDefinition[] = [
@@ -136,14 +151,9 @@ const definitions: readonly KindDefinition[] = [
       count("Up-to-date", ".status.updatedReplicas", "Machines of the current template."),
       count("Available", ".status.availableReplicas", "Machines in phase Available or Running."),
       age,
-      {
-        name: "Progress",
-        type: "string",
-        description: "How the rollout is: reason of the condition Progressing.",
-        jsonPath: `.status.conditions[?(@.type=="${legacyConditionTypes.progressing}")].reason`,
-      },
-      failureReason,
+      deploymentReason,
       templateClass,
+      deploymentMessage,
     ],
     subresources: scalable,
   },
@@ -173,8 +183,9 @@ const definitions: readonly KindDefinition[] = [
       count("Current", ".status.replicas", "Current number of machines."),
       count("Ready", ".status.readyReplicas", "Machines in phase Running."),
       age,
-      failureReason,
+      setReason,
       templateClass,
+      setMessage,
     ],
     subresources: scalable,
   },

@@ -38,6 +38,9 @@ const operationDetailsSchema = z
     ).exactOptional(),
     code: text("Name of the machine error code of a failed call.").exactOptional(),
     heldBack: flag("Whether the call was not made, since its credential is refused.").exactOptional(),
+    deletionHold: text(
+      "Why the deletion does not go on before a person acts: DeletionsHeld, DeletionProtected or CRDDeleted.",
+    ).exactOptional(),
     hold: text("Why the machine is not replaced: Budget, Outage, ZoneOutage or ApiServerUnreachable.").exactOptional(),
     message: text("Message of the driver, in the words of its first report.").exactOptional(),
     nodeName: text("Name of the Node that the reason is about.").exactOptional(),
