@@ -31,7 +31,7 @@ it.each<[string, string]>([
   ["cluster.x-k8s.io/delete-machine", "for the next scale-down"],
   ["machine.cluster.x-k8s.io/exclude-node-draining", "without a drain"],
   ["machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach", "limits that wait"],
-])("says once that %s has no effect, and what has", async (key, advice) => {
+])("reports once that %s has no effect, and what has", async (key, advice) => {
   const { api, events, settle } = await start({ [key]: "" });
   expect(events).toEqual([expect.stringContaining(`Annotation ${key} of Cluster API has no effect here: `)]);
   expect(events[0]).toContain(advice);
@@ -47,7 +47,7 @@ it.each([
   "cluster.x-k8s.io/drain",
   "machine.millwright.dev/deletion-protection",
   "other.example/paused",
-])("says nothing of %s", async (key) => {
+])("reports nothing of %s", async (key) => {
   expect((await start({ [key]: "1" })).events).toEqual([]);
 });
 

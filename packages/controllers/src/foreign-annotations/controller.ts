@@ -9,7 +9,7 @@ import {
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 
-/** The annotations of an object by which Cluster API is told something, and that have no effect here, with the reason. */
+/** The annotations of an object that request something of Cluster API, and have no effect here, with the reason. */
 function ignoredOn({ metadata }: ApiObject): ReadonlyMap<string, string> {
   const found = Object.keys(metadata.annotations ?? {}).map((key) => [key, ignoredRequest(key)] as const);
   return new Map(found.flatMap(([key, message]) => (message === undefined ? [] : [[key, message] as const])));

@@ -41,7 +41,7 @@ const shorten = (text: string): string =>
 
 const { classStatus, classStatusSince, classStatusMessage, unknownKeys: unknownKeysKey } = annotationKeys;
 
-/** What the annotations of a class say. */
+/** What the annotations of a class contain. */
 interface RecordedStatus {
   readonly status: string | undefined;
   readonly since: string | undefined;

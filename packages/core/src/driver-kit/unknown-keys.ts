@@ -52,7 +52,7 @@ function variantsOf(schema: unknown, root: unknown, depth = 0): readonly object[
   return [schema, ...parts];
 }
 
-/** What the schemas of an object say about its keys. */
+/** What the schemas of an object contain about its keys. */
 function knownKeys(variants: readonly object[]): {
   readonly known: ReadonlyMap<string, readonly unknown[]>;
   /** Schemas of keys without an entry; `undefined`: they are unknown. */

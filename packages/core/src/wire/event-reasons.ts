@@ -50,7 +50,7 @@ export const eventReasons = {
   machinesVanished: "MachinesVanished",
   /** Ours, Warning, on MachineDeployments, and on MachineSets and Machines without one: deletions exceed the deletion budget and are held, or creations of machines whose VMs may exist already; the message names how many and how to approve. */
   deletionsHeld: "DeletionsHeld",
-  /** Warning: a MachineDeployment without `spec.replicas` counts as one with 0; the message says what keeps its size. */
+  /** Warning: a MachineDeployment without `spec.replicas` counts as one with 0; the message contains what keeps its size. */
   waitingForReplicasSet: "WaitingForReplicasSet",
   /** Ours, Warning, on objects of all our kinds, Secrets and Nodes: the API server refuses a write of this object, or one that its reconcile depends on; the message has verb, kind, name and the answer. */
   writeRefused: "WriteRefused",

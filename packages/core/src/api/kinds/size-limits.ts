@@ -1,5 +1,5 @@
 import { annotationKeys } from "../../wire/annotations.ts";
-import type { MachineDeployment } from "../kinds/machine-deployment.ts";
+import type { MachineDeployment } from "./machine-deployment.ts";
 
 /** Between which sizes a cluster autoscaler may scale a deployment. */
 export interface SizeLimits {
