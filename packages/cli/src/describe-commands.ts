@@ -27,8 +27,8 @@ const addObjects = (command: Command, of?: string): Command =>
     "read objects from a snapshot, or other manifests in a file or folder, instead of the clusters",
   );
 
-const addWatch = (command: Command): Command =>
-  command.option("-w, --watch", "print it again whenever it changes, until Ctrl-C");
+const addWatch = (command: Command, description = "print it again whenever it changes, until Ctrl-C"): Command =>
+  command.option("-w, --watch", description);
 
 /** Adds `millwright describe` and what it describes, `millwright why`, and `millwright top`. */
 export function addDescribeCommands(program: Command, setStatus: (status: number) => void): void {
@@ -72,11 +72,14 @@ export function addDescribeCommands(program: Command, setStatus: (status: number
       await describeMachineCommand(name, flags);
     });
 
-  addObjects(program.command("why <object>"))
+  addWatch(
+    addObjects(program.command("why [object]"), "the object"),
+    "print it again whenever it changes, until it is as desired or Ctrl-C",
+  )
     .description(
-      "show why machine/NAME, mcd/NAME, machineset/NAME, machineclass/NAME or node/NAME is not as desired, since when, what was attempted, and what helps: status 0 when it is as desired, 3 when not",
+      "show why machine/NAME, mcd/NAME, machineset/NAME, machineclass/NAME, node/NAME or NAME is not as desired, since when, what was attempted, and what helps; without an object, all of the namespace: status 0 when it is as desired, 3 when not",
     )
-    .action(async (object: string, flags: WhyFlags) => {
+    .action(async (object: string | undefined, flags: WhyFlags) => {
       const { whyCommand } = await import("./commands/why.ts");
       setStatus(await whyCommand(object, flags));
     });

@@ -17,7 +17,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     "millwright describe machine pool-5b77d-59mm2",
     "millwright describe machine pool-5b77d-59mm2 --state state.json",
   ],
-  why: ["millwright why mcd/pool", "millwright why node/worker-1 -o json"],
+  why: ["millwright why", "millwright why mcd/pool --watch", "millwright why node/worker-1 -o json"],
   top: ["millwright top", "millwright top -n machines --filter pool", "millwright top --all-namespaces"],
   snapshot: ["millwright snapshot -n machines --file state.json"],
   export: ["millwright export -n machines --file fleet.yaml", "millwright export --secrets -o json"],

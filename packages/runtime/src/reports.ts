@@ -37,7 +37,7 @@ export type { ReadObjectsOptions } from "./describe/read-cluster-objects.ts";
 export { findNamed } from "./explain/cluster-objects.ts";
 export type { ClusterObjects } from "./explain/cluster-objects.ts";
 export { factsOfMachine } from "./explain/explain-machine.ts";
-export { why } from "./explain/explain.ts";
+export { subjectNamed, why } from "./explain/explain.ts";
 export type { Subject, WhyReport } from "./explain/explain.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";

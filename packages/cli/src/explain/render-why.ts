@@ -21,7 +21,7 @@ export function renderWhy(report: WhyReport, layout: TreeLayout): string {
   const { state } = explanation;
   const wrapped = (texts: readonly string[]): readonly string[] =>
     texts.flatMap((text) => wrapText(plain(text), layout.width - 2));
-  const of = kind === "Node" ? name : `${namespace}/${name}`;
+  const of = kind === "Node" || kind === "Namespace" ? name : `${namespace}/${name}`;
   return [
     layout.paint(state, `${kind} ${of} ${verdicts[state]}.`),
     "",

@@ -7,12 +7,14 @@ import {
   type MachineClass,
 } from "@millwright/core";
 import { unknownKeyNotes } from "./annotation-notes.ts";
+import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { type ClusterObjects, findNamed, machineOfNode } from "./cluster-objects.ts";
+import { collapse } from "./collapse.ts";
 import { explainClass } from "./explain-class.ts";
 import { explainDeployment, explainSet } from "./explain-group.ts";
 import { explainMachine } from "./explain-machine.ts";
 import { withLeaders } from "./no-controllers.ts";
-import { type Explanation, flatten, type Remedy } from "./explanation.ts";
+import { type Explanation, flatten, type Remedy, worstOf } from "./explanation.ts";
 
 /** The object that is explained. */
 export interface Subject {
@@ -20,8 +22,16 @@ export interface Subject {
   readonly name: string;
 }
 
-/** Why an object is not as desired. */
-export interface WhyReport extends Subject {
+/** All objects of a namespace. */
+export interface NamespaceSubject {
+  readonly kind: "Namespace";
+  readonly name: string;
+}
+
+/** Why an object, or a namespace, is not as desired. */
+export interface WhyReport {
+  readonly kind: Subject["kind"] | "Namespace";
+  readonly name: string;
   readonly namespace: string;
   /** RFC 3339: the time of the report, or of the file that it was read from. */
   readonly time: string;
@@ -57,12 +67,68 @@ async function explainNode(name: string, objects: ClusterObjects, now: Date): Pr
   };
 }
 
+/** Explains all deployments of a namespace, the sets and machines of no other object, and the classes that are being deleted. */
+async function explainNamespace(objects: ClusterObjects, now: Date): Promise<Explanation> {
+  const { namespace, deployments, sets, machines, classes } = objects;
+  const uids = new Set([...deployments, ...sets].map(({ metadata }) => metadata.uid));
+  const isOwned = (object: ApiObject): boolean => uids.has(controllerRefOf(object)?.uid);
+  const all = await Promise.all([
+    ...deployments.map((deployment) => explainDeployment(deployment, objects, now)),
+    ...sets.filter((set) => !isOwned(set)).map((set) => explainSet(set, objects, now)),
+    ...machines.filter((machine) => !isOwned(machine)).map((machine) => explainMachine(machine, objects, now)),
+    ...classes
+      .filter(({ metadata }) => metadata.deletionTimestamp != null)
+      .map((machineClass) => explainClass(machineClass, objects, now)),
+  ]);
+  const bad = all.filter(({ state }) => state !== "ok");
+  return {
+    kind: "Namespace",
+    name: namespace,
+    others: [],
+    state: worstOf(all.map(({ state }) => state)),
+    summary: `${bad.length} of ${all.length} objects ${bad.length === 1 ? "is" : "are"} not as desired`,
+    causes: [],
+    children: collapse(bad),
+  };
+}
+
+/**
+ * The object that has a name, of whatever kind.
+ *
+ * @throws ConfigError where there is none, and where there are several, with all of them
+ */
+export function subjectNamed(name: string, objects: ClusterObjects): Subject {
+  const { deployments, sets, machines, classes, nodes, namespace } = objects;
+  const lists: readonly (readonly [Subject["kind"], readonly ApiObject[]])[] = [
+    ["MachineDeployment", deployments],
+    ["MachineSet", sets],
+    ["Machine", machines],
+    ["MachineClass", classes],
+    ["Node", typeof nodes === "object" ? nodes : []],
+  ];
+  const found = lists.flatMap(([kind, list]) => (list.some(({ metadata }) => metadata.name === name) ? [kind] : []));
+  // A Node has mostly the name of its machine, which explains it.
+  const kinds = found.length === 2 && found.includes("Machine") ? found.filter((kind) => kind !== "Node") : found;
+  const [kind, other] = kinds;
+  if (kind === undefined)
+    throw new ConfigError(
+      `there is no deployment, set, machine, class or node "${name}" in namespace ${namespace}; "kubectl get millwright -A" lists all of them`,
+    );
+  if (other === undefined) return { kind, name };
+  const words = kinds.map((each) => `${each.toLowerCase()}/${name}`);
+  throw new ConfigError(`several objects have the name "${name}": ${words.join(", ")}; name one of them`);
+}
+
 /**
  * Explains an object and what it waits for, from what the controllers recorded.
  *
  * @throws ConfigError when there is no such object
  */
-export async function explain({ kind, name }: Subject, objects: ClusterObjects, now: Date): Promise<Explanation> {
+export async function explain(
+  { kind, name }: Subject | NamespaceSubject,
+  objects: ClusterObjects,
+  now: Date,
+): Promise<Explanation> {
   const { deployments, sets, machines, classes } = objects;
   switch (kind) {
     case "MachineDeployment":
@@ -73,6 +139,8 @@ export async function explain({ kind, name }: Subject, objects: ClusterObjects, 
       return explainMachine(findNamed(machines, machineResource, name, objects), objects, now);
     case "MachineClass":
       return explainClass(findNamed(classes, machineClassResource, name, objects), objects, now);
+    case "Namespace":
+      return explainNamespace(objects, now);
     case "Node":
       return explainNode(name, objects, now);
   }
@@ -103,7 +171,7 @@ const withoutOk = (explanation: Explanation): Explanation => ({
  *
  * @throws ConfigError when there is no such object
  */
-export async function why(subject: Subject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
+export async function why(subject: Subject | NamespaceSubject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
   const whole = await explain(subject, objects, now);
   const explanation = await withLeaders(withoutOk(whole), objects, now);
   const all = flatten(explanation).flatMap(({ state, remedy }) =>

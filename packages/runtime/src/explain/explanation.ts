@@ -34,7 +34,7 @@ export interface Remedy {
 
 /** An object, and what it waits for. */
 export interface Explanation {
-  readonly kind: "MachineDeployment" | "MachineSet" | "Machine" | "MachineClass" | "Secret" | "Node";
+  readonly kind: "MachineDeployment" | "MachineSet" | "Machine" | "MachineClass" | "Namespace" | "Secret" | "Node";
   readonly name: string;
   /** Siblings in the same state, which are not listed by themselves. */
   readonly others: readonly string[];
