@@ -63,13 +63,15 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
   it("answer why something is not as desired", async () => {
     const why = await guide("why-is-it-stuck", "guides");
     expect(await why.run("", 1)).toContain("is as desired");
-    expect(await why.run("", 3)).toContain("machinedeployment.machine.sapcloud.io/fleet");
-    expect(await why.run("", 4)).toMatch(/REASON +CLASS +MESSAGE/);
-    expect(await why.run("", 5)).toContain("REASON");
-    expect(await why.run("", 6)).toContain("condition met");
+    expect(await why.run("", 3)).toMatch(/^Namespace \S+ is as desired/);
+    expect(await why.run("", 5)).toContain("machinedeployment.machine.sapcloud.io/fleet");
+    expect(await why.run("", 6)).toMatch(/REASON +CLASS +MESSAGE/);
+    expect(await why.run("", 7)).toContain("REASON");
+    expect(await why.run("", 8)).toContain("condition met");
     const machine = names["NAME"] ?? "";
     names["NAME"] = "fleet";
     expect(await why.run("", 0)).toContain("fleet");
+    expect(await why.run("", 4)).toContain("is as desired");
     names["NAME"] = names["NODE"] = (await fleet.machines())[0]?.metadata.labels?.["node"] ?? "";
     expect(await why.run("", 2)).toContain(machine);
     why.leaveOut("millwright top", "it needs a terminal, which its own tests have");
