@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   eventReasons,
   type Machine,
   machineClassResource,
@@ -135,6 +136,67 @@ describe("the deletion budget on a real kube-apiserver", () => {
     await eventually(async () => expect(await conditionOf("pool")).toBeUndefined(), LONG);
     await kubectl(["delete", "machinedeployment", "pool", "--timeout=60s"]);
     await untilGone();
+  }, 400_000);
+
+  it("warns at once whoever scales down, applies or deletes more than the budget allows, where the policy is applied", async () => {
+    const policies = startMillwright(["admission", "-o", "json"]);
+    expect(await policies.ended).toBe(0);
+    await kubectl(["apply", "-f", "-"], policies.output());
+    await deploy("pool", 24);
+    await untilRunning(24);
+    await eventually(async () => {
+      const shown = await kubectl(["get", "machinedeployment", "pool", "-o", "jsonpath={.status.availableReplicas}"]);
+      expect(shown).toBe("24");
+    }, LONG);
+    const warning = async (...args: readonly string[]): Promise<string> => {
+      const { code, stderr } = await kubectl.attempt(args);
+      expect(code, stderr).toBe(0);
+      return stderr.trim();
+    };
+    const scale = (replicas: number): Promise<string> =>
+      warning("scale", "machinedeployment", "pool", `--replicas=${replicas}`, "--dry-run=server");
+    const change = (change: object): Promise<string> =>
+      warning("patch", "machinedeployment", "pool", "--type=merge", "-p", JSON.stringify(change), "--dry-run=server");
+    const intro =
+      "Warning: Validation failed for ValidatingAdmissionPolicy 'millwright-deletion-budget' with binding 'millwright-deletion-budget': ";
+    const exceeds = (count: number, limit = 12): string =>
+      `${intro}Deletion of ${count} machines exceeds the deletion budget: at most ${limit} of 24 machines of MachineDeployment pool may be lost within an hour. `;
+    const remedy = 'of it is deleted until it is approved by "millwright approve deployment pool -n default"';
+    const { maxDeletionShare, approveDeletions } = annotationKeys;
+    // A policy takes a moment until it is enforced.
+    await eventually(async () => expect(await scale(0)).not.toBe(""), LONG);
+    expect(await scale(0)).toBe(
+      `${exceeds(24)}Nothing ${remedy}, unless its annotation ${maxDeletionShare} or ${approveDeletions} allows it`,
+    );
+    expect(await scale(12)).toBe("");
+    expect(await scale(48)).toBe("");
+    expect(await change({ spec: { replicas: 4 } })).toBe(`${exceeds(20)}Nothing ${remedy}`);
+    expect(await change({ spec: { replicas: 12 } })).toBe("");
+    expect(await change({ metadata: { annotations: { note: "x" } } })).toBe("");
+    const annotated = (annotations: object, replicas: number) => ({ metadata: { annotations }, spec: { replicas } });
+    expect(await change(annotated({ [maxDeletionShare]: "100%" }, 0))).toBe("");
+    expect(await change(annotated({ [maxDeletionShare]: "75" }, 2))).toBe(`${exceeds(22, 18)}Nothing ${remedy}`);
+    expect(await change(annotated({ [maxDeletionShare]: "none" }, 2))).toBe(`${exceeds(22)}Nothing ${remedy}`);
+    const until = "2020-01-01T00:00:00Z";
+    expect(await change(annotated({ [approveDeletions]: until }, 2))).toBe(
+      `${exceeds(22)}Nothing ${remedy}, unless its annotation ${approveDeletions} still approves it: ${until}`,
+    );
+    const lost = `${exceeds(24)}The deletion cannot be taken back; nothing ${remedy}`;
+    expect(await warning("delete", "machinedeployment", "pool", "--dry-run=server")).toBe(lost);
+    const [set = ""] = (await kubectl(["get", "machinesets", "-o", "name"])).trim().split("\n");
+    expect(await warning("delete", set, "--dry-run=server")).toBe("");
+    // The controllers scale sets of deployments themselves, and are not warned.
+    await kubectl(["scale", "machinedeployment", "pool", "--replicas=12"]);
+    await untilRunning(12);
+    expect(controllers.output()).not.toContain("exceeds the deletion budget");
+
+    expect(await warning("delete", "machinedeployment", "pool", "--wait=false")).toMatch(
+      /Deletion of 12 machines exceeds/,
+    );
+    await untilMachinesHeld(12);
+    await millwright("approve", "deployment", "pool", "--for=5m");
+    await untilGone();
+    await kubectl(["delete", "validatingadmissionpolicies,validatingadmissionpolicybindings", "--all"]);
   }, 400_000);
 
   it("holds kubectl delete machinedeployment --all, names it everywhere, and deletes everything once it is approved", async () => {

@@ -199,10 +199,12 @@ describe("the command line", () => {
     ]);
   });
 
-  it("prints the admission policy", async () => {
+  it("prints the admission policies", async () => {
     const { code, output } = await run("admission");
     expect(code).toBe(0);
     expect(output.match(/^kind: .*$/gm)).toEqual([
+      "kind: ValidatingAdmissionPolicy",
+      "kind: ValidatingAdmissionPolicyBinding",
       "kind: ValidatingAdmissionPolicy",
       "kind: ValidatingAdmissionPolicyBinding",
     ]);

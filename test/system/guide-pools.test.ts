@@ -133,6 +133,8 @@ describe("the guides to pools and to safety", { timeout: 300_000 }, () => {
     await eventually(async () => expect(await budget.run(held, 0)).toContain("DeletionsHeld"), LONG);
     expect(await budget.run(held, 1)).toContain("DeletionsHeld");
     expect(await budget.run(held, 2)).toContain("fleet");
+    expect(await budget.run("The warning", 0)).toContain("validatingadmissionpolicy");
+    expect(await budget.run("The warning", 1)).toContain("scaled (server dry run)");
     expect(fleet.cloud.vms()).toHaveLength(12);
     const approve = "Approve held deletions";
     await budget.run(approve, 0);

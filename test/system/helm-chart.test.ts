@@ -81,7 +81,32 @@ describe("the Helm chart on the devcluster", () => {
     expect(await policies()).toBeGreaterThan(0);
     expect(await policies("--kube-version", "1.30.2-gke.100")).toBeGreaterThan(0);
     expect(await policies("--kube-version", "1.29.9")).toBe(0);
-    expect(await policies("--set", "deletionProtectionPolicy.create=false")).toBe(0);
+    expect(await policies("--set", "deletionProtectionPolicy.create=false,deletionBudgetPolicy.create=false")).toBe(0);
+  });
+
+  it("has the warning of the deletion budget with the share of the flag, for the namespaces of machines", async () => {
+    const policy = async (...args: readonly string[]): Promise<string> =>
+      (await render(...args)).text
+        .split("---\n")
+        .filter((object) => /^  name: \S+-deletion-budget$/m.test(object))
+        .join();
+    expect(await policy()).toMatch(/- expression: "50"\n +name: share\n/);
+    const selects =
+      /namespaceSelector:\n +matchExpressions:\n +- key: kubernetes.io\/metadata.name\n +operator: In\n +values:\n/;
+    expect(await policy()).toMatch(selects);
+    expect(await policy("--set", "flags.machine-safety-max-deletion-share=80%")).toMatch(
+      /- expression: "80"\n +name: share\n/,
+    );
+    const target = ["--set", "targetCluster.kubeconfigSecret=target"];
+    for (const off of [
+      ["--set", "flags.machine-safety-max-deletion-share=0"],
+      target,
+      ["--set", "deletionBudgetPolicy.create=false"],
+    ])
+      expect(await policy(...off)).toBe("");
+    expect(await policy(...target, "--set", "flags.machine-safety-max-deletion-share=30")).toMatch(
+      /"30"\n +name: share\n/,
+    );
   });
 
   it("gives the same pods the roles of further namespaces", async () => {

@@ -1,4 +1,4 @@
-import { crds, deletionProtectionPolicy, requiredPermissions, requiredRoles } from "@millwright/core";
+import { crds, deletionBudgetPolicy, deletionProtectionPolicy, requiredPermissions, requiredRoles } from "@millwright/core";
 import { stringify } from "yaml";
 import { withFlagNames } from "./chart-flags.ts";
 import type { ReadSource } from "./generated-blocks.ts";
@@ -29,6 +29,7 @@ export function generatedFiles(read: ReadSource): ReadonlyMap<string, string> {
   const rules = { control: rulesOf("control"), target: rulesOf("target") };
   files.set(`${chart}/files/rules.yaml`, header + yaml(rules));
   files.set(`${chart}/files/deletion-protection-policy.yaml`, header + yaml({ items: deletionProtectionPolicy() }));
+  files.set(`${chart}/files/deletion-budget-policy.yaml`, header + yaml({ items: deletionBudgetPolicy() }));
   const schema = `${chart}/values.schema.json`;
   files.set(schema, withFlagNames(read(schema)));
   for (const [file, svg] of performanceCharts(readResults(baselineFile))) files.set(file, svg);

@@ -80,3 +80,34 @@ subjects:
     name: {{ include "millwright.serviceAccountName" .root }}
     namespace: {{ .root.Release.Namespace }}
 {{ end -}}
+
+{{/* The share of the deletion budget in percent, as the controllers have it; 0: there is none. */}}
+{{- define "millwright.maxDeletionShare" -}}
+{{- $flag := get .Values.flags "machine-safety-max-deletion-share" | toString | trimSuffix "%" -}}
+{{- default (ternary "50" "0" (empty .Values.targetCluster.kubeconfigSecret)) $flag -}}
+{{- end -}}
+
+{{/* A policy of files/, with its binding: dict "root" $ "policy" NAME. That of the deletion budget is for the namespaces of the controllers, and has their share. */}}
+{{- define "millwright.admissionPolicy" -}}
+{{- $root := .root -}}
+{{- $isBudget := eq .policy "deletion-budget" -}}
+{{- if semverCompare ">=1.30.0-0" $root.Capabilities.KubeVersion.Version -}}
+{{- $name := printf "%s-%s-%s" $root.Release.Namespace (include "millwright.fullname" $root) .policy -}}
+{{- $metadata := dict "name" $name "labels" (include "millwright.labels" $root | fromYaml) -}}
+{{- range ($root.Files.Get (printf "files/%s-policy.yaml" .policy) | fromYaml).items }}
+---
+{{- $spec := .spec -}}
+{{- if hasKey $spec "policyName" -}}
+{{- $spec = merge (dict "policyName" $name) $spec -}}
+{{- if $isBudget -}}
+{{- $in := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" (splitList "," (include "millwright.machinesNamespaces" $root)) -}}
+{{- $spec = merge (dict "matchResources" (dict "namespaceSelector" (dict "matchExpressions" (list $in)))) $spec -}}
+{{- end -}}
+{{- else if $isBudget -}}
+{{- $share := dict "name" "share" "expression" (include "millwright.maxDeletionShare" $root) -}}
+{{- $spec = merge (dict "variables" (prepend (rest $spec.variables) $share)) $spec -}}
+{{- end }}
+{{ merge (dict "metadata" $metadata "spec" $spec) . | toYaml }}
+{{- end }}
+{{- end }}
+{{- end }}

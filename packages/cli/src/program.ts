@@ -253,7 +253,9 @@ function addPrintCommands(program: Command, setStatus: (status: number) => void)
     });
 
   addOutput(program.command("admission"), manifests)
-    .description("print the ValidatingAdmissionPolicy that refuses to delete protected machines and deployments")
+    .description(
+      "print the ValidatingAdmissionPolicies that refuse to delete protected objects, and warn of deletions over the budget",
+    )
     .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
       const { printAdmission } = await import("./commands/crds.ts");
       await printAdmission(output);

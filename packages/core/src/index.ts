@@ -214,7 +214,7 @@ export {
 export type { ConditionStatus } from "./wire/condition-types.ts";
 export { controllerInfos, controllerNames, leaseNames, leasesOf, selectControllers } from "./wire/controllers.ts";
 export type { ControllerInfo, ControllerName, LeaseName } from "./wire/controllers.ts";
-export { type AdmissionObject, deletionProtectionPolicy } from "./wire/deletion-protection-policy.ts";
+export { type AdmissionObject, deletionBudgetPolicy, deletionProtectionPolicy } from "./wire/admission-policies.ts";
 export { deletionStages, markerOf, otherMarkers, splitAtStage, stageOf } from "./wire/deletion-stages.ts";
 export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";

@@ -1,4 +1,4 @@
-import { crds, deletionProtectionPolicy } from "@millwright/core";
+import { crds, deletionBudgetPolicy, deletionProtectionPolicy } from "@millwright/core";
 
 /** Objects as text: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
 export async function textOfObjects(items: readonly object[], output: "yaml" | "json"): Promise<string> {
@@ -15,6 +15,6 @@ export async function printObjects(items: readonly object[], output: "yaml" | "j
 /** Prints the four CustomResourceDefinitions. */
 export const printCrds = (output: "yaml" | "json"): Promise<void> => printObjects(crds(), output);
 
-/** Prints the ValidatingAdmissionPolicy of deletion protection and its binding. */
+/** Prints the ValidatingAdmissionPolicies with their bindings. */
 export const printAdmission = (output: "yaml" | "json"): Promise<void> =>
-  printObjects(deletionProtectionPolicy(), output);
+  printObjects([...deletionProtectionPolicy(), ...deletionBudgetPolicy()], output);
