@@ -23,7 +23,7 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/guides/aws.md": { blocks: 9, tests: ["test/clouds/aws-guide.test.ts", "tools/docs/cloud-guides.test.ts"] },
   "docs/guides/azure.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
   "docs/guides/deleted-crds.md": system(7, "guide-deleted-crds"),
-  "docs/guides/deletion-budget.md": system(5, "guide-pools"),
+  "docs/guides/deletion-budget.md": system(6, "guide-pools"),
   "docs/guides/draining.md": system(6, "guide-draining"),
   "docs/guides/gcp.md": { blocks: 2, tests: ["tools/docs/cloud-guides.test.ts"] },
   "docs/guides/gitops.md": system(2, "gitops"),
