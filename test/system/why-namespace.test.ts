@@ -34,6 +34,12 @@ it("why lists what is not as desired, finds the kind of a name, and follows an o
       }),
     60_000,
   );
+  // Its output is no terminal: the whole cause is there, once.
+  expect(await run("top")).toEqual({
+    code: 0,
+    text: expect.stringMatching(/2 machines: .*MACHINE LIFE STATE FOR CAUSE (?:fleet-\S+ \S+ \w+ .*?no quota.*?){2}/),
+  });
+  expect((await run("top", "--filter", "nothing-of-this")).text).toContain("no machine matches");
   expect(await run("why", "fleet")).toEqual({
     code: 3,
     text: expect.stringContaining("MachineDeployment default/fleet is"),

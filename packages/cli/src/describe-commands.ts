@@ -86,7 +86,7 @@ export function addDescribeCommands(program: Command, setStatus: (status: number
 
   addAllNamespaces(addNamespace(addTargetCluster(addControlCluster(program.command("top")))))
     .description(
-      "show machines, where they are in their lives, and what fails, on the whole terminal until q; ? shows the keys",
+      "show machines, where they are in their lives, and what fails, on the whole terminal until q, and once without a terminal; ? shows the keys",
     )
     .option("--filter <words>", "only machines with all these words in name, state, node, set or cause")
     .action(async (flags: TopFlags) => {

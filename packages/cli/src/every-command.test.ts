@@ -223,13 +223,7 @@ describe("a command that reads a cluster", () => {
     expect(ofNamespace).toEqual(["crds diff", "crds apply"]);
   });
 
-  it("ends with status 2 where it needs a terminal and there is none, and names what needs none", async () => {
-    const { status, stdout, stderr } = await run("top", "--kubeconfig", kubeconfig);
-    expect([status, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain('use "millwright describe deployment NAME" or "kubectl get machines -w"');
-  });
-
-  // `top` reads nothing without a terminal: test/system/terminal.test.ts has one.
+  // What `top` prints without a terminal: test/system/why-namespace.test.ts.
   const withoutTerminal = reading.map(([name]) => name).filter((name) => name !== "top");
   const once = withoutTerminal.filter((name) => name !== "run");
   it.each(once)("takes the cluster from --control-kubeconfig, --kubeconfig and --context: %s", async (name) => {

@@ -1,5 +1,13 @@
 import { styleText } from "node:util";
-import { machineDeploymentResource, machineResource, systemClock, systemRandom } from "@millwright/core";
+import {
+  type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+  systemClock,
+  systemRandom,
+} from "@millwright/core";
+import { listAll } from "@millwright/kube";
 import type { MachineRow } from "@millwright/dashboard/rows";
 import { renderWhy } from "../explain/render-why.ts";
 import { type Clusters, withClusters } from "../explain/with-objects.ts";
@@ -11,8 +19,9 @@ import { openScreen } from "../terminal/screen.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type FollowedFleet, followFleet } from "../top/follow-fleet.ts";
-import type { Look } from "../top/render.ts";
+import { type Look, renderTopOnce } from "../top/render.ts";
 import { createSession } from "../top/session.ts";
+import { viewOf } from "../top/view.ts";
 
 /** Flags of `millwright top`. */
 export interface TopFlags extends TargetFlags, AllNamespacesFlags {
@@ -47,10 +56,35 @@ export const paint = (look: Look, text: string): string => styleText(colors[look
  * @throws UsageError without one
  */
 function requireTerminal(): void {
-  if (process.stdin.isTTY && process.stdout.isTTY && process.env["TERM"] !== "dumb") return;
-  throw new UsageError(
-    'top needs a terminal for its input and output; without one, use "millwright describe deployment NAME" or "kubectl get machines -w"',
-  );
+  if (process.stdin.isTTY && process.env["TERM"] !== "dumb") return;
+  throw new UsageError('top needs a terminal for its input, too; "millwright top | cat" prints the machines once');
+}
+
+/** Prints the machines once, as for a pipe; resolves with the exit status. */
+async function printOnce(flags: TopFlags): Promise<number> {
+  const [{ deploymentRow, lifecycleSteps: steps, machineRow }, { explainFailure, isHeld }] = await Promise.all([
+    import("@millwright/dashboard/rows"),
+    import("@millwright/runtime/reports"),
+  ]);
+  const signal = untilStopSignal();
+  const { filter = "", allNamespaces } = flags;
+  await withClusters(flags, async ({ control, ...clusters }) => {
+    const namespace = allNamespaces === true ? undefined : clusters.namespace;
+    const options = { namespace, omitManagedFields: true };
+    const [machines, deployments] = await Promise.all([
+      listAll<Machine>(control, machineResource, options, { signal }),
+      listAll<MachineDeployment>(control, machineDeploymentResource, options, { signal }),
+    ]).catch((error: unknown) => {
+      throw explainFailure(error, "top needs to list machines and machinedeployments");
+    });
+    const rows = machines.items.map((machine) => machineRow(machine, isHeld(machine)));
+    const view = viewOf(rows, deployments.items.map(deploymentRow), { filter, steps });
+    const where = namespace === undefined ? "all namespaces" : `namespace ${namespace}`;
+    const now = (control.serverTime ?? systemClock).now();
+    const screen = { where, hasAllNamespaces: namespace === undefined, view, steps, now };
+    process.stdout.write(renderTopOnce(screen, filter));
+  });
+  return exitStatus.done;
 }
 
 /** Explains a machine as `millwright why` does. Its objects come from the caches, as far as they are there. */
@@ -74,6 +108,7 @@ async function explainMachine(
 
 /** Shows machines on the whole screen until a user or a signal ends it; resolves with the exit status. Reads only. */
 export async function topCommand(flags: TopFlags): Promise<number> {
+  if (!process.stdout.isTTY) return printOnce(flags);
   requireTerminal();
   const [{ deploymentRow, lifecycleSteps, machineRow }, { explainFailure, isHeld }] = await Promise.all([
     import("@millwright/dashboard/rows"),

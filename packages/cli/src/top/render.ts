@@ -18,7 +18,8 @@ export interface TopScreen {
   readonly state: TopState;
   /** Names of the lifecycle steps. */
   readonly steps: readonly string[];
-  readonly minute: MinuteCounts;
+  /** Absent where the fleet is not followed. */
+  readonly minute?: MinuteCounts | undefined;
   /** Whether all machines have been read. */
   readonly hasSynced: boolean;
   /** For how long the API server has been unreachable, milliseconds. */
@@ -36,6 +37,9 @@ const TALL_ROWS = 14;
 
 /** Below this width, texts are shorter. */
 const NARROW_COLUMNS = 60;
+
+/** Columns of a text that is no screen: causes are whole sentences. */
+const MAX_COLUMNS = 2_000;
 
 /** A short loss is part of every reconnection, milliseconds. */
 const LOST_MS = 5_000;
@@ -75,10 +79,13 @@ function header(screen: TopScreen): readonly string[] {
   const title = `millwright top  ${where}  ${now.toISOString().slice(11, 19)}`;
   const counts = view.states.map(([name, count]) => `${count} ${name}`).join(", ");
   const found = state.filter === "" ? "" : `, ${view.machines.length} with "${state.filter}"`;
-  const happened =
-    size.columns < NARROW_COLUMNS
-      ? `Minute: +${minute.running} -${minute.deleted}. Deleting ${view.deleting}, held ${view.held}`
-      : `In a minute: ${minute.running} Running, ${minute.deleted} deleted. Deletions: ${view.deleting} under way, ${view.held} held`;
+  const isNarrow = size.columns < NARROW_COLUMNS;
+  const changes =
+    minute &&
+    (isNarrow
+      ? `Minute: +${minute.running} -${minute.deleted}. `
+      : `In a minute: ${minute.running} Running, ${minute.deleted} deleted. `);
+  const happened = `${changes ?? ""}${isNarrow ? `Deleting ${view.deleting}, held ${view.held}` : `Deletions: ${view.deleting} under way, ${view.held} held`}`;
   return [
     ...(isTall ? [line("title", title)] : []),
     ...(problem === undefined ? [] : [line("bad", problem)]),
@@ -157,6 +164,18 @@ export function pageOf(screen: TopScreen): number {
   const { state, size } = screen;
   const reserved = state.mode === "why" ? 1 : header(screen).length + 2;
   return Math.max(1, size.rows - reserved);
+}
+
+/** All machines as a text, for a pipe or a file. */
+export function renderTopOnce(
+  screen: Omit<TopScreen, "state" | "size" | "paint" | "explanation" | "hasSynced" | "lostForMs">,
+  filter: string,
+): string {
+  const state: TopState = { mode: "table", filter, index: -1, top: 0, scroll: 0 };
+  const size = { columns: MAX_COLUMNS, rows: Number.MAX_SAFE_INTEGER };
+  const paint = (_: Look, text: string): string => text;
+  const whole: TopScreen = { ...screen, state, size, paint, explanation: [], hasSynced: true, lostForMs: 0 };
+  return [...header(whole), ...table(whole, size.rows), ""].map((line) => line.trimEnd()).join("\n");
 }
 
 /** The screen, from the top: each line fits into its width, and there are at most as many as it has. */
