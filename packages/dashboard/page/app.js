@@ -32,7 +32,7 @@ import { emptyFleet } from "./fleet.js";
  * @property {string | undefined} selected id of a machine
  * @property {string | undefined} opened id of a machine or deployment
  * @property {{ state: "loading" | "shown" | "gone", value: any, problem: string }} details of what is opened
- * @property {{ scrollTop: number, height: number, rowHeight: number }} list pixels
+ * @property {{ scrollTop: number, height: number, tops: readonly number[] }} list pixels; where its rows begin
  * @property {Acts} act
  */
 
@@ -53,6 +53,6 @@ export const createApp = (act) => ({
   selected: undefined,
   opened: undefined,
   details: { state: "loading", value: undefined, problem: "" },
-  list: { scrollTop: 0, height: 600, rowHeight: 40 },
+  list: { scrollTop: 0, height: 600, tops: [0] },
   act,
 });

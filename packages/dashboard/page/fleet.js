@@ -161,6 +161,43 @@ export const stripsOf = oncePerVersion((fleet) => {
   return strips;
 });
 
+/** Conditions by which a deployment waits for a person. */
+const waiting = new Set(["Frozen", "DeletionsHeld", "DeletionProtected", "SpecValid", "CRDsEstablished"]);
+
+/** Whether a deployment waits for a person. @param {DeploymentRow} deployment */
+export const isWaiting = ({ isPaused, attention }) => isPaused || attention.some(({ type }) => waiting.has(type));
+
+/** The causes of the failing machines of each deployment, the most frequent first, by id of the deployment. */
+const causesOf = oncePerVersion((fleet) => {
+  /** @type {Map<string, Map<string, number>>} */
+  const counts = new Map();
+  for (const machine of fleet.machines.values()) {
+    const { tone, cause, namespace } = machine;
+    if (cause === "" || (tone !== "bad" && tone !== "warn")) continue;
+    const id = `deployment/${namespace}/${setOf(fleet, machine)?.deployment ?? ""}`;
+    const ofOne = counts.get(id) ?? new Map();
+    counts.set(id, ofOne.set(cause, (ofOne.get(cause) ?? 0) + 1));
+  }
+  return new Map([...counts].map(([id, each]) => [id, [...each].toSorted(([, a], [, b]) => b - a)]));
+});
+
+/**
+ * What a card shows: the conditions that need attention. That too few machines are available is no cause, so what its machines report takes that place.
+ *
+ * @param {Fleet} fleet
+ * @param {DeploymentRow} deployment
+ * @returns {readonly { readonly title: string, readonly message: string }[]}
+ */
+export function attentionOf(fleet, { id, attention }) {
+  const causes = (causesOf(fleet).get(id) ?? [])
+    .slice(0, 2)
+    .map(([message, count]) => ({ title: count === 1 ? "1 machine" : `${count} machines`, message }));
+  const others = attention
+    .filter(({ type }) => causes.length === 0 || type !== "Available")
+    .map(({ type, reason, message }) => ({ title: `${type}, ${reason}`, message }));
+  return [...others, ...causes];
+}
+
 /**
  * @param {MachineRow} machine
  * @param {boolean} isCurrent whether it has the revision of its deployment

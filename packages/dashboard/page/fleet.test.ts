@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import type { DeploymentRow, MachineRow, SetRow } from "../src/rows/rows.ts";
-import { applyEvent, countPhases, departures, emptyFleet, selectMachines, stripsOf, timelineOf } from "./fleet.js";
+import {
+  applyEvent,
+  attentionOf,
+  countPhases,
+  departures,
+  emptyFleet,
+  isWaiting,
+  selectMachines,
+  stripsOf,
+  timelineOf,
+} from "./fleet.js";
 
 const steps = ["Create VM", "Join", "In service", "Drain", "Detach", "Delete VM", "Remove"];
 
@@ -17,6 +27,9 @@ const machine = (name: string, change: Partial<MachineRow> = {}): MachineRow => 
   set: "new",
   node: "",
   vm: "",
+  className: "small",
+  vmType: "",
+  zone: "",
   cause: "",
   isTerminating: false,
   isHeld: false,
@@ -167,4 +180,33 @@ test("walks over all machines once for each change, and not for each drawing", (
     ["Running", 1],
     ["Unknown", 1],
   ]);
+});
+
+const unavailable = {
+  type: "Available",
+  reason: "MinimumReplicasUnavailable",
+  message: "does not have minimum availability",
+};
+
+test("the card of a deployment shows what its machines report, in place of too few being available", () => {
+  const pool = { ...deployment, attention: [unavailable] };
+  const failing = (name: string, cause: string) => machine(name, { tone: "bad", cause });
+  const rows = [set("new", "2"), failing("a", "no image"), failing("b", "no quota"), failing("c", "no quota")];
+  expect(attentionOf(fleetOf(pool, ...rows), pool)).toEqual([
+    { title: "2 machines", message: "no quota" },
+    { title: "1 machine", message: "no image" },
+  ]);
+  expect(attentionOf(fleetOf(pool, set("new", "2"), machine("a")), pool)).toEqual([
+    { title: "Available, MinimumReplicasUnavailable", message: unavailable.message },
+  ]);
+});
+
+test.each([
+  ["is complete", {}, false],
+  ["is paused", { isPaused: true }, true],
+  ["has held deletions", { attention: [{ type: "DeletionsHeld", reason: "x", message: "" }] }, true],
+  ["has an invalid spec", { attention: [{ type: "SpecValid", reason: "x", message: "" }] }, true],
+  ["has too few machines", { attention: [unavailable] }, false],
+] as const)("a deployment that %s: waits for a person: %3$s", (_, change, expected) => {
+  expect(isWaiting({ ...deployment, ...change })).toBe(expected);
 });

@@ -5,7 +5,7 @@ import { createDetailsReader } from "./details-reader.js";
 import { applyEvent, selectMachines } from "./fleet.js";
 import { actionOf } from "./keyboard.js";
 import { Page } from "./views/page.js";
-import { scrollToShow } from "./visible-range.js";
+import { scrollToShow, topsOf } from "./visible-range.js";
 
 const root = document.getElementById("page") ?? document.body;
 
@@ -37,24 +37,29 @@ const app = createApp({
   useToken: (token) => connection.useToken(token),
 });
 
+/** Heights of rows, as the style sheet fills them, pixels. */
+const wideRows = { plain: 30, withCause: 52 };
+const narrowRows = { plain: 56, withCause: 96 };
+
 /** What `visible` was computed from. */
 let basis = "";
 
 function select() {
-  const now = `${app.fleet.version} ${app.order} ${app.filter}`;
+  const isNarrow = matchMedia("(max-width: 759px)").matches;
+  const now = `${app.fleet.version} ${app.order} ${isNarrow} ${app.filter}`;
   if (now === basis) return;
   basis = now;
   app.visible = selectMachines(app.fleet, app.filter, app.order);
+  app.list.tops = topsOf(app.visible, isNarrow ? narrowRows : wideRows);
 }
 
 /** Whether the list has another size than it was drawn for. */
 function measure() {
   const list = document.querySelector("#list");
   if (list === null) return false;
-  const { height, rowHeight } = app.list;
+  const { height } = app.list;
   app.list.height = list.clientHeight;
-  app.list.rowHeight = matchMedia("(max-width: 759px)").matches ? 68 : 40;
-  return app.list.height !== height || app.list.rowHeight !== rowHeight;
+  return app.list.height !== height;
 }
 
 /** The frame before which the page is drawn again; 0: nothing has changed. */

@@ -184,7 +184,7 @@ export const writtenClassAnnotations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Annotations by which Cluster API is told to do, or not to do, something with an object, and what has such an effect here: nothing of it is done. Source: Cluster API, `api/core/v1beta2/common_types.go`
+ * Requests to Cluster API about an object, none of which has an effect here, with what has one. Source: Cluster API, `api/core/v1beta2/common_types.go`
  * and `machine_types.go`. A hook has its name
  * behind a slash.
  */

@@ -1,5 +1,5 @@
 import { h } from "preact";
-import { stripsOf, timelineOf } from "../fleet.js";
+import { attentionOf, isWaiting, stripsOf, timelineOf } from "../fleet.js";
 import { ago } from "../format.js";
 
 /**
@@ -18,8 +18,8 @@ const parts = [
   ["missing", "to be created"],
 ];
 
-/** @param {{ readonly strip: Strip }} props */
-function ProgressStrip({ strip }) {
+/** @param {{ readonly strip: Strip, readonly waits: boolean }} props */
+function ProgressStrip({ strip, waits }) {
   const present = parts.filter(([part]) => strip[part] > 0);
   const total = present.reduce((sum, [part]) => sum + strip[part], 0);
   const text = present.map(([part, name]) => `${strip[part]} ${name}`).join(" · ") || "no machines";
@@ -28,7 +28,7 @@ function ProgressStrip({ strip }) {
     { class: "progress" },
     h(
       "span",
-      { class: "strip", "aria-hidden": true },
+      { class: `strip${waits ? " waiting" : ""}`, "aria-hidden": true },
       present.map(([part]) =>
         h("span", { key: part, class: `part ${part}`, style: { width: `${(100 * strip[part]) / total}%` } }),
       ),
@@ -62,7 +62,8 @@ function Timeline({ app, deployment }) {
 
 /** @param {{ readonly app: App, readonly deployment: DeploymentRow, readonly strip: Strip | undefined }} props */
 function Card({ app, deployment, strip }) {
-  const { id, name, namespace, desired, ready, updated, attention, progress, isPaused } = deployment;
+  const { id, name, namespace, desired, ready, updated, progress, isPaused } = deployment;
+  const attention = attentionOf(app.fleet, deployment);
   const isOpen = app.opened === id;
   return h(
     "li",
@@ -86,14 +87,14 @@ function Card({ app, deployment, strip }) {
           /** @type {const} */ (["up to date", updated]),
         ].map(([label, value]) => h("span", { key: label }, h("span", { class: "number" }, value), ` ${label}`)),
       ),
-      strip && h(ProgressStrip, { strip }),
+      strip && h(ProgressStrip, { strip, waits: isWaiting(deployment) }),
       h(Timeline, { app, deployment }),
       progress !== "" && attention.length === 0 && h("span", { class: "quiet small clamp" }, progress),
-      attention.map(({ type, reason, message }) =>
+      attention.map(({ title, message }) =>
         h(
           "span",
-          { key: type, class: "attention small" },
-          h("span", { class: "strong" }, `${type}, ${reason}: `),
+          { key: `${title} ${message}`, class: "attention small" },
+          h("span", { class: "strong" }, `${title}: `),
           message,
         ),
       ),

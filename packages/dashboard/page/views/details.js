@@ -96,6 +96,23 @@ const events = (app, { events: all, eventsProblem }) =>
       )
     : part("Events", h("p", { class: "quiet" }, eventsProblem));
 
+/** The command that explains an object, and a button that copies it. @param {string} kind @param {any} report */
+const whyCommand = (kind, { name, namespace }) => {
+  const command = `millwright why ${kind}/${name} -n ${namespace}`;
+  const copy = (/** @type {{ readonly currentTarget: HTMLButtonElement }} */ { currentTarget }) =>
+    navigator.clipboard.writeText(command).then(
+      () => (currentTarget.textContent = "Copied"),
+      () => (currentTarget.textContent = "Not allowed"),
+    );
+  return h(
+    "p",
+    { key: "why", class: "command" },
+    h("code", null, command),
+    " ",
+    h("button", { type: "button", class: "chip", onClick: copy }, "Copy"),
+  );
+};
+
 /** @param {any} details */
 const yaml = ({ yaml: text }) =>
   h("details", null, h("summary", null, "YAML"), h("pre", { tabIndex: 0, "aria-label": "YAML" }, text));
@@ -121,12 +138,16 @@ function machineParts(app, details) {
       ["Deployment", report.machineDeployment],
       ["Set", report.machineSet],
       ["Class", `${report.machineClass.name}${report.machineClass.exists ? "" : " (does not exist)"}`],
+      ["Type", row?.vmType],
+      ["Zone", row?.zone],
+      ["Age", row && ago(row.created, app.nowMs)],
       ["VM", report.providerId],
       ["Node", report.node.name === "" ? report.node.state : nodeText(report.node)],
       ["Deletion", report.deletionPaused],
       ["Last operation", [operation.type, operation.state, operation.errorCode].filter(Boolean).join(" ")],
       ["", operation.description],
     ]),
+    whyCommand("machine", report),
     part(
       "What happens next",
       h("p", null, next.controller),
@@ -187,6 +208,7 @@ function deploymentParts(app, details) {
       null,
       h("button", { type: "button", class: "chip", onClick: () => app.act.filter(report.name) }, "Show its machines"),
     ),
+    whyCommand("machinedeployment", report),
     table(
       "Rollout",
       ["Revision", "Age", "Set", "Class", "Machines"],

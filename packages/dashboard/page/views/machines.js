@@ -1,6 +1,6 @@
 import { h } from "preact";
 import { ago } from "../format.js";
-import { visibleRange } from "../visible-range.js";
+import { showsCause, visibleRange } from "../visible-range.js";
 import { LifecycleBar } from "./lifecycle.js";
 
 /**
@@ -14,8 +14,8 @@ const elementId = (index) => `machine-${index}`;
 
 /** @param {{ readonly app: App, readonly machine: MachineRow, readonly index: number, readonly count: number }} props */
 function MachineLine({ app, machine, index, count }) {
-  const { id, name, phase, step, tone, since, node, cause, isHeld } = machine;
-  const { rowHeight } = app.list;
+  const { id, name, phase, step, tone, since, node, cause, isHeld, className, vmType, zone, created } = machine;
+  const [top = 0, end = top] = app.list.tops.slice(index, index + 2);
   const isSelected = app.selected === id;
   return h(
     "div",
@@ -26,7 +26,7 @@ function MachineLine({ app, machine, index, count }) {
       "aria-selected": isSelected,
       "aria-posinset": index + 1,
       "aria-setsize": count,
-      style: { top: `${index * rowHeight}px`, height: `${rowHeight}px` },
+      style: { top: `${top}px`, height: `${end - top}px` },
       onClick: () => app.act.open(id),
     },
     h("span", { class: "name cell" }, name),
@@ -43,8 +43,10 @@ function MachineLine({ app, machine, index, count }) {
       h("span", { class: "step" }, `${app.fleet.steps[step] ?? ""} `),
       h("span", { class: "quiet since" }, ago(since, app.nowMs)),
     ),
+    h("span", { class: "cell type quiet" }, [className, vmType, zone].filter(Boolean).join(", ")),
     h("span", { class: "cell node quiet" }, node),
-    h("span", { class: "cell cause quiet" }, cause),
+    h("span", { class: "cell age quiet" }, ago(created, app.nowMs)),
+    showsCause(machine) && h("span", { class: `cause ${tone}`, title: cause }, cause),
   );
 }
 
@@ -84,7 +86,7 @@ function Tools({ app }) {
 /** The machines: only the rows that are seen are drawn. @param {{ readonly app: App }} props */
 export function Machines({ app }) {
   const rows = app.visible;
-  const { first, end } = visibleRange({ ...app.list, count: rows.length });
+  const { first, end } = visibleRange(app.list);
   const selected = rows.findIndex(({ id }) => id === app.selected);
   const isDrawn = selected >= first && selected < end;
   return h(
@@ -108,7 +110,7 @@ export function Machines({ app }) {
     h(
       "div",
       { class: "machine columns-head small quiet", "aria-hidden": true },
-      ["Name", "Phase", "Step and time in it", "Node", "Last operation"].map((title) =>
+      ["Name", "Phase", "Step and time in it", "Class, type, zone", "Node", "Age"].map((title) =>
         h("span", { key: title, class: "cell" }, title),
       ),
     ),
@@ -126,7 +128,7 @@ export function Machines({ app }) {
       },
       h(
         "div",
-        { class: "space", role: "presentation", style: { height: `${rows.length * app.list.rowHeight}px` } },
+        { class: "space", role: "presentation", style: { height: `${app.list.tops.at(-1) ?? 0}px` } },
         rows
           .slice(first, end)
           .map((machine, offset) =>

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core";
 import type { ApiObject, ReadonlyStore } from "@millwright/kube";
 
 /** A cache that is followed and never changed. */
@@ -34,6 +34,9 @@ export interface FleetReader {
   readonly machines: FollowedStore<Machine>;
   readonly sets: FollowedStore<MachineSet>;
   readonly deployments: FollowedStore<MachineDeployment>;
+  readonly classes: FollowedStore<MachineClass>;
+  /** Absent without a target cluster. */
+  readonly nodes?: FollowedStore<ApiObject>;
   /** Whether a hold keeps the VM of a terminating machine in service. */
   readonly isHeld: (machine: Machine) => boolean;
   /** For how long the API server of the machines has been unreachable, milliseconds; 0 while it is reachable. */

@@ -127,3 +127,20 @@ test("a report is cut in every direction", () => {
   for (let level = 0; level < 100_000; level++) deep = { deep };
   expect(JSON.stringify(cleanValue(deep)).length).toBeLessThan(1_000);
 });
+
+test("a machine has type and zone of its Node, and before it has joined those of its class", () => {
+  const machineClass = { nodeTemplate: { capacity: {}, instanceType: "m5.large", region: "r", zone: "r-a" } };
+  const labels = { "node.kubernetes.io/instance-type": "m5a.large", "topology.kubernetes.io/zone": "r-b" };
+  const pending = inPhase("Pending", { spec: { class: { kind: "MachineClass", name: "small" } } });
+  expect(machineRow(pending, false, undefined, { machineClass })).toMatchObject({
+    className: "small",
+    vmType: "m5.large",
+    zone: "r-a",
+  });
+  const node = { metadata: { name: "n", labels } };
+  expect(machineRow(pending, false, undefined, { machineClass, node })).toMatchObject({
+    vmType: "m5a.large",
+    zone: "r-b",
+  });
+  expect(machineRow(pending, false)).toMatchObject({ vmType: "", zone: "" });
+});

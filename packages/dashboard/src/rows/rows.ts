@@ -6,6 +6,7 @@ import {
   labelKeys,
   legacyConditionTypes as legacy,
   type Machine,
+  type MachineClass,
   machineCause,
   type MachineDeployment,
   type MachineSet,
@@ -38,6 +39,10 @@ export interface MachineRow extends RowBase {
   readonly set: string;
   readonly node: string;
   readonly vm: string;
+  readonly className: string;
+  /** Type of its VM; empty when unknown, like the zone. */
+  readonly vmType: string;
+  readonly zone: string;
   /** Its last operation, or what it waits for. */
   readonly cause: string;
   readonly isTerminating: boolean;
@@ -91,6 +96,16 @@ const base = (kind: Row["kind"], { metadata }: ApiObject): RowBase => ({
 export const rowId = (kind: Row["kind"], { namespace = "", name = "" }: ApiObject["metadata"]): string =>
   `${kind}/${text(namespace)}/${text(name)}`;
 
+/** What is shown of a machine beside its own fields. */
+interface MachineSurroundings {
+  /** Type and zone are those of its Node, and before it has joined those of its class. */
+  readonly node?: ApiObject | undefined;
+  readonly machineClass?: Pick<MachineClass, "nodeTemplate"> | undefined;
+}
+
+/** Label of Nodes with the type of the VM (Kubernetes, well-known labels). */
+const instanceTypeLabel = "node.kubernetes.io/instance-type";
+
 /** When the step of a machine began: a deletion stage is as old as its first record, and the phase names it otherwise. */
 function sinceOf(machine: Machine): string {
   const { currentStatus, lastOperation } = machine.status ?? {};
@@ -110,7 +125,14 @@ const phaseText = (machine: Machine): string => {
  *
  * @param previous its last row: a machine that is still in the same deletion stage keeps the time at which that began
  */
-export function machineRow(machine: Machine, isHeld: boolean, previous?: MachineRow): MachineRow {
+export function machineRow(
+  machine: Machine,
+  isHeld: boolean,
+  previous?: MachineRow,
+  { node, machineClass }: MachineSurroundings = {},
+): MachineRow {
+  const labels = { ...machine.metadata.labels, ...node?.metadata.labels };
+  const { instanceType, zone } = machineClass?.nodeTemplate ?? {};
   const { step, tone } = lifecycleOf(machine, isHeld);
   const terminating = isTerminating(machine);
   const hasMoved = previous === undefined || previous.step !== step || !previous.isTerminating;
@@ -124,6 +146,9 @@ export function machineRow(machine: Machine, isHeld: boolean, previous?: Machine
     set: text(controllerRefOf(machine)?.name),
     node: text(machine.metadata.labels?.[labelKeys.node]),
     vm: text(machine.spec.providerID),
+    className: text(machine.spec.class?.name),
+    vmType: text(labels[instanceTypeLabel] ?? instanceType),
+    zone: text(labels[labelKeys.zone] ?? zone),
     cause: text(machineCause(machine)),
     isTerminating: terminating,
     isHeld,

@@ -1,3 +1,4 @@
+import { labelKeys } from "@millwright/core";
 import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import type { FleetReader, FollowedStore } from "../fleet/fleet-reader.ts";
@@ -21,10 +22,14 @@ export function createRowCache(fleets: readonly FleetReader[]): RowCache {
   let ends: (() => void)[] = [];
 
   const rowOfMachine =
-    ({ isHeld }: FleetReader) =>
+    ({ namespace, isHeld, classes, nodes }: FleetReader) =>
     (machine: Machine): MachineRow => {
       const id = rowId("machine", machine.metadata);
-      const row = machineRow(machine, isHeld(machine), machines.get(id));
+      const seen = {
+        node: nodes?.get(machine.metadata.labels?.[labelKeys.node] ?? ""),
+        machineClass: classes.get(`${namespace}/${machine.spec.class?.name ?? ""}`),
+      };
+      const row = machineRow(machine, isHeld(machine), machines.get(id), seen);
       machines.set(id, row);
       return row;
     };

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core";
 import { createStore, type Store } from "@millwright/kube";
 import type { FleetReader } from "../fleet/fleet-reader.ts";
 
@@ -20,6 +20,7 @@ export function createTestFleet(change: Partial<FleetReader> = {}): TestFleet {
     machines,
     sets,
     deployments,
+    classes: createStore<MachineClass>(),
     isHeld: () => false,
     lostForMs: () => 0,
     runningCalls: () => [],
