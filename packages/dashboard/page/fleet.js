@@ -182,7 +182,7 @@ const causesOf = oncePerVersion((fleet) => {
 });
 
 /**
- * What a card shows: the conditions that need attention. That too few machines are available is no cause, so what its machines report takes that place.
+ * What a card shows: the conditions that need attention. What its machines report explains more than too few of them being available, and takes that place.
  *
  * @param {Fleet} fleet
  * @param {DeploymentRow} deployment

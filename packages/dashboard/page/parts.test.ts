@@ -39,7 +39,13 @@ test("a row is higher when it has a cause to show", () => {
 });
 
 test("only the rows near the seen ones are drawn", () => {
-  const list = { height: 400, tops: topsOf(Array(5_000).fill(ok), heights) };
+  const list = {
+    height: 400,
+    tops: topsOf(
+      Array.from({ length: 5_000 }, () => ok),
+      heights,
+    ),
+  };
   expect(visibleRange({ ...list, scrollTop: 0 })).toEqual({ first: 0, end: 19 });
   expect(visibleRange({ ...list, scrollTop: 40_000 })).toEqual({ first: 992, end: 1_019 });
   expect(visibleRange({ ...list, scrollTop: 999_999_999 })).toEqual({ first: 4_982, end: 5_000 });
@@ -48,7 +54,14 @@ test("only the rows near the seen ones are drawn", () => {
 });
 
 test("a row is scrolled into view by as little as possible", () => {
-  const list = { scrollTop: 400, height: 400, tops: topsOf(Array(50).fill(ok), heights) };
+  const list = {
+    scrollTop: 400,
+    height: 400,
+    tops: topsOf(
+      Array.from({ length: 50 }, () => ok),
+      heights,
+    ),
+  };
   expect(scrollToShow(12, list)).toBe(400);
   expect(scrollToShow(2, list)).toBe(80);
   expect(scrollToShow(20, list)).toBe(440);

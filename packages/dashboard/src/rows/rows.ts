@@ -97,7 +97,7 @@ export const rowId = (kind: Row["kind"], { namespace = "", name = "" }: ApiObjec
   `${kind}/${text(namespace)}/${text(name)}`;
 
 /** What is shown of a machine beside its own fields. */
-interface MachineSurroundings {
+interface MachineContext {
   /** Type and zone are those of its Node, and before it has joined those of its class. */
   readonly node?: ApiObject | undefined;
   readonly machineClass?: Pick<MachineClass, "nodeTemplate"> | undefined;
@@ -129,7 +129,7 @@ export function machineRow(
   machine: Machine,
   isHeld: boolean,
   previous?: MachineRow,
-  { node, machineClass }: MachineSurroundings = {},
+  { node, machineClass }: MachineContext = {},
 ): MachineRow {
   const labels = { ...machine.metadata.labels, ...node?.metadata.labels };
   const { instanceType, zone } = machineClass?.nodeTemplate ?? {};
