@@ -280,6 +280,38 @@ it("the endpoint serves autoscalers whose certificate its authority has signed, 
   await expect(groupsFor(address)).rejects.toMatchObject({ code: 14 });
 });
 
+it("the endpoint serves autoscalers that its authority has signed and whose certificate has one of the names", async () => {
+  fleet = await startControlledFleet();
+  const folder = await mkdtemp(join(tmpdir(), "autoscaler-tls-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const server = selfSignedCertificate(systemClock.now());
+  const client = selfSignedCertificate(systemClock.now(), ["cluster-autoscaler"]);
+  const file = (name: string): string => join(folder, name);
+  await writeFile(file("tls.crt"), server.cert);
+  await writeFile(file("tls.key"), server.key);
+  await writeFile(file("ca.crt"), client.cert);
+  const groupsOf = async (names: string) => {
+    const run = serve(
+      `--autoscaler-tls-cert=${file("tls.crt")}`,
+      `--autoscaler-tls-key=${file("tls.key")}`,
+      `--autoscaler-tls-client-ca=${file("ca.crt")}`,
+      `--autoscaler-client-names=${names}`,
+    );
+    const [, port = ""] = await run.waitFor(/"address":"127.0.0.1:(\d+)"[^\n]*Serving the cluster autoscaler/);
+    const connected = connectAutoscaler(`localhost:${port}`, { ca: server.cert, ...client });
+    const answer = await eventually(async () => {
+      const reply = await connected.call("NodeGroups", {}).catch(messageOf);
+      expect(reply).not.toContain("UNAVAILABLE");
+      return reply;
+    });
+    connected.close();
+    await run.stop("SIGTERM");
+    return answer;
+  };
+  expect(await groupsOf("another,cluster-autoscaler")).toEqual({ nodeGroups: [] });
+  expect(await groupsOf("kubelet")).toMatch(/PERMISSION_DENIED: .*--autoscaler-client-names/);
+});
+
 it("the endpoint reads renewed files of TLS while it runs", async () => {
   fleet = await startControlledFleet();
   const folder = await mkdtemp(join(tmpdir(), "autoscaler-tls-"));

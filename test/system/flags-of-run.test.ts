@@ -106,6 +106,7 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   "autoscaler-tls-cert": [autoscaler, "whose certificate its authority has signed"],
   "autoscaler-tls-key": [autoscaler, "whose certificate its authority has signed"],
   "autoscaler-tls-client-ca": [autoscaler, "whose certificate its authority has signed"],
+  "autoscaler-client-names": [autoscaler, "and whose certificate has one of the names"],
   "tracing-endpoint": ["packages/cli/src/commands/open-tracing.test.ts", "the flag goes before the environment"],
   shadow: ["test/compat/shadow.test.ts", "sends no request but reads"],
   "shadow-grace": ["packages/runtime/src/shadow/comparison.test.ts", "stays due for the grace period"],

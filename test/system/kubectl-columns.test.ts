@@ -42,7 +42,7 @@ describe("kubectl get", { timeout: 300_000 }, () => {
     return names.find((each) => each.includes(`/${name}-`))?.split("/")[1] ?? "";
   };
 
-  it("names an invalid spec, and says so of a deployment that is as desired", async () => {
+  it("names an invalid spec, and shows so of a deployment that is as desired", async () => {
     const annotations = { [annotationKeys.maintenanceWindows]: "x" };
     await deploy("invalid", 1, annotations);
     await expectColumns("mcd", "invalid", {

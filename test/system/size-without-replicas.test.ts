@@ -74,7 +74,7 @@ it.each([
   },
 );
 
-it("without size annotations it counts as 0 as in MCM, which a condition and an event say", async () => {
+it("without size annotations it counts as 0 as in MCM, with a condition and an event", async () => {
   await apply(await manifest({}, 2));
   fleet.run();
   await fleet.untilRunning(2);

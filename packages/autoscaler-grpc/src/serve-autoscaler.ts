@@ -21,6 +21,8 @@ export interface TlsFiles {
   readonly clientCa: string;
   readonly cert: string;
   readonly key: string;
+  /** Common names or DNS names, one of which the certificate of the autoscaler must have. Default: any that its authority has signed. */
+  readonly clientNames?: readonly string[];
 }
 
 /** How the endpoint is served. */
@@ -63,7 +65,7 @@ const TLS_REFRESH_MS = 60_000;
 async function serverCredentials(tls: TlsFiles | undefined, refreshIntervalMs: number): Promise<ServerCredentials> {
   if (tls === undefined) return ServerCredentials.createInsecure();
   await Promise.all(
-    Object.values(tls).map((file: string) =>
+    [tls.clientCa, tls.cert, tls.key].map((file) =>
       readFile(file).catch((cause: unknown) => {
         throw new ConfigError(`cannot read ${file}: ${messageOf(cause)}`, { cause });
       }),
@@ -76,6 +78,18 @@ async function serverCredentials(tls: TlsFiles | undefined, refreshIntervalMs: n
     refreshIntervalMs,
   });
   return experimental.createCertificateProviderServerCredentials(files, files, true);
+}
+
+/** Where one authority signs the certificates of all clients of a cluster, most of them must not scale. */
+function checkClient(
+  call: Parameters<handleUnaryCall<unknown, unknown>>[0],
+  names: readonly string[] | undefined,
+): void {
+  if (names === undefined) return;
+  const { subject, subjectaltname = "" } = call.getAuthContext().sslPeerCertificate ?? {};
+  const own = [subject?.CN ?? []].flat().concat(subjectaltname.split(", ").map((text) => text.replace(/^DNS:/, "")));
+  if (!own.some((name) => names.includes(name)))
+    throw new CallError("PERMISSION_DENIED", "the certificate has none of the names of --autoscaler-client-names");
 }
 
 /** Aborts when the call is cancelled or its deadline has passed. */
@@ -113,6 +127,7 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
       const { signal, end } = signalOf(call, clock);
       void (async () => {
         try {
+          checkClient(call, options.tls?.clientNames);
           if (!isReady) throw new CallError("UNAVAILABLE", "the caches are not filled yet");
           callback(null, await answer(call.request, signal));
         } catch (error) {

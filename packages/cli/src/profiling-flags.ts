@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { HostPort } from "./commands/open-profiles.ts";
-import { readAddress, readBoolean, readPort } from "./flag-values.ts";
+import { readAddress, readBoolean, readPort, readList } from "./flag-values.ts";
 
 /** An IP address with a port; one of IPv6 is in brackets. */
 export function readHostPort(text: string): HostPort {
@@ -78,4 +78,9 @@ export const addAutoscalerFlags = (command: Command): Command =>
     .option(
       "--autoscaler-tls-client-ca <file>",
       "certificates of the authorities that sign certificates of cluster autoscalers",
+    )
+    .option(
+      "--autoscaler-client-names <names>",
+      "comma-separated common names or DNS names, one of which the certificate of a cluster autoscaler must have; default: any that its authority has signed",
+      readList,
     );

@@ -7,6 +7,7 @@ export type CallCode =
   | "INVALID_ARGUMENT"
   | "NOT_FOUND"
   | "OUT_OF_RANGE"
+  | "PERMISSION_DENIED"
   | "UNAVAILABLE"
   | "UNIMPLEMENTED";
 

@@ -11,6 +11,7 @@ export interface AutoscalerFlags {
   readonly autoscalerTlsCert?: string;
   readonly autoscalerTlsKey?: string;
   readonly autoscalerTlsClientCa?: string;
+  readonly autoscalerClientNames?: readonly string[];
 }
 
 const isLoopback = (address: string): boolean => address === "::1" || (isIPv4(address) && address.startsWith("127."));
@@ -25,11 +26,14 @@ export function readAutoscalerTls({
   autoscalerTlsCert: cert,
   autoscalerTlsKey: key,
   autoscalerTlsClientCa: clientCa,
+  autoscalerClientNames: clientNames,
 }: AutoscalerFlags) {
   const flags = "--autoscaler-tls-cert, --autoscaler-tls-key and --autoscaler-tls-client-ca";
-  if (cert !== undefined && key !== undefined && clientCa !== undefined) return { cert, key, clientCa };
+  if (cert !== undefined && key !== undefined && clientCa !== undefined)
+    return { cert, key, clientCa, ...(clientNames === undefined ? {} : { clientNames }) };
   if (cert !== undefined || key !== undefined || clientCa !== undefined)
     throw new ConfigError(`${flags}: use all of them, or none`);
+  if (clientNames !== undefined) throw new ConfigError(`--autoscaler-client-names requires ${flags}`);
   if (at !== undefined && !isLoopback(at.address))
     throw new ConfigError(`--autoscaler-address: ${at.address} is not a loopback address and requires ${flags}`);
   return undefined;
