@@ -13,7 +13,6 @@ import { collapse } from "./collapse.ts";
 import { explainClass } from "./explain-class.ts";
 import { explainDeployment, explainSet } from "./explain-group.ts";
 import { explainMachine } from "./explain-machine.ts";
-import { withLeaders } from "./no-controllers.ts";
 import { type Explanation, flatten, type Remedy, worstOf } from "./explanation.ts";
 
 /** The object that is explained. */
@@ -173,6 +172,8 @@ const withoutOk = (explanation: Explanation): Explanation => ({
  */
 export async function why(subject: Subject | NamespaceSubject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
   const whole = await explain(subject, objects, now);
+  // Descriptions do not need it.
+  const { withLeaders } = await import("./no-controllers.ts");
   const explanation = await withLeaders(withoutOk(whole), objects, now);
   const all = flatten(explanation).flatMap(({ state, remedy }) =>
     remedy === undefined || state === "ok" ? [] : [{ state, remedy }],
