@@ -138,7 +138,7 @@ describe("the deletion budget on a real kube-apiserver", () => {
     await untilGone();
   }, 400_000);
 
-  it("warns at once whoever scales down, applies or deletes more than the budget allows, where the policy is applied", async () => {
+  it("warns each client at once that scales down, applies or deletes more than the budget allows, where the policy is applied", async () => {
     const policies = startMillwright(["admission", "-o", "json"]);
     expect(await policies.ended).toBe(0);
     await kubectl(["apply", "-f", "-"], policies.output());

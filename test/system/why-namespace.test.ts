@@ -34,7 +34,7 @@ it("why lists what is not as desired, finds the kind of a name, and follows an o
       }),
     60_000,
   );
-  // Its output is no terminal: the whole cause is there, once.
+  // Its output is not a terminal: the whole cause is there, once.
   expect(await run("top")).toEqual({
     code: 0,
     text: expect.stringMatching(/2 machines: .*MACHINE LIFE STATE FOR CAUSE (?:fleet-\S+ \S+ \w+ .*?no quota.*?){2}/),

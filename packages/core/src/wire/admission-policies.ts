@@ -104,7 +104,7 @@ const message: readonly string[] = [
 ];
 
 /**
- * A ValidatingAdmissionPolicy and its binding, with which the API server warns whoever scales down or deletes more than the deletion budget allows, at once and also in a dry run. It refuses nothing: the controllers hold such
+ * A ValidatingAdmissionPolicy and its binding, with which the API server warns each client that scales down or deletes more than the deletion budget allows, at once and also in a dry run. It refuses nothing: the controllers hold such
  * deletions, and know what was deleted before. Needs Kubernetes 1.30.
  */
 export const deletionBudgetPolicy = (): readonly AdmissionObject[] => [
