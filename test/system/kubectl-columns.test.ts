@@ -76,7 +76,7 @@ describe("kubectl get", { timeout: 300_000 }, () => {
     await expectColumns("mcd", "broken", { READY: "0", REASON: "ResourceExhausted" });
     await expectColumns("mcs", await setOf("broken"), { READY: "0", REASON: "ResourceExhausted" });
     const names = (await fleet.machines()).map(({ metadata }) => metadata.name);
-    const [machine] = names.filter((name) => name.startsWith("broken-"));
+    const machine = names.find((name) => name.startsWith("broken-"));
     expect(await columns("mc", machine ?? "")).toMatchObject({ REASON: "ResourceExhausted" });
     await fleet.cloud.clearFaults();
     await expectColumns("mcd", "broken", { READY: "1", REASON: "Ready" });

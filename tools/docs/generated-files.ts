@@ -1,4 +1,10 @@
-import { crds, deletionBudgetPolicy, deletionProtectionPolicy, requiredPermissions, requiredRoles } from "@millwright/core";
+import {
+  crds,
+  deletionBudgetPolicy,
+  deletionProtectionPolicy,
+  requiredPermissions,
+  requiredRoles,
+} from "@millwright/core";
 import { stringify } from "yaml";
 import { withFlagNames } from "./chart-flags.ts";
 import type { ReadSource } from "./generated-blocks.ts";
