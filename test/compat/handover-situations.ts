@@ -209,6 +209,7 @@ export const situations = (many: number): Readonly<Record<string, Situation>> =>
     replicas: 3,
     enter: enterRollout("small"),
     isKept: (machine) => stays(machine) && machine.metadata.labels?.["roll"] === "1",
+    isReplaced: (machine) => machine.metadata.labels?.["roll"] !== "1",
   },
   // MCM knows no steps: it goes on at once, and Millwright finds what it did.
   canary: {
