@@ -21,9 +21,9 @@ const manager = "gitops";
 
 /** MCM's columns, and ours behind them: docs/compatibility/objects.md. The API server puts the name first. */
 const columns: readonly (readonly [ResourceType, string])[] = [
-  [machineClassResource, "Name Provider Type Age"],
-  [machineDeploymentResource, "Name Ready Desired Up-to-date Available Age Progress Reason Class"],
-  [machineSetResource, "Name Desired Current Ready Age Reason Class"],
+  [machineClassResource, "Name Provider Type Age Status Since"],
+  [machineDeploymentResource, "Name Ready Desired Up-to-date Available Age Reason Class Message"],
+  [machineSetResource, "Name Desired Current Ready Age Reason Class Message"],
   [machineResource, "Name Status Age Node ProviderID Reason Class"],
 ];
 
