@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { type MachineClass, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
@@ -178,9 +178,15 @@ describe("millwright why", () => {
 
   it("names the Secret that a deletion needs, and who keeps a class that is being deleted", async () => {
     await start();
+    const { api } = installation;
+    // The machine records the region that the class has when its creation begins.
+    await eventually(async () =>
+      expect(await api.get<MachineClass>(machineClassResource, { namespace, name: "small" })).toHaveProperty(
+        "nodeTemplate.region",
+      ),
+    );
     await deploy("pool", "small", 1);
     await untilRunning(1);
-    const { api } = installation;
     await api.delete(machineClassResource, { namespace, name: "small" });
     expect(
       await explains(installation, "class-in-use", "machineclass/small", [
