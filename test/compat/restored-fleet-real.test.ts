@@ -64,8 +64,9 @@ describe("a fleet that is restored from a raw export on a real kube-apiserver", 
   const until = (count: number, ...states: readonly ((machine: Machine) => boolean)[]): Promise<readonly Machine[]> =>
     eventually(async () => {
       const machines = await fleet.machines();
-      expect(machines.filter((machine) => states.some((state) => state(machine)))).toHaveLength(count);
-      expect(machines).toHaveLength(count);
+      const others = machines.filter((machine) => !states.some((state) => state(machine)));
+      const shown = others.map(({ metadata, status }) => [metadata.name, metadata.deletionTimestamp, status]);
+      expect([machines.length, shown]).toEqual([count, []]);
       return machines;
     }, LONG);
   const listsAfter = (ms: number): number =>

@@ -7,16 +7,14 @@ import { isProvisioningVm } from "../../model/provisioning.ts";
 import { statusOf } from "../../model/status-change.ts";
 
 /**
- * The launch group of a machine: machines that share quota and capacity, by class, instance type, zone, and the node annotations by which MCM's AWS driver
+ * The launch group of a machine: machines that share quota and capacity, by class and the node annotations by which MCM's AWS driver
  * selects another zone, host or tenancy (`placement` in providers/aws/README.md).
  */
-export function launchGroupOf({ spec }: Machine, { metadata, nodeTemplate }: MachineClass): string {
+export function launchGroupOf({ spec }: Machine, { metadata }: MachineClass): string {
   const annotations = Object.entries(spec.nodeTemplate?.metadata?.annotations ?? {}).map(
     ([key, value]) => `${key}=${value}`,
   );
-  return [metadata.name, nodeTemplate?.instanceType ?? "", nodeTemplate?.zone ?? "", ...annotations.toSorted()].join(
-    "/",
-  );
+  return [metadata.name, ...annotations.toSorted()].join("/");
 }
 
 /** The intent of a creation that would start now; `undefined` while the class is unusable. */
