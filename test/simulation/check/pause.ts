@@ -15,8 +15,8 @@ export function watchPause(world: World, truth: Truth, report: (text: string) =>
       return;
     }
     if (!collection.startsWith("machinesets.") || type !== "ADDED" || world.restores() > 0) return;
-    // Without owner it is one that people restore.
-    if (object.metadata.ownerReferences === undefined) return;
+    // One that people restore.
+    if (JSON.stringify(object.metadata["managedFields"]).includes('"manager":"people"')) return;
     if (object.metadata.namespace !== namespace || !object.metadata.name.startsWith(`${poolName}-`)) return;
     if (sinceMs !== undefined && nowMs() - sinceMs > graceMs)
       report(`set ${object.metadata.name} is created although the deployment is paused`);
