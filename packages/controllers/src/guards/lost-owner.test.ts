@@ -11,6 +11,7 @@ import {
 import { controllerRefOf } from "@millwright/kube";
 import { afterAll, describe, expect, it } from "vitest";
 import { judge } from "../model/hold.ts";
+import { adoptionAnnotation } from "../ownership/adoption.ts";
 import { createLostOwners } from "../ownership/lost-owners.ts";
 import {
   aMachine,
@@ -77,6 +78,35 @@ describe("the guard of Machines whose set does not exist", () => {
     });
     expect(await verdict()).toMatchObject({ reads: 0 });
     expect(api.calls.filter(({ verb }) => verb === "get")).toHaveLength(1);
+  });
+
+  describe("that has just adopted it in place of one that does not exist", () => {
+    const set = aMachineSet({ metadata: { uid: "now" } });
+    const existing: Change<MachineSet> = { metadata: { uid: "now" } };
+    const deletedAfter = (seconds: number): Change<Machine> => ({
+      metadata: {
+        ...ownedBy(set).metadata,
+        annotations: adoptionAnnotation(aMachine(ownedBy(former)), new Date("2026-01-01T00:00:00Z")),
+        deletionTimestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString(),
+      },
+    });
+
+    it("holds the deletion that the garbage collector may have begun, until it is approved", async () => {
+      const { judge: verdict } = await setUp(deletedAfter(2), [existing]);
+      const message = expect.stringMatching(/MachineSet set, had just adopted it in place of one that does not exist/);
+      const approver = { kind: "MachineDeployment" };
+      expect(await verdict()).toMatchObject({ reads: 0, hold: { by: "lost-owner", message, approver } });
+      const approved = await setUp(deletedAfter(2), [existing], true);
+      expect(await approved.judge()).toEqual({ reads: 0, missing: [] });
+    });
+
+    it.each<[string, number, Change<MachineSet>]>([
+      ["a later one", 301, existing],
+      ["that of a set which is deleted, too", 2, { metadata: { uid: "now", ...beingDeleted().metadata } }],
+    ])("does not hold %s", async (_, seconds, ofSet) => {
+      const { judge: verdict } = await setUp(deletedAfter(seconds), [ofSet]);
+      expect(await verdict()).toEqual({ reads: 0, missing: [] });
+    });
   });
 
   it.each<[string, Change<Machine>]>([

@@ -5,13 +5,14 @@ import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts"
 import { approvalRemedy, approverOf, HELD_RETRY_MS, restoreCommand } from "../model/held-deletion.ts";
 import type { Guard, Hold } from "../model/hold.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
+import { isDeletedOnAdoption } from "../ownership/adoption.ts";
 import { createLostOwners, type LostOwners } from "../ownership/lost-owners.ts";
 
-/** What is asked about a Machine whose MachineSet does not exist. */
-const question = (machine: Machine, { name }: OwnerReference, approver: NonNullable<Hold["approver"]>): Hold => ({
+/** What is asked about a Machine whose MachineSet does not exist, or did not exist a moment before. */
+const question = (machine: Machine, what: string, approver: NonNullable<Hold["approver"]>): Hold => ({
   by: "lost-owner",
   holds: "deletion",
-  message: `Deletion held: its owner, MachineSet ${name}, does not exist by the UID in its owner reference. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
+  message: `Deletion held: its owner, MachineSet ${what}. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
   remedy: `To keep the VM, run "${restoreCommand}". ${approvalRemedy(approver)}`,
   approver,
   stalls: "DeletionsHeld",
@@ -41,15 +42,22 @@ export function lostOwnerGuard(
     waitFor: sets,
     of(machine) {
       const owner = controllerRefOf(machine);
-      if (owner === undefined || !isUndecided(machine) || !owners.isMissing(owner)) return "proceed";
-      if (!owners.isConfirmed(owner)) return { read: () => owners.confirm(owner), mayKeepPhase: true };
+      if (owner === undefined || !isUndecided(machine)) return "proceed";
+      const isMissing = owners.isMissing(owner);
+      if (isMissing && !owners.isConfirmed(owner)) return { read: () => owners.confirm(owner), mayKeepPhase: true };
       const set = successorOf(machine, owner);
+      // Those of a set that is deleted go because that goes.
+      if (!isMissing && (set?.metadata.deletionTimestamp !== undefined || !isDeletedOnAdoption(machine)))
+        return "proceed";
       const ofSet = set && controllerRefOf(set);
       const deployment = ofSet && deployments.store.getByRef({ namespace, name: ofSet.name });
       const now = clock.now();
       const owning = [set, deployment].filter((each) => each !== undefined);
       if (approvesItself(machine, now) || owning.some((each) => approvesRequest(each, machine, now))) return "proceed";
-      return question(machine, owner, approverOf(machine, deployment, set));
+      const what = isMissing
+        ? `${owner.name}, does not exist by the UID in its owner reference`
+        : `${owner.name}, had just adopted it in place of one that does not exist`;
+      return question(machine, what, approverOf(machine, deployment, set));
     },
   };
 }

@@ -38,6 +38,7 @@ import { commonHolds, ownerGuards } from "../guards/owner-guards.ts";
 import { unverifiedPatch } from "../machine-set/expected-replicas.ts";
 import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
+import { adoptionAnnotation } from "../ownership/adoption.ts";
 import { releaseAnnotation, releaseOf } from "../safety/released-machines.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";
 import { withDeploymentConditions } from "./cluster-api-conditions.ts";
@@ -131,10 +132,12 @@ export function createMachineDeploymentController(
         if (former !== undefined && !(await owners.confirm(former))) return;
         const { metadata } = adoptPatch(set, newControllerRef(machineDeploymentResource, deployment));
         // It was restored, perhaps before its machines.
-        const { annotations } = unverifiedPatch.metadata;
         const isWaiting = set.metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined;
-        const change = former === undefined || isWaiting ? metadata : { ...metadata, annotations };
-        return sets.patch({ namespace, name: action.name }, { metadata: change });
+        const annotations = {
+          ...(former === undefined || isWaiting ? {} : unverifiedPatch.metadata.annotations),
+          ...adoptionAnnotation(set, clock.now()),
+        };
+        return sets.patch({ namespace, name: action.name }, { metadata: { ...metadata, annotations } });
       }
       case "OrphanMachineSet":
       case "ReleaseMachineSet": {

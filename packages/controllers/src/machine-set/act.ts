@@ -27,6 +27,7 @@ import { createControlWriter } from "../cluster/control-writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { newMachine } from "./new-machine.ts";
 import type { LostMachines } from "../ownership/lost-machines.ts";
+import { adoptionAnnotation } from "../ownership/adoption.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";
 import { mayExist } from "./unanswered-requests.ts";
@@ -76,7 +77,9 @@ async function changeOwner(
     await change.confirmOwner();
     const former = controllerRefOf(machine);
     if (former !== undefined && !(await change.lost.confirm(former))) return;
-    return machines.patch(ref, adoptPatch(machine, newControllerRef(machineSetResource, set)));
+    const { metadata } = adoptPatch(machine, newControllerRef(machineSetResource, set));
+    const annotations = adoptionAnnotation(machine, context.clock.now());
+    return machines.patch(ref, { metadata: { ...metadata, annotations } });
   }
   const { metadata } = releasePatch(machine, uid);
   if (kind === "OrphanMachine") return machines.patch(ref, { metadata });

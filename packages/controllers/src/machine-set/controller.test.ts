@@ -136,6 +136,9 @@ describe("MachineSet controller", () => {
     expect(cluster.machines().map((machine) => machine.metadata.ownerReferences?.map(({ uid }) => uid))).toEqual(
       ["a", "b", "c"].map(() => ["uid-set"]),
     );
+    // The garbage collector may still delete them for the former one.
+    for (const { metadata } of cluster.machines())
+      expect(metadata.annotations?.[annotationKeys.adoptedFrom]).toMatch(/^former\/\d{4}-/);
     // The set itself, and the former one.
     expect(cluster.api.calls.filter(({ verb }) => verb === "get")).toHaveLength(2);
   });

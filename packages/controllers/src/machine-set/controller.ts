@@ -33,6 +33,7 @@ import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts"
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
 import { lostDeploymentGuard } from "../guards/lost-owner.ts";
+import { isDeletedOnAdoption } from "../ownership/adoption.ts";
 import { type LostMachines, trackLostMachines } from "../ownership/lost-machines.ts";
 import { createLostOwners } from "../ownership/lost-owners.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -205,7 +206,10 @@ export function createMachineSetController(
 
   const isLostSet = (set: MachineSet): boolean => {
     const owner = controllerRefOf(set);
-    return owner !== undefined && lostOwners.isConfirmed(owner);
+    if (owner === undefined) return false;
+    // With its deployment, it goes because that goes.
+    const { deletionTimestamp } = caches.deployments.store.getByRef({ namespace, name: owner.name })?.metadata ?? {};
+    return lostOwners.isConfirmed(owner) || (deletionTimestamp === undefined && isDeletedOnAdoption(set));
   };
 
   const classOf = ({ spec }: MachineSet): string => spec.template.spec.class?.name ?? "";

@@ -18,6 +18,7 @@ import type { Hold } from "../model/hold.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { type MachineList, machinesWhere, type MachinePredicate, predicateFor } from "../machine-lists/machine-list.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
+import { isDeletedOnAdoption } from "../ownership/adoption.ts";
 import type { LostMachines } from "../ownership/lost-machines.ts";
 import { releasedFrom } from "../safety/released-machines.ts";
 import type { ClaimedMachines, MachineSetSnapshot } from "./snapshot.ts";
@@ -59,6 +60,10 @@ const isSelectedBy = (selector: LabelSelector): MachinePredicate => {
   return ({ metadata }) => parsed.ok && matchesLabels(parsed.matcher, metadata.labels);
 };
 
+/** Deleted by the garbage collector, for the owner that it had before. */
+const isDeletedAsLost: MachinePredicate = (machine) => isDeletedOnAdoption(machine) && isUndecided(machine);
+const isKept: MachinePredicate = (machine) => !isDeletedAsLost(machine);
+
 const all: MachinePredicate = () => true;
 const none: MachinePredicate = () => false;
 
@@ -68,8 +73,11 @@ function claimMachines(
   { controlled, others, isMissing = () => false }: SetSources,
   isWanted: MachinePredicate,
 ): ClaimedMachines {
-  const owned = machinesWhere(controlled, isWanted);
-  const doubtful = owned.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
+  const wanted = machinesWhere(controlled, isWanted);
+  const isGoing = set.metadata.deletionTimestamp !== undefined;
+  const deleted = isGoing ? [] : machinesWhere(wanted, isDeletedAsLost);
+  const owned = deleted.length === 0 ? wanted : machinesWhere(wanted, isKept);
+  const doubtful = wanted.length === controlled.length ? [] : controlled.filter((machine) => !isWanted(machine));
   const free = others.filter((machine) => {
     const controller = controllerRefOf(machine);
     return controller === undefined || isMissing(controller);
@@ -78,7 +86,7 @@ function claimMachines(
   const lost = free.filter(
     (machine) => isUndecided(machine) && controllerRefOf(machine) !== undefined && isWanted(machine),
   );
-  return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free), lost };
+  return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free), lost: [...lost, ...deleted] };
 }
 
 /** The snapshot of a set and its machines from these sources. */

@@ -1,5 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { apiTime } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
+import { adoptionAnnotation } from "../ownership/adoption.ts";
 import type { OwnerlessVms } from "../model/vm-census.ts";
 import { aMachine, aMachineSet, annotated, beingDeleted, type Change, named, ownedBy } from "../testing/builders.ts";
 import { testNow, withVm } from "../testing/snapshots.ts";
@@ -31,6 +33,30 @@ const recorded = (value: string | null) => ({
   patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: value } } },
 });
 const known = (count: number): OwnerlessVms => ({ state: "known", count });
+
+/** Adopted at the time of the tests in place of an owner that does not exist, and deleted so long after that. */
+const deletedAfter = (ms: number) => ({
+  metadata: {
+    annotations: adoptionAnnotation(aMachine(ownedBy(former)), testNow),
+    deletionTimestamp: apiTime(new Date(testNow.getTime() + ms)),
+  },
+});
+
+describe("a set whose machines the garbage collector deletes a moment after their adoption", () => {
+  const set = aMachineSet();
+
+  it("counts them among the lost, and creates no others", () => {
+    const own = [...machines(2, ownedBy(set)), aMachine(withVm, named("m2"), ownedBy(set), deletedAfter(1_000))];
+    const { actions, because } = decide(set, { own });
+    expect(actions).toEqual([recorded("3")]);
+    expect(because).toMatchObject([{ reason: "MachinesVanished" }]);
+  });
+
+  it("replaces one that is deleted later than the garbage collector does", () => {
+    const own = [...machines(2, ownedBy(set)), aMachine(withVm, named("m2"), ownedBy(set), deletedAfter(301_000))];
+    expect(decide(set, { own }).actions).toEqual([{ kind: "CreateMachines", count: 1 }]);
+  });
+});
 
 describe("a set whose machines are held because their owner does not exist", () => {
   it("records them, creates no others, and shows them", () => {

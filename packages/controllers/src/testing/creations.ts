@@ -23,11 +23,11 @@ export const startCreate = {
   kind: "StartOperation",
   operation: "create",
   token: "uid-machine-1",
-  launch: { name: "small//", isRepeated: false },
+  launch: { name: "small", isRepeated: false },
 };
 
 /** A call for a VM of a machine that has a failure behind it. */
-export const startAgain = { ...startCreate, launch: { name: "small//", isRepeated: true } };
+export const startAgain = { ...startCreate, launch: { name: "small", isRepeated: true } };
 
 /** The creation failed the last time. */
 export const failedBefore = (errorCode = "Internal"): Change<Machine> => ({

@@ -151,6 +151,11 @@ export const annotationKeys = {
    */
   releasedFrom: "machine.millwright.dev/released-from",
   /**
+   * Ours, Machine and MachineSet: UID of an owner that does not exist, and when the object was adopted in its place: `<uid>/<RFC 3339>`. When it is deleted within five minutes after that, the garbage collector may have
+   * done so: the deletion of such a Machine is held, and such a MachineSet keeps its machines. Written and read by the controllers of sets and deployments, read by that of machines.
+   */
+  adoptedFrom: "machine.millwright.dev/adopted-from",
+  /**
    * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted, before the API server went back to an earlier state, or before most of its Machines were lost. Until it has that many again, or `spec.replicas`, or
    * the list of VMs shows that none is without Machine, it creates and deletes none; with fewer replicas than that, the VMs of its lost Machines are kept. `unknown`: the set was restored from a file; before it creates machines, the VMs of its class are listed. Written by the controllers of sets and deployments, removed by it or by users; read by the controllers of sets and deployments.
    */
@@ -259,4 +264,5 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.usedApprovals,
   annotationKeys.maxDeletionShare,
   annotationKeys.releasedFrom,
+  annotationKeys.adoptedFrom,
 ]);

@@ -7,6 +7,7 @@ const momentary: ReadonlySet<string> = new Set([
   annotationKeys.usedApprovals,
   annotationKeys.orphanVms,
   annotationKeys.releasedFrom,
+  annotationKeys.adoptedFrom,
   annotationKeys.triggerDeletion,
   annotationKeys.markedForDeletionTime,
   annotationKeys.unfreeze,

@@ -47,7 +47,7 @@ describe("the request of a VM from the driver", () => {
     const change = { wantsToken: true, classView: { state: "usable", machineClass } } as const;
     expect(decide(change).actions).toEqual([
       recordIntent({ ...rest, region: "r", zone: "z", secretRef, credentialsSecretRef: "cloud", bootstrapToken: true }),
-      { ...startCreate, launch: { name: "small/s/z", isRepeated: false } },
+      { ...startCreate, launch: { name: "small", isRepeated: false } },
     ]);
   });
 
