@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass } from "../harness/installation.ts";
+import { startMillwright } from "../harness/millwright.ts";
 
 const ref = { namespace: "default", name: "fleet" };
 
@@ -76,6 +77,48 @@ describe("the cluster autoscaler of Gardener", () => {
     await eventually(async () =>
       expect((await deployment()).metadata.annotations).not.toHaveProperty([annotationKeys.triggerDeletion]),
     );
+  });
+
+  /** Changes annotations of the deployment, and its size. */
+  const annotate = (annotations: Readonly<Record<string, string>>, replicas = 3) =>
+    update(({ metadata, spec, ...rest }) => {
+      const { [annotationKeys.triggerDeletion]: _, ...others } = metadata.annotations ?? {};
+      return {
+        ...rest,
+        metadata: { ...metadata, annotations: { ...others, ...annotations } },
+        spec: { ...spec, replicas },
+      };
+    });
+  const inSeconds = (seconds: number): string =>
+    new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+/, "");
+
+  it("takes a mark back: a machine that it no longer names survives the next change of the size", async () => {
+    const [, kept = ""] = await names();
+    await annotate({
+      [annotationKeys.triggerDeletion]: `${kept}~${inSeconds(600)}`,
+      [annotationKeys.lastReplicaChangeByScaler]: inSeconds(0),
+    });
+    const marksOf = async () => {
+      const { annotations = {} } = (await fleet.api.get<Machine>(machineResource, { ...ref, name: kept })).metadata;
+      return [annotations[annotationKeys.machinePriority], annotations[annotationKeys.markedForDeletionTime]];
+    };
+    await eventually(async () => expect(await marksOf()).toEqual(["1", expect.any(String)]));
+    const why = startMillwright(["why", `machine/${kept}`, "--kubeconfig", fleet.kubeconfig], { NO_COLOR: "1" });
+    await why.ended;
+    expect(why.output().replaceAll(/[\s│]+/g, " ")).toContain("The cluster autoscaler marked it for deletion");
+    await annotate({});
+    await eventually(async () => expect(await marksOf()).toEqual(["3", undefined]));
+    await annotate({ [annotationKeys.lastReplicaChangeByScaler]: inSeconds(1_200) }, 4);
+    await fleet.untilRunning(4);
+    expect(await names()).toContain(kept);
+  });
+
+  it("counts a mark with a time where it recorded none of its change of the size, as MCM does", async () => {
+    const [first = "", ...rest] = await names();
+    await annotate({ [annotationKeys.triggerDeletion]: `${first}~${inSeconds(0)}` });
+    await eventually(async () => expect(await names()).not.toContain(first));
+    await fleet.untilRunning(3);
+    expect(await names()).toEqual(expect.arrayContaining(rest));
   });
 
   it("sees the marks of a rollout on each node, and after it neither marks nor a rollout", async () => {

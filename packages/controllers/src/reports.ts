@@ -11,6 +11,7 @@ export type { HoldCondition, OwnerIdentity } from "./model/hold-condition.ts";
 export { isReturn, recordedRollout } from "./model/rollout.ts";
 export type { CrdState } from "./model/crd-state.ts";
 export { defaultMachineSettings } from "./model/machine-settings.ts";
+export { stateOfMark } from "./model/scale-in-mark.ts";
 export { nodeOf, timeOf } from "./conditions/machine/facts.ts";
 export type { MachineFacts } from "./conditions/machine/facts.ts";
 export { machineConditions } from "./conditions/machine/machine-conditions.ts";

@@ -266,6 +266,7 @@ describe("decideMachineDeployment", () => {
   it("marks the machines that the autoscaler chose before it does anything else, paused or not", () => {
     const chosen = annotated({
       [annotationKeys.triggerDeletion]: "old-0~2026-01-01T00:00:00Z,unknown~2026-01-01T00:00:00Z",
+      [annotationKeys.lastReplicaChangeByScaler]: "2026-01-01T00:00:00Z",
     });
     const marks = {
       [annotationKeys.machinePriority]: "1",
@@ -279,7 +280,7 @@ describe("decideMachineDeployment", () => {
       ]);
     }
     // An annotation that is correct already is not written.
-    expect(decide(annotated(kept), both).actions).toEqual([
+    expect(decide({ metadata: { annotations: { ...chosen.metadata?.annotations, ...kept } } }, both).actions).toEqual([
       { kind: "PatchMachine", name: "old-0", patch: { metadata: { annotations: marks } } },
     ]);
   });

@@ -3,6 +3,8 @@ import { isOrphaning } from "@millwright/kube";
 import { heldEvents } from "../deletion-budget/held-condition.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
+import { machinesWhere } from "../machine-lists/machine-list.ts";
+import { hasMark } from "../model/scale-in-mark.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { holdOn } from "../model/hold.ts";
 import { eventsOfHold } from "../model/hold-condition.ts";
@@ -82,13 +84,16 @@ function decideFreezeSync({ deployment, claim }: MachineDeploymentSnapshot): rea
   ];
 }
 
-/** Marks the machines that the cluster-autoscaler chose, before anything is scaled, also while paused. */
+/** Marks the machines that the cluster-autoscaler chose, and takes marks back, before anything is scaled, also while paused. */
 function decideScalerMarks(
   { deployment, machines }: MachineDeploymentSnapshot,
   now: Date,
 ): readonly MachineDeploymentAction[] {
-  if (deployment.metadata.annotations?.[annotationKeys.triggerDeletion] === undefined) return [];
-  const marks = planScalerMarks(deployment, [...machines.values()].flat(), now);
+  const lists = [...machines.values()];
+  const isListed = deployment.metadata.annotations?.[annotationKeys.triggerDeletion] !== undefined;
+  const concerned = isListed ? lists.flat() : lists.flatMap((list) => machinesWhere(list, hasMark));
+  if (!isListed && concerned.length === 0) return [];
+  const marks = planScalerMarks(deployment, concerned, now);
   const patchOf = (annotations: object) => ({ metadata: { annotations } });
   return [
     ...marks.machines.map(({ name, annotations }): MachineDeploymentAction => ({

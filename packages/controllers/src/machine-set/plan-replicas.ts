@@ -10,7 +10,7 @@ import { type Hold, holdOn } from "../model/hold.ts";
 import { isDeleting, isFailed, isPresent } from "../model/phase.ts";
 import { countWhere, type MachineList, machinesWhere } from "../machine-lists/machine-list.ts";
 import { selectForDeletion } from "./deletion-order.ts";
-import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.ts";
+import { isPrioritizedForDeletion, stateOfMark } from "../model/scale-in-mark.ts";
 
 /** At most this many machines are created, and as many deleted, in one reconcile, so that one large set cannot flood the API server. */
 export const BURST = 100;
@@ -152,7 +152,7 @@ function deletionsOf(
   const isDeletable = (machine: Machine): boolean => isCandidate(machine) && !isProtected(machine);
   const isKept = (machine: Machine): boolean => isCandidate(machine) && isProtected(machine);
   const isNamed = isNamedBy(set);
-  const marked = machinesWhere(owned, isPrioritizedForDeletion).filter((machine) => isMarkedForDeletion(machine, set));
+  const marked = machinesWhere(owned, isPrioritizedForDeletion).filter((each) => stateOfMark(each, set) === "counts");
   const failed =
     holdOn(heldBy, "replacement") === undefined
       ? machinesWhere(owned, isFailed).filter((machine) => isForReplacement(machine, nodes, now))

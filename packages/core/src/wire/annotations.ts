@@ -5,7 +5,7 @@
 export const annotationKeys = {
   /** Machine: deletion priority, an integer, lower is deleted first, missing = 3, `1` = chosen for deletion. Read by the MachineSet controller; written by users and the deployment controller. */
   machinePriority: "machinepriority.machine.sapcloud.io",
-  /** Machine: RFC 3339 time at which it was marked for deletion. Written by the deployment controller, read by the MachineSet controller. */
+  /** Machine: RFC 3339 time at which the cluster autoscaler selected it for deletion. Written by the deployment controller, which removes it when the list of the deployment no longer has the Machine; read by the MachineSet controller. */
   markedForDeletionTime: "machine.sapcloud.io/marked-for-deletion-time",
   /** Machine and Node: one of {@link preserveValues}. Written by users and the MachineSet controller, read by the preservation step. */
   preserve: "node.machine.sapcloud.io/preserve",
@@ -13,7 +13,7 @@ export const annotationKeys = {
   lastAppliedNodePreserveValue: "node.machine.sapcloud.io/last-applied-node-preserve-value",
   /** MachineDeployment → MachineSet → Machine: Go duration that beats `spec.creationTimeout` and the flag. Read by the machine controller. */
   effectiveCreationTimeout: "node.machine.sapcloud.io/effective-creation-timeout",
-  /** MachineDeployment: `name~RFC3339,…`, machines that the cluster autoscaler wants removed. Written by the autoscaler, read by the deployment controller. */
+  /** MachineDeployment: `name~RFC3339,…`, machines that the cluster autoscaler wants removed. Written by the autoscaler, read by the deployment controller. Removing an entry takes its mark back. */
   triggerDeletion: "node.machine.sapcloud.io/trigger-deletion-by-mcm",
   /** MachineDeployment, copied to its new MachineSet: RFC 3339 time of the autoscaler's last replica change. Read by the MachineSet controller. */
   lastReplicaChangeByScaler: "machine.sapcloud.io/last-deployment-replica-change-by-scaler-time",

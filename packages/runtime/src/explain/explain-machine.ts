@@ -22,7 +22,7 @@ import { previewDeletionDrain } from "./simulate-drain.ts";
 import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
-import { causeOf, hasStartupTaint, isStabilizing, notGood, taintCauses } from "./machine-cause.ts";
+import { causeOf, hasStartupTaint, isStabilizing, markCauses, notGood, taintCauses } from "./machine-cause.ts";
 import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
 
 /** What failed last, and the code of a call of the driver, which a deletion has in the details only. */
@@ -163,7 +163,7 @@ export async function explainMachine(machine: Machine, objects: ClusterObjects, 
   const keptBy = othersThatKeep(machine);
   const state = stateOf(report, blocked, keptBy);
   const cause = state === "ok" ? undefined : causeOf(report, blocked !== undefined);
-  const causes = [...(cause === undefined ? [] : [cause]), ...taintCauses(report)];
+  const causes = [...(cause === undefined ? [] : [cause]), ...taintCauses(report), ...markCauses(facts)];
   const { code: errorCode } = failureOf(report);
   const blockedIn = blocked?.namespaces ?? [];
   const approve = hold?.approver === undefined ? undefined : `${nouns[hold.approver.kind]} ${hold.approver.name}`;

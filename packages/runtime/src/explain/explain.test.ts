@@ -174,6 +174,20 @@ describe("why", () => {
     expect((await why(pool, objects, now)).explanation.state).toBe("ok");
   });
 
+  it("names a mark of the cluster autoscaler that waits, and how to take it back", async () => {
+    const annotations = {
+      [annotationKeys.machinePriority]: "1",
+      [annotationKeys.markedForDeletionTime]: "2026-01-01T00:05:00Z",
+    };
+    const marked = objectsOf({ machines: [aMachine("a", "Running", {}, { annotations }), aMachine("b", "Running")] });
+    const { explanation } = await why({ kind: "Machine", name: "a" }, marked, now);
+    expect(explanation).toMatchObject({
+      state: "ok",
+      causes: [{ reason: "MarkedForDeletion", since: "2026-01-01T00:05:00Z" }],
+    });
+    expect(explanation.causes[0]?.message).toMatch(/trigger-deletion-by-mcm of MachineDeployment pool$/);
+  });
+
   it("names a pause once, and none of a deployment that is complete", async () => {
     const paused = condition("Paused", "True", "MachineDeployment spec.paused is set to true");
     const rolling = condition("RollingOut", "True", "Rolling out 2 not up-to-date replicas\n* Rollout is paused");

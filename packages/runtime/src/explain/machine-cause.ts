@@ -1,4 +1,5 @@
-import { drainResult, readOperation, splitAtStage } from "@millwright/core";
+import { type MachineFacts, stateOfMark } from "@millwright/controllers/reports";
+import { annotationKeys, drainResult, readOperation, splitAtStage } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
 import type { Cause } from "./explanation.ts";
 
@@ -51,6 +52,19 @@ export function taintCauses({ node, taints = [] }: MachineReport): readonly Caus
     ...(foreign === ""
       ? []
       : [withSince("ForeignTaint", `Node ${node.name} has ${foreign}, which its template does not have`, undefined)]),
+  ];
+}
+
+/** A mark of the cluster autoscaler that does not count yet, also where everything is as desired. */
+export function markCauses({ machine, set, deployment }: MachineFacts): readonly Cause[] {
+  if (set === undefined || machine.metadata.deletionTimestamp != null || stateOfMark(machine, set) !== "waits")
+    return [];
+  const owner = deployment === undefined ? "its MachineDeployment" : `MachineDeployment ${deployment.metadata.name}`;
+  const message =
+    "The cluster autoscaler marked it for deletion. It is deleted with the autoscaler's next change of the size. " +
+    `To keep it, remove its name from annotation ${annotationKeys.triggerDeletion} of ${owner}`;
+  return [
+    withSince("MarkedForDeletion", message, machine.metadata.annotations?.[annotationKeys.markedForDeletionTime]),
   ];
 }
 

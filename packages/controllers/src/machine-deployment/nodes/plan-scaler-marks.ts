@@ -1,12 +1,13 @@
 import {
   annotationKeys,
+  defaultMachinePriority,
   deletionMachinePriority,
   type Machine,
   type MachineDeployment,
-  phaseOf,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import { isDeleting } from "../../model/phase.ts";
+import { hasMark, isPrioritizedForDeletion } from "../../model/scale-in-mark.ts";
+import { isDeleting, isFailed } from "../../model/phase.ts";
 
 type Annotations = Readonly<Record<string, string | null>>;
 
@@ -22,44 +23,66 @@ const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const isTime = (text: string): boolean => rfc3339.test(text) && !Number.isNaN(Date.parse(text));
 
 /** Annotations that mark a machine; existing ones are kept, with the time of the first mark. */
-function marksOf({ metadata: { annotations = {} } }: Machine, time: string): Annotations {
-  const priority = String(deletionMachinePriority);
+function marksOf(machine: Machine, time: string): Annotations {
   return {
-    ...(annotations[annotationKeys.machinePriority] === priority ? {} : { [annotationKeys.machinePriority]: priority }),
-    ...((annotations[annotationKeys.markedForDeletionTime] ?? "") === ""
-      ? { [annotationKeys.markedForDeletionTime]: time }
-      : {}),
+    ...(isPrioritizedForDeletion(machine) ? {} : { [annotationKeys.machinePriority]: String(deletionMachinePriority) }),
+    ...(hasMark(machine) ? {} : { [annotationKeys.markedForDeletionTime]: time }),
   };
 }
 
+/** Annotations that take a mark back. The priority becomes the default one, to which the autoscaler resets it, too; what it was before the mark is not recorded. */
+const unmarked = (machine: Machine): Annotations => ({
+  ...(isPrioritizedForDeletion(machine) ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) } : {}),
+  [annotationKeys.markedForDeletionTime]: null,
+});
+
+const isReplaceable = (machine: Machine): boolean => !isDeleting(machine) && !isFailed(machine);
+
+interface Entry {
+  readonly machine: Machine;
+  readonly time: string;
+}
+
+/** When the autoscaler changed the size, where it recorded no time: now, but no earlier than the marks, whose clock may be ahead. */
+const changeOf = (entries: readonly Entry[], now: Date): string =>
+  entries.reduce((latest, { time }) => (Date.parse(time) > Date.parse(latest) ? time : latest), apiTime(now));
+
 /**
  * The cluster-autoscaler lists the machines to delete in an annotation of the deployment (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations): they are
- * marked, and stale entries are dropped: not `name~time`, not a machine of this deployment, or a Failed or terminating one. Old
- * autoscalers write bare names; these get the time of the replica change.
+ * marked, and stale entries are dropped: not `name~time`, not a machine of this deployment, or a Failed or terminating one. Old autoscalers write bare names; these get the time of the replica
+ * change. Without such a time the list itself is the change (adjustingMachineDeploymentDeletionAnnotations there).
+ *
+ * A mark whose entry another client removed is taken back, or a later change of the size would delete the machine.
  */
 export function planScalerMarks(deployment: MachineDeployment, machines: readonly Machine[], now: Date): ScalerMarks {
   const text = deployment.metadata.annotations?.[annotationKeys.triggerDeletion];
-  if (text === undefined) return { annotations: {}, machines: [] };
   const noted = deployment.metadata.annotations?.[annotationKeys.lastReplicaChangeByScaler];
-  const changedAt = noted ?? apiTime(now);
-  const entries = text.split(",").map((entry) => entry.trim());
   const byName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
-  const valid = entries.flatMap((entry) => {
-    const [name = "", time = changedAt, ...rest] = entry.split("~");
+  const valid = (text ?? "").split(",").flatMap((entry): readonly Entry[] => {
+    const [name = "", time = noted ?? apiTime(now), ...rest] = entry.trim().split("~");
     const machine = byName.get(name);
     if (rest.length > 0 || !isTime(time) || machine === undefined) return [];
-    return isDeleting(machine) || phaseOf(machine) === "Failed" ? [] : [{ machine, name, time }];
+    return isReplaceable(machine) ? [{ machine, time }] : [];
   });
-  const after = valid.map(({ name, time }) => `${name}~${time}`).join(",");
-  const isTimeMissing = noted === undefined && entries.some((entry) => entry !== "" && !entry.includes("~"));
+  const after = valid.map(({ machine, time }) => `${machine.metadata.name}~${time}`).join(",");
+  const named = new Set(valid.map(({ machine }) => machine));
+  const changes = [
+    ...valid.map(({ machine, time }) => ({ machine, annotations: marksOf(machine, time) })),
+    ...machines
+      .filter((machine) => hasMark(machine) && isReplaceable(machine) && !named.has(machine))
+      .map((machine) => ({ machine, annotations: unmarked(machine) })),
+  ];
   return {
     annotations: {
-      ...(after === text && after !== "" ? {} : { [annotationKeys.triggerDeletion]: after === "" ? null : after }),
-      ...(isTimeMissing ? { [annotationKeys.lastReplicaChangeByScaler]: changedAt } : {}),
+      ...(text === undefined || (after === text && after !== "")
+        ? {}
+        : { [annotationKeys.triggerDeletion]: after === "" ? null : after }),
+      ...(noted === undefined && valid.length > 0
+        ? { [annotationKeys.lastReplicaChangeByScaler]: changeOf(valid, now) }
+        : {}),
     },
-    machines: valid.flatMap(({ machine, name, time }) => {
-      const annotations = marksOf(machine, time);
-      return Object.keys(annotations).length === 0 ? [] : [{ name, annotations }];
-    }),
+    machines: changes.flatMap(({ machine, annotations }) =>
+      Object.keys(annotations).length === 0 ? [] : [{ name: machine.metadata.name, annotations }],
+    ),
   };
 }
