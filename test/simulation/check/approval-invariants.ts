@@ -9,8 +9,8 @@ import { followServing } from "./serving-vms.ts";
 
 /** What happened for one generation of a deployment. */
 interface GenerationCounts {
-  /** Machines that serve and that processes deleted, by the name of their set: each set is judged by itself. */
-  readonly deleted: Map<string, number>;
+  /** UIDs of Machines that serve and that processes deleted, by the name of their set: each set is judged by itself. */
+  readonly deleted: Map<string, ReadonlySet<string>>;
   /** Nodes that became ready meanwhile. */
   arrived: number;
 }
@@ -25,7 +25,10 @@ export function watchApprovals(world: World, truth: Truth, report: (text: string
   const requests = followRequests(world);
   const generations = new Map<string, GenerationCounts>();
   const countsOf = (metadata: ApiObject["metadata"]): GenerationCounts => {
-    const known = generations.get(generationOf(metadata)) ?? { deleted: new Map<string, number>(), arrived: 0 };
+    const known = generations.get(generationOf(metadata)) ?? {
+      deleted: new Map<string, ReadonlySet<string>>(),
+      arrived: 0,
+    };
     generations.set(generationOf(metadata), known);
     return known;
   };
@@ -43,8 +46,10 @@ export function watchApprovals(world: World, truth: Truth, report: (text: string
     const { metadata } = pool;
     const counts = countsOf(metadata);
     const set = machine.metadata.ownerReferences?.[0]?.name ?? "";
-    const deleted = (counts.deleted.get(set) ?? 0) + 1;
-    counts.deleted.set(set, deleted);
+    const uids = new Set([...(counts.deleted.get(set) ?? []), machine.metadata.uid ?? ""]);
+    counts.deleted.set(set, uids);
+    // One whose object is lost meanwhile, and restored, is another, which may be deleted again.
+    const { length: deleted } = [...uids].filter((uid) => !world.lost.has(uid));
     const fleet = truth.liveVms().filter((each) => serving.isReady(each)).length + deleted;
     const most = lossLimit(fleet) + counts.arrived + (approvals.ofGeneration.get(generationOf(metadata)) ?? 0);
     if (deleted > most)
