@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { nodeResource } from "@millwright/kube";
 import { eventually } from "../harness/eventually.ts";
+import { startMillwright } from "../harness/millwright.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -45,6 +46,27 @@ describe("millwright run whose status patches are refused", () => {
       expect(fleet.callsOf("create")).toBe(4);
     },
   );
+
+  it("is what why names, from the event of the machine, and promises no time that cannot come", async () => {
+    fleet = await startControlledFleet();
+    const refusal = refuse(422);
+    await fleet.run().waitFor(/"Ready"/);
+    await fleet.deploy(1);
+    const why = async (): Promise<string> => {
+      const command = startMillwright(["why", "mcd/fleet", `--control-kubeconfig=${fleet.kubeconfig}`]);
+      await command.ended;
+      return command.output().replaceAll(/[\s│]+/g, " ");
+    };
+    await eventually(async () =>
+      expect(await why()).toMatch(/\[stuck\] WriteRefused: Failed to patch status of Machine /),
+    );
+    const text = await why();
+    expect(text).toContain("Change the webhook, policy, quota or role that refuses the write");
+    expect(text).not.toContain("at the latest");
+    refusal.remove();
+    await fleet.untilRunning(1);
+    await eventually(async () => expect(await why()).toContain("is as desired"), 240_000);
+  });
 
   it("keeps the failure of a creation, and calls the driver again only when it is stored", async () => {
     fleet = await startControlledFleet();

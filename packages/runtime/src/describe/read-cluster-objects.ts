@@ -94,6 +94,8 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
       },
       // Loaded only where something is not as desired.
       readLeaders: async (now) => (await import("./read-leaders.ts")).readLeaders(control, namespace, now, signal),
+      readRefusedWrites: async (now) =>
+        (await import("./read-refused-writes.ts")).readRefusedWrites(control, namespace, now, signal),
       drainSources: async (nodeName) => {
         try {
           return await readDrainSources(target ?? control, nodeName, signal);

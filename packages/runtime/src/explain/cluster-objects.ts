@@ -19,6 +19,16 @@ export interface Leaders {
   readonly elsewhere: string;
 }
 
+/** A write that an API server refuses, as the event of its object shows it. */
+export interface RefusedWrite {
+  readonly kind: string;
+  readonly name: string;
+  /** The write, and the answer of the API server. */
+  readonly message: string;
+  /** When it was refused last, RFC 3339. */
+  readonly lastAt: string;
+}
+
 /** The objects of a namespace that explanations are computed from: of a live cluster, or of a file. */
 export interface ClusterObjects {
   readonly namespace: string;
@@ -34,6 +44,8 @@ export interface ClusterObjects {
   readonly readCrd?: (name: string) => Promise<ApiObject | undefined>;
   /** Reads whether controllers lead the namespace; `undefined` where that cannot be read. Absent in a file. */
   readonly readLeaders?: (now: Date) => Promise<Leaders | undefined>;
+  /** Reads the writes that the API server refuses now; none where events may not be read. Absent in a file. */
+  readonly readRefusedWrites?: (now: Date) => Promise<readonly RefusedWrite[]>;
   /** What could not be read, a sentence each. */
   readonly notes: readonly string[];
 }

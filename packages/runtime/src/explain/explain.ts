@@ -171,9 +171,12 @@ const withoutOk = (explanation: Explanation): Explanation => ({
  * @throws ConfigError when there is no such object
  */
 export async function why(subject: Subject | NamespaceSubject, objects: ClusterObjects, now: Date): Promise<WhyReport> {
-  const whole = await explain(subject, objects, now);
-  // Descriptions do not need it.
-  const { withLeaders } = await import("./no-controllers.ts");
+  // Descriptions do not need them.
+  const [{ withLeaders }, { withRefusedWrites }] = await Promise.all([
+    import("./no-controllers.ts"),
+    import("./refused-writes.ts"),
+  ]);
+  const whole = await withRefusedWrites(await explain(subject, objects, now), objects, now);
   const explanation = await withLeaders(withoutOk(whole), objects, now);
   const all = flatten(explanation).flatMap(({ state, remedy }) =>
     remedy === undefined || state === "ok" ? [] : [{ state, remedy }],

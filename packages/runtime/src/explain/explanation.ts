@@ -65,3 +65,11 @@ export const flatten = (explanation: Explanation): readonly Explanation[] => [
   explanation,
   ...explanation.children.flatMap(flatten),
 ];
+
+/** An explanation without what only a controller does whose writes are accepted: times of attempts and deadlines do not come. */
+export function withoutPromises(explanation: Explanation): Explanation {
+  const { deadline: _deadline, next: _next, attempts, ...facts } = explanation;
+  const { nextAt: _nextAt, ...past } = attempts ?? { count: 0, lastAt: "" };
+  const children = explanation.children.map(withoutPromises);
+  return { ...facts, ...(attempts === undefined ? {} : { attempts: past }), children };
+}

@@ -1,7 +1,7 @@
 import { machineDeploymentResource, machineSetResource } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import type { ClusterObjects, Leaders } from "./cluster-objects.ts";
-import type { Cause, Explanation } from "./explanation.ts";
+import { type Cause, type Explanation, withoutPromises } from "./explanation.ts";
 
 /** A set or deployment: its status has the generation that a controller has seen. */
 type Observed = ApiObject & { readonly status?: { readonly observedGeneration?: number } };
@@ -33,14 +33,6 @@ function causeOf({ leads, text, elsewhere }: Leaders, objects: ClusterObjects, n
   if (leads === "unknown" && unseen === undefined) return undefined;
   const start = unseen ?? `No controller manages namespace ${objects.namespace}.`;
   return { reason: "NoController", message: `${start} ${text}${elsewhere}` };
-}
-
-/** An explanation without what only a running controller does: times of attempts and deadlines do not come. */
-function withoutPromises(explanation: Explanation): Explanation {
-  const { deadline: _deadline, next: _next, attempts, ...facts } = explanation;
-  const { nextAt: _nextAt, ...past } = attempts ?? { count: 0, lastAt: "" };
-  const children = explanation.children.map(withoutPromises);
-  return { ...facts, ...(attempts === undefined ? {} : { attempts: past }), children };
 }
 
 /** The explanation of an object that is not as desired in a namespace that no controller leads; the same where one does, or may. */
