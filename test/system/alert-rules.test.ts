@@ -147,6 +147,18 @@ const cases: Readonly<Record<string, AlertCase>> = {
     notYet: "4m",
     labels: { host: "api" },
   },
+  MillwrightWritesRefused: {
+    firing: {
+      'millwright_refused_writes_total{namespace="shoot",kind="Machine",verb="patch",subresource="status"}': "0+1x60",
+    },
+    // A webhook that restarts refuses a few.
+    quiet: {
+      'millwright_refused_writes_total{namespace="shoot",kind="Machine",verb="patch",subresource="status"}': "0 3x60",
+    },
+    at: "30m",
+    notYet: "10m",
+    labels: { namespace: "shoot", kind: "Machine", verb: "patch", subresource: "status" },
+  },
   MillwrightUnreadableObjects: {
     firing: { 'millwright_unreadable_objects{kind="Machine",namespace="shoot"}': "2x10" },
     quiet: { 'millwright_unreadable_objects{kind="Machine",namespace="shoot"}': "0x10" },
