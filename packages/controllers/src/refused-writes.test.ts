@@ -133,11 +133,18 @@ describe("what an operator sees of a refused write", () => {
       .map(({ key }) => key);
     for (const name of first) expect(failed).toContain(`${POOL.namespace}/${name}`);
     expect(pool.machines().map(({ metadata }) => metadata.name)).not.toEqual(first);
-    // Their VMs are kept until their Nodes can be recorded and drained: others are created up to the limit of the set.
+    // Their VMs are kept until their Nodes can be recorded and drained: one other is created, not as many as the limit of the set allows.
     await pool.pass(4 * HOUR, MINUTE);
     const many = pool.driver.vms.size;
     await pool.pass(8 * HOUR, MINUTE);
-    expect([many, pool.driver.vms.size]).toEqual([5, 5]);
+    expect([many, pool.driver.vms.size]).toEqual([3, 3]);
+    const [set] = pool.sets();
+    expect(set?.status?.machineSetCondition ?? []).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining("the API server refuses to write Machine ") }),
+    );
+    pool.allow();
+    await pool.pass(HOUR, MINUTE);
+    expectSettled(pool, 2);
   });
 
   it("is an event of the machine where its status is refused", async () => {

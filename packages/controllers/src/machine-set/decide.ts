@@ -18,8 +18,6 @@ import { isProtected, protectedMachinesHold } from "../model/deletion-protection
 import { type Hold, holdOn } from "../model/hold.ts";
 import { eventsOfHold, stateOfHold } from "../model/hold-condition.ts";
 import { isFailed } from "../model/phase.ts";
-import { isOnDelete } from "../model/on-delete.ts";
-import { isReturn, recordedRollout } from "../model/rollout.ts";
 import { machinesWhere } from "../machine-lists/machine-list.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { releasedMachines } from "../safety/released-machines.ts";
@@ -37,6 +35,7 @@ import {
   vanishedPatch,
 } from "./expected-replicas.ts";
 import { decideMembers, deletionOf, type MembersDecision, notYetDeleted } from "./decide-members.ts";
+import { refusedDeletionsHold, roomOf } from "./room.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 import { machineSetStatus } from "./status.ts";
 
@@ -204,16 +203,6 @@ function statusAfter(
   return machineSetStatus(facts, now);
 }
 
-/**
- * Machines that the set of a template on trial may create: one that failed counts until its VM is gone. Otherwise a rollout with a broken template would exceed its surge, and a quota of just that size.
- */
-function roomToProve({ set, claim, deployment }: MachineSetSnapshot): number {
-  if (deployment === undefined || isOnDelete(deployment)) return Infinity;
-  const rollout = recordedRollout(deployment);
-  const isOnTrial = rollout?.set === set.metadata.name && !isReturn(rollout);
-  return isOnTrial ? Math.max(0, (set.spec.replicas ?? 0) - claim.owned.length) : Infinity;
-}
-
 function decideTerminating(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set } = snapshot;
   const actions = decideDeletion(snapshot);
@@ -239,8 +228,8 @@ function decideSize(snapshot: MachineSetSnapshot, because: readonly Reason[], no
   const released = releasedMachines(snapshot.claim.released ?? [], now);
   const freeze = decideFreeze(set, controlled, limits, memory.countBefore, released, memory.releasedBefore);
   const pending = memory.pending?.count ?? 0;
-  const room = Math.min(limits.upper - controlled - released.recent, roomToProve(snapshot)) - pending;
-  const own = [lacksExpectedMachines(snapshot) ? restoreHold : undefined, freeze.hold];
+  const room = Math.min(limits.upper - controlled - released.recent, roomOf(snapshot)) - pending;
+  const own = [lacksExpectedMachines(snapshot) ? restoreHold : undefined, freeze.hold, refusedDeletionsHold(snapshot)];
   const heldBy = [...own.filter((hold) => hold !== undefined), ...(snapshot.heldBy ?? [])];
   const { kept, ...members } = decideMembers({ ...snapshot, heldBy }, room, now);
   const protection = protectedMachinesHold(kept);

@@ -44,3 +44,20 @@ it("replaces it at once in the set of the proven template, and where machines ar
   expect(createdBy({ proven: "pool-b" }, [going, inPhase("Running")])).toEqual([1]);
   expect(createdBy({ proven: "pool-a", onDelete: true }, [going, inPhase("Running")])).toEqual([1]);
 });
+
+it("creates one machine beside those that cannot be deleted since their writes are refused, and then no more", () => {
+  const refused = (state: string) => ({
+    ...going,
+    status: {
+      ...inPhase("Failed").status,
+      lastOperation: { type: "Delete", state, description: "Failed to patch Machine m: 403 Forbidden: denied" },
+    },
+  });
+  const created = (count: number, state = "Failed"): readonly unknown[] =>
+    createdBy(
+      { proven: "pool-b" },
+      Array.from({ length: count }, () => refused(state)),
+    );
+  expect([created(1), created(2), created(3), created(4)]).toEqual([[2], [1], [], []]);
+  expect(created(2, "Processing")).toEqual([2]);
+});

@@ -1,5 +1,5 @@
 import { type Machine, machineResource, type MachineStatus } from "@millwright/core";
-import { keyOf, type ReconcileResult, type Refusal } from "@millwright/kube";
+import { keyOf, type ReconcileResult, type Refusal, refusalOf } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { lastingRefusal, refusalText } from "../cluster/refused-writes.ts";
@@ -81,7 +81,7 @@ async function carryOutDecision(
     if (!isDeleting(machine)) await recordRefusal(reconciler, { snapshot, decision }, error, statusAfter);
     const why = isDeleting(machine) ? interruption(error, failing) : undefined;
     if (why !== undefined) {
-      const reported = interruptedDeletion(snapshot, decision, why, clock.now());
+      const reported = interruptedDeletion(snapshot, decision, why, clock.now(), refusalOf(error) !== undefined);
       await carryOut(reported, act, subject).catch(() => undefined);
     }
     throw error;

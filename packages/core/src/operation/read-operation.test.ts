@@ -73,6 +73,10 @@ describe("a description that MCM, or a version without details, wrote", () => {
       "Drain not completed yet (started at 2026-01-01T00:00:00Z):\n* Pod a/b: deletionTimestamp set, but still not removed from the Node. Initiate node drain",
       { reason: "Draining", causes: [{ reason: "PodsTerminating" }], stage: "Drain" },
     ],
+    [
+      "Machine deletion failed due to - Failed to patch Node n: 403 Forbidden: x. Will retry in next sync. Initiate node drain",
+      { causes: [], reason: "WriteRefused", stage: "Drain" },
+    ],
     ["Drain failed due to - x. Will retry in next sync. Initiate node drain", { causes: [], stage: "Drain" }],
     ["Drain successful. Initiate VM deletion", { reason: "Drained", stage: "DeleteVm" }],
     ["Force Drain successful. Delete Volume Attachments", { reason: "ForceDrained", stage: "DeleteVolumeAttachments" }],

@@ -53,7 +53,10 @@ const patterns: readonly (readonly [OperationReason, RegExp])[] = [
     "ClassUnusable",
     /^Cannot delete (?:a VM that may exist|VM \S+): |^MachineClass "[^"]*": |^spec\.class\.name: MachineClass /,
   ],
-  ["WriteRefused", /^Failed to (?:patch|delete) (?:status of )?[A-Z][A-Za-z]+ \S+: \d{3} /],
+  [
+    "WriteRefused",
+    /^(?:(?:Machine deletion|Drain) failed due to - )?Failed to (?:patch|delete) (?:status of )?[A-Z][A-Za-z]+ \S+: \d{3} /,
+  ],
   ["Drained", /^Drain successful/],
   [
     "VolumesAttached",

@@ -61,15 +61,19 @@ export function interruption(error: unknown, action: MachineAction | undefined):
 /**
  * The decision after a reconcile of the deletion whose writes failed: the status contains why, in MCM's words where it has some, and the stage is repeated. `why` is
  * the message of the API server.
+ *
+ * @param isRefused whether the API server refuses the write. Default: it failed otherwise
  */
 export function interruptedDeletion(
   snapshot: MachineSnapshot,
   decision: MachineDecision,
   why: string,
   now: Date,
+  isRefused = false,
 ): MachineDecision {
   const stage = stageToRepeat(snapshot, decision);
-  const failure = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
+  const text = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
+  const failure = isRefused ? ({ reason: "WriteRefused", text } as const) : text;
   const vmEnd = stage === "DeleteNode" ? vmEndOf(snapshot) : undefined;
   const happened = vmEnd === undefined ? failure : [vmEnd, failure];
   const status = statusAt(snapshot, stage, happened, "Failed", now);
