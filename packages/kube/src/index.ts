@@ -50,6 +50,7 @@ export { collectionPath, objectPath } from "./client/resource-path.ts";
 export { listAll } from "./client/list-all.ts";
 export type { ListAllOptions } from "./client/list-all.ts";
 export { retryConflicts } from "./client/retry-conflicts.ts";
+export { startDeadline } from "./deadline.ts";
 export { retryAfterOf } from "./client/retry-after.ts";
 export { defaultInactivityMs } from "./client/watch.ts";
 export type { WatchEvent } from "./client/watch.ts";

@@ -10,6 +10,7 @@ import {
   machineResource,
   machineSetResource,
   type ResourceType,
+  systemRandom,
 } from "@millwright/core";
 import {
   type ApiClient,
@@ -20,7 +21,9 @@ import {
   listAll,
   type Log,
   newControllerRef,
+  retryConflicts,
   secretResource,
+  startDeadline,
 } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import type { StoredObject } from "../drivers/class-source.ts";
@@ -105,8 +108,8 @@ async function listVms(options: RestoreOptions, backup: Backup): Promise<VmsOfCl
   return vms;
 }
 
-/** How often an object is read again until it is deleted, and how long each time, milliseconds. */
-const GONE = { attempts: 100, waitMs: 100 } as const;
+/** How long other clients may change an object that is to be deleted before the restore ends, milliseconds. */
+const CONTENDED_MS = 60_000;
 
 /** Writes the steps of a plan. */
 function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
@@ -140,24 +143,28 @@ function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
     }
   };
 
-  /** Takes the finalizers of an object whose deletion has not begun, in the version that shows it, and waits until it is gone. Resolves with why not. */
+  /** Takes the finalizers of an object whose deletion has not begun, in the version that shows it: without them the API server deletes it at once. Resolves with why not. */
   const remove = async (
     step: RestoreStep,
     { metadata: { name = "", uid } }: KubeObject,
   ): Promise<string | undefined> => {
-    for (let attempt = 0; attempt < GONE.attempts; attempt++) {
+    const deadline = startDeadline(clock, CONTENDED_MS, signal);
+    const attempt = async (): Promise<string | undefined> => {
       const found = await read(step, name);
       if (found === undefined || found.metadata.uid !== uid) return undefined;
       const because = unmetPrecondition(found);
       if (because !== undefined) return because;
-      try {
-        await ignoreNotFound(patch(step, found, { finalizers: [] }, found.metadata.resourceVersion));
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-      }
-      if (attempt > 0) await clock.sleep(GONE.waitMs, signal);
+      await ignoreNotFound(patch(step, found, { finalizers: [] }, found.metadata.resourceVersion));
+      return undefined;
+    };
+    try {
+      return await retryConflicts(attempt, { clock, random: systemRandom, signal: deadline.signal });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      throw new ConfigError(`${step.kind} ${name} is changed all the time; run the same command again`);
+    } finally {
+      deadline.clear();
     }
-    throw new ConfigError(`${step.kind} ${name} is still being deleted; run the same command again`);
   };
 
   /** Carries out one step; resolves with the object as it is then, or with why it is left out. */
