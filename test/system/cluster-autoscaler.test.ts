@@ -17,7 +17,7 @@ import { type AutoscalerClient, connectAutoscaler } from "../../packages/autosca
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
-import type { MillwrightProcess } from "../harness/millwright.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 
 const namespace = "default";
 
@@ -170,8 +170,16 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
         ({ reason }) => reason === "NodeWithoutStartupTaint",
       );
     expect(await warnings()).toEqual([]);
+    const doctor = async (): Promise<string> => {
+      const args = ["doctor", "--namespace=default", "--provider=mock", "--kubeconfig", fleet.kubeconfig];
+      const command = startMillwright(args, { NO_COLOR: "1" });
+      await command.ended;
+      return command.output().replaceAll(/\s+/g, " ");
+    };
+    expect(await doctor()).not.toContain("Startup taint");
 
     await register("boot");
+    expect(await doctor()).toContain("warning Startup taint: A cluster autoscaler scales MachineDeployment pool");
     await fleet.api.patch(
       machineDeploymentResource,
       { namespace, name: "pool" },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isRecord, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, isRecord, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
 import { secretProblems, specProblems } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createAwsDriver } from "@millwright/provider-aws";
@@ -98,8 +98,10 @@ describe("the examples", () => {
         ({ metadata, spec, status }) => `${metadata.name}: ${status?.readyReplicas ?? 0} of ${spec.replicas}`,
       );
       const wanted = expected.map(({ metadata, spec }) => {
-        const replicas = String(Reflect.get(Object(spec), "replicas"));
-        return `${Reflect.get(Object(metadata), "name")}: ${replicas} of ${replicas}`;
+        const { name, annotations = {} } = Object(metadata);
+        // A pool without size begins with the minimum of its autoscaler.
+        const replicas = String(Reflect.get(Object(spec), "replicas") ?? annotations[annotationKeys.autoscalerMinSize]);
+        return `${name}: ${replicas} of ${replicas}`;
       });
       expect(sizes.toSorted()).toEqual(wanted.toSorted());
     }, 120_000);

@@ -1,4 +1,11 @@
-import { ConfigError, type DriverDefinition, MachineError, Secret, type StandardSchemaV1 } from "@millwright/core";
+import {
+  ConfigError,
+  type DriverDefinition,
+  MachineError,
+  Secret,
+  type StandardSchemaV1,
+  taintKeys,
+} from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aDriver, schema } from "../testing/fake-driver.ts";
@@ -70,6 +77,18 @@ describe("the checks of a class", () => {
     expect(await lines({ spec: spec as StandardSchemaV1, checkClass: fine }, { classNamed })).toContain(
       'Keys warning: Driver "mock" ignores keys that it does not know: providerSpec.machineTyp (did you mean "machineType"?).',
     );
+  });
+
+  it.each([
+    ["warn of user data without it", "kubeadm join", ["pool", "web"], /MachineDeployment pool and 1 more, and/],
+    ["are fine with it", `taints: [{ key: ${taintKeys.templatePending} }]`, ["pool"], undefined],
+    ["do not concern pools without autoscaler", "kubeadm join", [], undefined],
+  ])("of the startup taint of a pool with an autoscaler: %s", async (_, userData, autoscaled, expected) => {
+    const secret = { token: Secret.of(token), userData: Secret.of(userData) };
+    const classNamed = async () => ({ machineClass: valid, secret });
+    const found = await lines({ checkClass: fine }, { classNamed, autoscaled });
+    const taints = found.filter((line) => line.startsWith("Startup taint"));
+    expect(taints).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
   });
 
   it("warn if neither class nor driver has the capacity of a node", async () => {

@@ -8,6 +8,8 @@ import {
   type MachineClass,
   readProviderSpec,
   type SecretData,
+  taintKeys,
+  userDataKey,
   validateMachineClass,
 } from "@millwright/core";
 import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
@@ -23,6 +25,8 @@ export interface CheckClassOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Deployments of the class whose size a cluster autoscaler changes. Default: none. */
+  readonly autoscaled?: readonly string[] | undefined;
 }
 
 const failed = (name: string, message: string): CheckOutcome => ({ name, status: "failed", message });
@@ -62,6 +66,18 @@ function unknownKeyChecks(driver: Driver, { providerSpec }: MachineClass): reado
   return [{ name: "Keys", status: "warning", message, remedy: "Correct or remove them in providerSpec." }];
 }
 
+/** A warning where nodes that a cluster autoscaler waits for register without the startup taint. The user data is all that is known of them before they join. */
+function startupTaintChecks(secret: SecretData, autoscaled: readonly string[]): readonly CheckOutcome[] {
+  const userData = secret[userDataKey]?.reveal();
+  const [first, ...others] = autoscaled;
+  if (first === undefined || userData === undefined || userData.includes(taintKeys.templatePending)) return [];
+  const scaled = `MachineDeployment ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
+  const message = `A cluster autoscaler scales ${scaled}, and the user data does not mention taint ${taintKeys.templatePending}. It may create a VM too many while a Node joins.`;
+  const remedy =
+    "Let the kubelet register with that taint, as docs/guides/user-data.md does. Nothing is to be done if the image sets it.";
+  return [{ name: "Startup taint", status: "warning", message, remedy }];
+}
+
 async function checkConfiguration(name: string, options: CheckClassOptions): Promise<Configuration> {
   const loaded = await options.classNamed(name);
   if ("problem" in loaded) return { outcomes: [failed(loaded.about, loaded.problem)] };
@@ -79,7 +95,8 @@ async function checkConfiguration(name: string, options: CheckClassOptions): Pro
   const secretOutcome: CheckOutcome = keys.ok
     ? { name: "Secret", status: "ok", message: "It has the keys that the driver needs." }
     : failed("Secret", problemText(keys.problems));
-  const outcomes = [classOutcome, ...unknownKeyChecks(driver, machineClass), secretOutcome];
+  const taint = startupTaintChecks(secret, options.autoscaled ?? []);
+  const outcomes = [classOutcome, ...unknownKeyChecks(driver, machineClass), secretOutcome, ...taint];
   return problems.length === 0 && keys.ok ? { outcomes, valid: { driver, machineClass, secret } } : { outcomes };
 }
 

@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   isRecord,
   machineClassResource,
   machineDeploymentResource,
@@ -21,6 +22,8 @@ export interface ClassesToCheck {
   /** Those that do not exist, with the objects whose template names them, such as `MachineDeployment pool`. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
   readonly groups: readonly CheckedGroup[];
+  /** Deployments whose size a cluster autoscaler changes, by the class of their template. */
+  readonly autoscaled: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The class that the template of a set or deployment names; empty for none. */
@@ -74,5 +77,11 @@ export async function listClasses(
     name: object.metadata.name ?? "",
     conditions: conditionsOf(object),
   }));
-  return { existing: [...existing].toSorted(), missing, groups };
+  const scaled = deployments.filter(
+    ({ metadata }) => metadata.annotations?.[annotationKeys.autoscalerMaxSize] !== undefined,
+  );
+  const autoscaled = new Map(
+    [...Map.groupBy(scaled, classOf)].map(([name, users]) => [name, users.map(({ metadata }) => metadata.name ?? "")]),
+  );
+  return { existing: [...existing].toSorted(), missing, groups, autoscaled };
 }

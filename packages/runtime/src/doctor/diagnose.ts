@@ -106,9 +106,9 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
   const needs =
     "doctor needs to get and list machineclasses, to get their secrets, and to list machinedeployments and machinesets";
   try {
-    const { existing, missing, groups }: ClassesToCheck =
+    const { existing, missing, groups, autoscaled }: ClassesToCheck =
       classes.length > 0
-        ? { existing: [...new Set(classes)], missing: new Map(), groups: [] }
+        ? { existing: [...new Set(classes)], missing: new Map(), groups: [], autoscaled: new Map() }
         : await listClasses(control.api, namespace, signal);
     const classNamed = createClassSource({ control: control.api, namespace, needs, signal });
     const driverFor = onceByName(options.driverFor);
@@ -118,7 +118,8 @@ async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly Diagn
         limit(signal, async () => {
           const subject = `MachineClass ${name}`;
           try {
-            return { subject, checks: await checkClass(name, { classNamed, driverFor, clock, log, signal }) };
+            const classOptions = { classNamed, driverFor, clock, log, signal, autoscaled: autoscaled.get(name) };
+            return { subject, checks: await checkClass(name, classOptions) };
           } catch (error) {
             signal.throwIfAborted();
             if (!isConfigError(error)) throw error;
