@@ -44,6 +44,21 @@ describe("planChanges", () => {
     );
   });
 
+  it("mentions keys that the driver of the class of a change ignores, and of no other class", async () => {
+    const typo = (of: typeof small, keys: string) => ({
+      ...of,
+      metadata: { ...of.metadata, annotations: { [annotationKeys.unknownKeys]: keys } },
+    });
+    const objects = [
+      pool(),
+      typo(small, "machineTyp"),
+      typo(big, "spotPrce"),
+      ...world.filter((each) => each !== small).slice(1),
+    ];
+    const { notes } = await plan([{ kind: "scale", name: "pool", replicas: 3 }], objects);
+    expect(notes).toEqual(['MachineClass "small": its driver ignores keys that it does not know: machineTyp']);
+  });
+
   it("reports that nothing would happen", async () => {
     expect(await plan([apply(pool())])).toMatchObject({ hasEffect: false, drains: [] });
     expect(await plan([{ kind: "scale", name: "pool", replicas: 2 }])).toMatchObject({ hasEffect: false });

@@ -12,6 +12,7 @@ import {
   drainSourcesOf,
   previewDeletionDrain,
   unknownAnnotations,
+  unknownKeyNotes,
 } from "@millwright/runtime/reports";
 import { applyChanges, type ChangedState, type PlannedChange } from "./changes/apply-changes.ts";
 import type { ClusterState } from "./state/cluster-state.ts";
@@ -63,6 +64,12 @@ function pausesOf({ deployments }: ClusterState, { kind, name }: ChangePreview):
 /** An annotation with a misspelt name has no effect, but its author relies on it. */
 const unknownAnnotationNotes = (state: ClusterState, change: ChangePreview): readonly string[] =>
   unknownAnnotations(change.kind, changedObject(state, change)?.metadata ?? change);
+
+/** What the drivers of the classes of the changed objects ignore in their `providerSpec`. */
+function unknownKeysOf(state: ClusterState, changes: readonly ChangePreview[]): readonly string[] {
+  const wanted = new Set(changes.map((change) => changedObject(state, change)?.spec.template.spec?.class?.name));
+  return unknownKeyNotes(state.classes.filter(({ metadata }) => wanted.has(metadata.name)));
+}
 
 /** What the drain of one node would do if it began now. */
 export interface PlannedDrain {
@@ -190,6 +197,7 @@ async function planRoots(state: ClusterState, changed: ChangedState, options: Pr
         ...pausesOf(after, each),
         ...unknownAnnotationNotes(after, each),
       ]),
+      ...unknownKeysOf(after, previews),
       // Two objects of one change have the same overlap with each other.
       ...new Set(previews.flatMap((each) => overlaps(after, each))),
     ].filter((note) => note !== undefined),

@@ -42,6 +42,6 @@ export type { Subject, WhyReport } from "./explain/explain.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainFailure } from "./describe/explain-failure.ts";
 export { isHeld } from "@millwright/controllers/reports";
-export { unknownAnnotations } from "./explain/annotation-notes.ts";
+export { unknownAnnotations, unknownKeyNotes } from "./explain/annotation-notes.ts";
 export type { MachineReport } from "./explain/machine-report.ts";
 export type { PodPreview as DrainPodPreview } from "./explain/simulate-drain.ts";
