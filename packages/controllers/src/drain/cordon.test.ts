@@ -39,6 +39,19 @@ describe("the cordon of a drain", () => {
     expect(cordonOf(node, { cordon: true, startedAt })).toEqual({ taint: "node.kubernetes.io/unschedulable", since });
   });
 
+  it("counts from its start by the clock of the node's cluster, which is an hour ahead or behind", () => {
+    const since = (node: typeof cordonedNode, hours: number) =>
+      cordonOf(node, { cordon: true, startedAt, clockAheadMs: hours * 3_600 * SECOND })?.since;
+    expect(since(cordonedNode, 1)).toBe(startedAt + 3_600 * SECOND);
+    expect(since(cordonedNode, -1)).toBe(startedAt - 3_600 * SECOND);
+    // That of the taint is of that clock already.
+    expect(since(cordonedAfter(3_605 * SECOND), 1)).toBe(startedAt + 3_605 * SECOND);
+    expect(since(cordonedAfter(-3_595 * SECOND), -1)).toBe(startedAt - 3_595 * SECOND);
+    const taints = [{ key: "node.machine.sapcloud.io/preserved", effect: "NoSchedule" }] as const;
+    const preserved = { cordon: false, startedAt, clockAheadMs: 3_600 * SECOND };
+    expect(cordonOf(aNode({ spec: { taints } }), preserved)?.since).toBe(startedAt);
+  });
+
   it("is the taint of the preservation for a node that is not cordoned", () => {
     const taints = [{ key: "node.machine.sapcloud.io/preserved", effect: "NoSchedule" }] as const;
     expect(cordonOf(aNode({ spec: { taints } }), { cordon: false, startedAt })).toEqual({

@@ -3,6 +3,9 @@ import { type DrainTaint, toleratesTaint, unschedulableTaint } from "../model/co
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 
+/** What a cordon depends on. */
+export type CordonTerms = Pick<DrainTerms, "cordon" | "startedAt" | "clockAheadMs">;
+
 /** Since when which taint keeps new pods off a drained node. */
 export interface Cordon {
   readonly taint: DrainTaint;
@@ -12,24 +15,22 @@ export interface Cordon {
 
 /**
  * The cordon of a drain; `undefined` before it is written. Its time is that of the taint which Kubernetes adds, and that may be a moment later. Without one, or when a user had cordoned
- * the node before, the drain counts from its start: each pod that was there then is evicted.
+ * the node before, the drain counts from its start, by the clock of the node's cluster: each pod that was there then is evicted. The start of a preservation is the time of its taint.
  */
-export function cordonOf(
-  { spec }: Node,
-  { cordon, startedAt }: Pick<DrainTerms, "cordon" | "startedAt">,
-): Cordon | undefined {
+export function cordonOf({ spec }: Node, { cordon, startedAt, clockAheadMs = 0 }: CordonTerms): Cordon | undefined {
   const key = cordon ? unschedulableTaint : taintKeys.preserved;
   const taint = spec?.taints?.find((each) => each.key === key);
   if (taint === undefined && !(cordon && spec?.unschedulable === true)) return undefined;
   const added = Date.parse(taint?.timeAdded ?? "");
-  return { taint: key, since: Number.isNaN(added) ? startedAt : Math.max(added, startedAt) };
+  const start = cordon ? startedAt + clockAheadMs : startedAt;
+  return { taint: key, since: Number.isNaN(added) ? start : Math.max(added, start) };
 }
 
 /** The cordon of the node that a pod is on. */
 export function cordonOfPod(
   { node, otherNodes = [] }: Pick<DrainView, "node" | "otherNodes">,
   { spec }: Pod,
-  terms: Pick<DrainTerms, "cordon" | "startedAt">,
+  terms: CordonTerms,
 ): Cordon | undefined {
   return cordonOf(otherNodes.find(({ metadata }) => metadata.name === spec?.nodeName) ?? node, terms);
 }

@@ -34,6 +34,8 @@ export interface DrainTerms {
   /** `force`: do not wait for the deadline. `withheld`: nothing is forced, even after the deadline, because the VM of an unreachable node may be running. */
   readonly mode: "normal" | "force" | "withheld";
   readonly startedAt: number;
+  /** By how much the clock of the node's cluster is ahead of the one that `startedAt` is of. Default: not. */
+  readonly clockAheadMs?: number;
   /** From then on pods are deleted with their grace period, regardless of their budgets. */
   readonly evictUntil: number;
   /** From then on the remaining pods are deleted without a grace period, and the drain is complete. */

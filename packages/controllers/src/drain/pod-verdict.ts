@@ -1,8 +1,8 @@
 import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
-import { type Cordon, cordonOfPod, isReturned } from "./cordon.ts";
-import type { DrainTerms, DrainView } from "./drain-view.ts";
+import { type Cordon, cordonOfPod, type CordonTerms, isReturned } from "./cordon.ts";
+import type { DrainView } from "./drain-view.ts";
 
 /** Why a drain skips a pod. */
 export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule" | "returned";
@@ -85,7 +85,7 @@ export interface StayingPod {
 /** The pods that must still leave a node, by name. */
 export function stayingPods(
   view: Pick<DrainView, "node" | "otherNodes" | "pods" | "rules" | "evictions">,
-  terms: Pick<DrainTerms, "cordon" | "startedAt">,
+  terms: CordonTerms,
   now: Date,
 ): readonly StayingPod[] {
   const { pods, rules, evictions } = view;

@@ -31,7 +31,7 @@ interface NodeSources {
 }
 
 /** By how much the clock of the API server of the nodes is ahead of that of the machines, milliseconds. */
-const clockAheadOf = ({ target, clock }: Pick<ControllerContext, "target" | "clock">): number =>
+export const clockAheadOf = ({ target, clock }: Pick<ControllerContext, "target" | "clock">): number =>
   (target?.clock ?? clock).now().getTime() - clock.now().getTime();
 
 /** The node with the name that the driver's last result contains, and whether it belongs to that VM. */

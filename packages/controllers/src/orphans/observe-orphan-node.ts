@@ -5,6 +5,7 @@ import type { ControllerContext, Target } from "../cluster/context.ts";
 import { observeNodeDrain } from "../machine/drain/observe-node-drain.ts";
 import type { MachineMemory } from "../machine/memory.ts";
 import { observeClass } from "../machine/observe-class.ts";
+import { clockAheadOf } from "../machine/observe-node.ts";
 import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
@@ -100,7 +101,7 @@ function leavingSnapshot(
       match: "same",
       competingMachines: [],
       foreignNode: undefined,
-      clockAheadMs: 0,
+      clockAheadMs: clockAheadOf(context),
       unreadNode: memory.nodeReads.isRecent(uid, name) ? undefined : name,
       sameNameNode: undefined,
     },

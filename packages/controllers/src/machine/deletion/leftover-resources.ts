@@ -57,12 +57,13 @@ export interface LeftoverResources {
 
 /** Whether pods that a drain waits for are on the node. */
 export const hasStayingPods = (
-  { pods }: MachineSnapshot,
+  { pods, link: { clockAheadMs } }: MachineSnapshot,
   node: Node,
   rules: readonly DrainRule[],
   startedAt: number,
   now: Date,
-): boolean => stayingPods({ node, pods, rules, evictions: new Map() }, { cordon: true, startedAt }, now).length > 0;
+): boolean =>
+  stayingPods({ node, pods, rules, evictions: new Map() }, { cordon: true, startedAt, clockAheadMs }, now).length > 0;
 
 /** Whether pods that are not of the node itself, or volumes, are on the node. */
 export function holdsResources(snapshot: MachineSnapshot, node: Node, now: Date): boolean {

@@ -48,6 +48,12 @@ describe("the drain of a node", () => {
     expect(drainTerms(snapshot(), node, { ...drain, isDemanded: true }, testNow).mode).toBe("force");
   });
 
+  it("has by how much the clock of its cluster is ahead", () => {
+    const drain = { startedAt, isDemanded: false, cordon: true };
+    const ahead = { ...snapshot(), link: { clockAheadMs: 60 * MINUTE } };
+    expect(drainTerms(ahead, nodeWith(ready), drain, testNow).clockAheadMs).toBe(60 * MINUTE);
+  });
+
   it("is forced when the node fails meanwhile, by its current conditions and not by the machine's", () => {
     const healthy = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
     const view = aDrainView({ node: nodeWith(ready, readonly("True", 4)), pods: [aPod("a")] });

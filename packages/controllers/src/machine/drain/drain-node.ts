@@ -15,12 +15,14 @@ export interface NodeDrain {
   readonly cordon: boolean;
 }
 
-/** A machine whose node is drained. */
-type DrainedMachine = Pick<MachineSnapshot, "machine" | "settings">;
+/** A machine whose node is drained. Without `link` both clusters have one clock. */
+type DrainedMachine = Pick<MachineSnapshot, "machine" | "settings"> & {
+  readonly link?: Pick<MachineSnapshot["link"], "clockAheadMs">;
+};
 
 /** The terms of a drain within its window. */
 function termsOf(
-  { settings }: DrainedMachine,
+  { settings, link }: DrainedMachine,
   node: Node,
   { startedAt, isDemanded, cordon }: Omit<NodeDrain, "view">,
   { evictUntil, deadline, resumedUntil }: DrainWindow,
@@ -29,6 +31,7 @@ function termsOf(
   return {
     mode: drainMode(node, { isDemanded, resumedUntil }, now),
     startedAt,
+    ...(link === undefined ? {} : { clockAheadMs: link.clockAheadMs }),
     evictUntil,
     deadline,
     cordon,
