@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
 import { type ApiClient, type KubeObject, messageOf, nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerPrograms, MAX_SIZE, pathOf, startAutoscaler } from "../harness/autoscaler-programs.ts";
+import { autoscalerRuns, MAX_SIZE, startAutoscaler } from "../harness/autoscaler-programs.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 import type { MillwrightProcess } from "../harness/millwright.ts";
@@ -68,8 +68,8 @@ async function reportManager(api: ApiClient): Promise<void> {
   await api.patch(deploymentResource, ref, { status }, { kind: "merge", subresource: "status" });
 }
 
-describe.each(autoscalerPrograms)("the cluster autoscaler $name, with clusters as in Gardener", (program) => {
-  describe.runIf(pathOf(program) !== undefined)(`whose path is ${program.variable}`, () => {
+describe.each(autoscalerRuns(process.env))("the cluster autoscaler $title", (run) => {
+  describe.runIf(run.path !== undefined)("with clusters as in Gardener", () => {
     let fleet: RealFleet;
     let folder: string;
     let millwright: MillwrightProcess;
@@ -83,7 +83,7 @@ describe.each(autoscalerPrograms)("the cluster autoscaler $name, with clusters a
       await reportManager(fleet.api);
       workloads = startWorkloads(fleet.target.api);
       millwright = fleet.runAlone("--autoscaler-address=127.0.0.1:0");
-      autoscaler = await startAutoscaler(program, { fleet, millwright, folder, groups: Object.keys(groups) });
+      autoscaler = await startAutoscaler(run, { fleet, millwright, folder, groups: Object.keys(groups) });
     }, REAL_FLEET_MS);
     afterAll(async () => {
       await autoscaler.stop("SIGKILL");

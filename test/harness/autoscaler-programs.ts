@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import type { RealFleet } from "../compat/real-fleet.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 import { type Program, startProgram } from "./program.ts";
@@ -14,8 +14,8 @@ export interface AutoscalerWorld {
   readonly groups: readonly string[];
 }
 
-/** A cluster autoscaler: no registry serves one, so its path is in the environment. */
-export interface AutoscalerProgram {
+/** A cluster autoscaler: no registry serves one, so its paths are in the environment, a list as in `PATH`. */
+interface AutoscalerProgram {
   readonly name: string;
   readonly variable: string;
   /** Its own flags and environment. */
@@ -28,7 +28,7 @@ export interface AutoscalerProgram {
 export const MAX_SIZE = 2;
 
 /** That of Kubernetes calls the endpoint of Millwright, that of Gardener reads and writes the objects. */
-export const autoscalerPrograms: readonly AutoscalerProgram[] = [
+const autoscalerPrograms: readonly AutoscalerProgram[] = [
   {
     name: "of Kubernetes",
     variable: "MILLWRIGHT_CLUSTER_AUTOSCALER",
@@ -54,14 +54,35 @@ export const autoscalerPrograms: readonly AutoscalerProgram[] = [
   },
 ];
 
-/** The path of a program; undefined when the environment names none. */
-export const pathOf = ({ variable }: AutoscalerProgram): string | undefined => {
-  const path = process.env[variable];
-  return path === "" ? undefined : path;
-};
+/** One run of all scenarios. */
+export interface AutoscalerRun {
+  /** For people: which file, and which repetition. */
+  readonly title: string;
+  readonly program: AutoscalerProgram;
+  /** Undefined when the environment names none. */
+  readonly path: string | undefined;
+}
+
+/** The runs that an environment asks for: of each program at each path of its list, as often as `MILLWRIGHT_CLUSTER_AUTOSCALER_RUNS`, once by default. A program without path is one run that is skipped. */
+export function autoscalerRuns(env: NodeJS.ProcessEnv): readonly AutoscalerRun[] {
+  const count = Number(env["MILLWRIGHT_CLUSTER_AUTOSCALER_RUNS"] ?? "1");
+  if (!Number.isInteger(count) || count < 1)
+    throw new Error("MILLWRIGHT_CLUSTER_AUTOSCALER_RUNS must be a number from 1 on");
+  return autoscalerPrograms.flatMap((program): readonly AutoscalerRun[] => {
+    const paths = (env[program.variable] ?? "").split(delimiter).filter((path) => path !== "");
+    if (paths.length === 0)
+      return [{ title: `${program.name}: ${program.variable} is not set`, program, path: undefined }];
+    return paths.flatMap((path) =>
+      Array.from({ length: count }, (_, index) => {
+        const title = `${program.name}, ${basename(path)}${count === 1 ? "" : `, run ${index + 1} of ${count}`}`;
+        return { title, program, path };
+      }),
+    );
+  });
+}
 
 /** Starts a program, impatient enough for a test. */
-export async function startAutoscaler(program: AutoscalerProgram, world: AutoscalerWorld): Promise<Program> {
+export async function startAutoscaler({ program, path }: AutoscalerRun, world: AutoscalerWorld): Promise<Program> {
   const { flags, env } = await program.configure(world);
   const impatient = [
     "--scan-interval=1s",
@@ -79,10 +100,5 @@ export async function startAutoscaler(program: AutoscalerProgram, world: Autosca
     // The group with the smaller machines is first.
     "--expander=least-waste",
   ];
-  return startProgram(
-    `cluster autoscaler ${program.name}`,
-    pathOf(program) ?? "",
-    [...common, ...impatient, ...flags],
-    env,
-  );
+  return startProgram(`cluster autoscaler ${program.name}`, path ?? "", [...common, ...impatient, ...flags], env);
 }
