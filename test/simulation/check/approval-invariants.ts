@@ -48,7 +48,7 @@ export function watchApprovals(world: World, truth: Truth, report: (text: string
     const set = machine.metadata.ownerReferences?.[0]?.name ?? "";
     const uids = new Set([...(counts.deleted.get(set) ?? []), machine.metadata.uid ?? ""]);
     counts.deleted.set(set, uids);
-    // One whose object is lost meanwhile, and restored, is another, which may be deleted again.
+    // One whose object is lost meanwhile is restored with a UID of its own, and may be deleted again.
     const { length: deleted } = [...uids].filter((uid) => !world.lost.has(uid));
     const fleet = truth.liveVms().filter((each) => serving.isReady(each)).length + deleted;
     const most = lossLimit(fleet) + counts.arrived + (approvals.ofGeneration.get(generationOf(metadata)) ?? 0);
