@@ -158,7 +158,7 @@ export async function plan(flags: PlanFlags): Promise<number> {
   }
   const rejected = plans.flatMap((each) => each.changes).find(({ outcome }) => outcome === "rejected");
   if (rejected !== undefined) {
-    const problems = formatProblems(rejected.problems).replaceAll("\n", "; ");
+    const problems = formatProblems(rejected.problems);
     throw new ConfigError(`${rejected.kind} "${rejected.name}" would be rejected: ${problems}`);
   }
   const { lineWidth } = outputStyle();

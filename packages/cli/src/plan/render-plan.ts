@@ -126,11 +126,7 @@ function changeLines(change: Change, lineWidth: number | undefined): readonly st
     ),
     ...section(
       "  Problems",
-      problems.length === 0
-        ? []
-        : formatProblems(problems)
-            .split("\n")
-            .map((line) => `  ${plain(line)}`),
+      problems.map((problem) => `  ${plain(formatProblems([problem]))}`),
       lineWidth,
     ),
   ];

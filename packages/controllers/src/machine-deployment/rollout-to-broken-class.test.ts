@@ -121,7 +121,7 @@ it("goes on with the sets that are there when a class breaks in the middle: none
 });
 
 it("names all problems of a class in one line, which is cut", () => {
-  const problem = Array.from({ length: 500 }, (_, index) => `providerSpec.field${index}: is required`).join("\n");
+  const problem = Array.from({ length: 500 }, (_, index) => `providerSpec.field${index}: is required`).join("; ");
   const model = createRolloutModel(aMachineDeployment(), { unusableClass: { problem } });
   settle(model);
   model.change(ofClass("big"));

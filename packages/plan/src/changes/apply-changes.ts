@@ -94,7 +94,7 @@ function readOrReject<T extends { readonly metadata: ObjectMeta }>(
   ];
   if (result.ok && problems.length === 0) return result.value;
   const name = object.metadata.name ?? "";
-  throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems).replaceAll("\n", "; ")}`);
+  throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems)}`);
 }
 
 /** The deployment that controls a set or will adopt it; else the set itself. */

@@ -72,7 +72,7 @@ function readOne<T>({ source, object }: BackupManifest, namespace: string, read:
   const portable = portableObject({ ...object });
   const own = { ...portable, metadata: { ...portable.metadata, namespace } };
   const result = read(own);
-  if (!result.ok) throw new ConfigError(`${subject}: ${formatProblems(result.problems).replaceAll("\n", "; ")}`);
+  if (!result.ok) throw new ConfigError(`${subject}: ${formatProblems(result.problems)}`);
   const owner = controllerRefOf(object);
   const isOurs = owner?.apiVersion.startsWith(`${machineGroup}/`) === true;
   return { source, name, object: own, typed: result.value, ...(isOurs ? { owner: owner.name } : {}) };

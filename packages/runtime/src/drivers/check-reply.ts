@@ -291,6 +291,6 @@ export function readNodeTemplateReply(reply: unknown, machineClass: MachineClass
   const own = problems.filter(({ path }) => path.startsWith("nodeTemplate"));
   const nodeTemplate = read.ok ? read.value.nodeTemplate : undefined;
   if (own.length > 0 || nodeTemplate === undefined)
-    throw bad("getNodeTemplate", `what a MachineClass cannot have: ${formatProblems(own).replaceAll("\n", "; ")}`);
+    throw bad("getNodeTemplate", `what a MachineClass cannot have: ${formatProblems(own)}`);
   return nodeTemplate;
 }

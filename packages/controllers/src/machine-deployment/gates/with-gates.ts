@@ -48,8 +48,8 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
 function classLimits({ deployment, unusableClass }: ObservedDeployment, sets: Sets): RolloutGates {
   if (unusableClass === undefined) return unlimited;
   const { problem, until } = unusableClass;
-  // A class may have many problems, a line each: a hold is one line of a condition.
-  const why = cutText(problem.replaceAll("\n", "; "));
+  // A class may have many problems.
+  const why = cutText(problem);
   const hold = `Rollout waits for MachineClass ${deployment.spec.template.spec.class?.name ?? ""}: ${why}`;
   // Not a wait on purpose: the progress deadline runs.
   const waits = { ...waitingFor(deployment, sets, hold, reasons.classUnusable), availabilityHolds: [hold] };

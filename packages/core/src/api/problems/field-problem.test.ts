@@ -8,10 +8,10 @@ it("writes paths as a person does", () => {
   expect(joinPath("a", "x".repeat(1000) + "/")).toHaveLength(131);
 });
 
-it("writes one line per problem", () => {
+it("writes all problems in one line", () => {
   const problems = [
     { path: "a", message: "is required", kind: "required" },
     { path: "b", message: "must be 1", kind: "invalid" },
   ] as const;
-  expect(formatProblems(problems)).toBe("a: is required\nb: must be 1");
+  expect(formatProblems(problems)).toBe("a: is required; b: must be 1");
 });

@@ -18,9 +18,9 @@ export function joinPath(path: string, key: PropertyKey): string {
   return path === "" ? word : `${path}.${word}`;
 }
 
-/** One line per problem, `path: message`, in the order given. Used for conditions, events and terminals. */
+/** All problems in one line, `path: message`, in the order given: kubectl cuts the columns of objects and events at the first line break. */
 export function formatProblems(problems: readonly FieldProblem[]): string {
-  return problems.map((problem) => `${problem.path}: ${problem.message}`).join("\n");
+  return problems.map((problem) => `${problem.path}: ${problem.message}`).join("; ");
 }
 
 /** A text from an object in quotes, cut so that a hostile one does not fill a status. */
