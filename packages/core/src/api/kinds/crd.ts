@@ -172,6 +172,13 @@ const definitions: readonly KindDefinition[] = [
         jsonPath: `.status.conditions[?(@.type=="${storedMachineConditionTypes.machineReady}")].reason`,
       },
       classOf(".spec.class.name", "Class of the machine."),
+      {
+        name: "Message",
+        type: "string",
+        description: "What was done last, and what it waits for.",
+        jsonPath: ".status.lastOperation.description",
+        priority: 1,
+      },
     ],
     subresources: { status: {} },
   },
