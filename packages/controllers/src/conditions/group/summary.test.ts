@@ -128,17 +128,12 @@ describe("the summary of a set or deployment", () => {
     ["a scale-up", having(entry("ScalingUp", "True"), unready), {}, "reconciling ScalingUp"],
     ["a scale-down", having(entry("ScalingDown", "True"), unready), {}, "reconciling ScalingDown"],
     ["a remediation", having(entry("Remediating", "True"), unready), {}, "reconciling Remediating"],
-    [
-      "machines that are not ready",
-      having(unready),
-      {},
-      "reconciling NotReady Condition MachinesReady lists the machines",
-    ],
+    ["machines that are not ready", having(unready), {}, "reconciling NotReady Machines a, b: NodeHealthy: Unknown"],
     [
       "machines whose cause is known",
       having(unready),
       { unready: "NodeNotReady" },
-      "reconciling NodeNotReady Condition MachinesReady lists the machines",
+      "reconciling NodeNotReady Machines a, b: NodeHealthy: Unknown",
     ],
     [
       "machines of which nothing is known",

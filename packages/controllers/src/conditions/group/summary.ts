@@ -36,10 +36,11 @@ interface Summary extends Cause {
 
 type FindCause = (conditions: readonly Condition[], facts: SummaryFacts) => Cause | undefined;
 
-/** The first line, without the bullet of a list: details change with every machine, and are in the condition itself. */
-function titleOf({ type, message = "" }: Condition): string {
-  const [title = ""] = message.split("\n");
-  return title.endsWith(":") ? `Condition ${type} lists the machines` : title.replace(/^\* /, "");
+/** The first line without the bullet of a list and, where it is the title of others, its first cause: all others are in the condition itself. */
+function titleOf({ message = "" }: Condition): string {
+  const lines = message.split("\n").map((line) => line.trim().replace(/^\* /, ""));
+  const cause = lines.findIndex((line) => !line.endsWith(":"));
+  return lines.slice(0, cause + 1).join(" ");
 }
 
 /** A condition that should not be True: its type is the word. With `False` and `Unknown` for one that should be False. */
