@@ -11,6 +11,7 @@ import {
 } from "@millwright/core";
 import { ApiError, isAlreadyExists, isNamespaceTerminating, setCondition, type Writer } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
+import { withSummaryOfHeld } from "../../conditions/group/summary.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import type { LostOwners } from "../../ownership/lost-owners.ts";
 import { readMissingSets } from "./read-missing-sets.ts";
@@ -71,8 +72,11 @@ export function createMachineSetCreator(
     events.record(deployment, { type: "Warning", reason: eventReasons.machineSetCreateError, message });
     const before = deployment.status?.conditions ?? [];
     const rejected = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
-    const conditions = setCondition(before, rejected, { now: clock.now(), updateTime: true });
-    await deployments.writeStatus(deployment, { ...deployment.status, conditions });
+    const options = { now: clock.now(), updateTime: true };
+    const { generation } = deployment.metadata;
+    const conditions = withSummaryOfHeld(setCondition(before, rejected, options), before, { ...options, generation });
+    // The template has no set, so no machine has it.
+    await deployments.writeStatus(deployment, { ...deployment.status, updatedReplicas: 0, conditions });
   };
 
   return async (deployment, set) => {
