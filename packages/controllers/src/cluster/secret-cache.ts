@@ -8,6 +8,7 @@ import {
   type InformerOptions,
   secretResource,
   trimObject,
+  withTypeMeta,
 } from "@millwright/kube";
 import { secretNamesOf } from "../model/class-references.ts";
 import type { SecretObject } from "../model/node-objects.ts";
@@ -43,10 +44,9 @@ function digestOf(values: SecretValues = {}): string {
 }
 
 /** What the store keeps of a Secret as it comes from the API server. */
-const withoutValues = (secret: SecretObject): SecretObject => ({
-  metadata: trimObject(secret).metadata,
-  digest: digestOf(secret.data),
-});
+const withoutValues = (secret: SecretObject): SecretObject =>
+  // Events name the kind of their object, which a list of a real API server lacks.
+  withTypeMeta(secretResource, { metadata: trimObject(secret).metadata, digest: digestOf(secret.data) });
 
 export function createSecretCache({ classes, ...options }: SecretCacheOptions): SecretCache {
   const { api, namespace } = options;
