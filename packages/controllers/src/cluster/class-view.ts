@@ -103,6 +103,14 @@ export function resolveNamedClass(
   return resolveContent(found, secrets, inputs, driver);
 }
 
+/** Why machines of a class cannot boot: its Secrets have no user data. Names the key that was probably meant; `undefined` where there is one. */
+export function missingUserData(machineClass: MachineClass, secret: SecretData): string | undefined {
+  if (secret[userDataKey] !== undefined) return undefined;
+  const names = secretNamesOf(machineClass).map((name) => `"${name}"`);
+  const near = nearestName(userDataKey, Object.keys(secret));
+  return `key "${userDataKey}" is missing in Secret ${names.join(", ")}${near === undefined ? "" : `, which has key "${near}"`}; machines cannot boot without it`;
+}
+
 /** A Secret of a class, as far as it exists and was read. */
 interface FoundSecret {
   readonly name: string;
@@ -142,14 +150,12 @@ function resolveContent(
     return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
   }
   const secret = readSecretValues(existing.map(({ values = {} }) => values));
-  const names = secrets.map(({ name }) => `"${name}"`).join(", ");
-  const near = nearestName(userDataKey, Object.keys(secret));
-  const withoutUserData = {
+  const bootProblem = missingUserData(machineClass, secret);
+  const withoutUserData = bootProblem && {
     reason: machineEventReasons.invalidSecret,
-    problem: `${subject}: key "${userDataKey}" is missing in Secret ${names}${near === undefined ? "" : `, which has key "${near}"`}; machines cannot boot without it`,
+    problem: `${subject}: ${bootProblem}`,
   };
-  const unmetPrecondition =
-    problems.length > 0 ? invalid : (notFound ?? (secret[userDataKey] === undefined ? withoutUserData : undefined));
+  const unmetPrecondition = problems.length > 0 ? invalid : (notFound ?? withoutUserData);
   const view = { state: "usable", machineClass, ...(unmetPrecondition && { unmetPrecondition }) } as const;
   return { view, inputs, secret, unread };
 }

@@ -21,7 +21,7 @@ async function lines(
   options: Partial<CheckClassOptions> = {},
 ): Promise<readonly string[]> {
   const outcomes = await checkClass("small", {
-    classNamed: async () => ({ machineClass: valid, secret: { token: Secret.of(token) } }),
+    classNamed: async () => ({ machineClass: valid, secret: { token: Secret.of(token), userData: Secret.of("boot") } }),
     driverFor: async () => aDriver(change),
     clock: createVirtualClock(),
     log: () => {},
@@ -55,6 +55,14 @@ describe("the checks of a class", () => {
       "Node template skipped: Not checked until the checks of the cloud pass.",
     ]);
     expect(found.join("\n")).not.toContain(token);
+  });
+
+  it("name the user data that is missing, and the key that was meant", async () => {
+    const secret = { token: Secret.of(token), userdata: Secret.of("boot") };
+    const found = await lines({ checkClass: fine }, { classNamed: async () => ({ machineClass: valid, secret }) });
+    expect(found).toContain(
+      'Secret failed: key "userData" is missing in Secret "small", "cloud", which has key "userdata"; machines cannot boot without it',
+    );
   });
 
   it("name every problem of fields and secret at once, and then ask no cloud", async () => {

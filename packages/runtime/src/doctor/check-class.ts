@@ -12,6 +12,7 @@ import {
   userDataKey,
   validateMachineClass,
 } from "@millwright/core";
+import { missingUserData } from "@millwright/controllers/driver-calls";
 import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { Log } from "@millwright/kube";
 import type { LoadedClass } from "../drivers/class-source.ts";
@@ -31,9 +32,6 @@ export interface CheckClassOptions {
 
 const failed = (name: string, message: string): CheckOutcome => ({ name, status: "failed", message });
 const skipped = (name: string, message: string): CheckOutcome => ({ name, status: "skipped", message });
-
-const problemText = (problems: Parameters<typeof formatProblems>[0]): string =>
-  formatProblems(problems).replaceAll("\n", "; ");
 
 /** The driver of a class, or why it cannot be had. */
 async function loadFor(provider: string, { driverFor }: CheckClassOptions): Promise<Driver | CheckOutcome> {
@@ -85,16 +83,18 @@ async function checkConfiguration(name: string, options: CheckClassOptions): Pro
   const general = validateMachineClass(machineClass);
   const driver = await loadFor(machineClass.provider ?? "", options);
   if (!("capabilities" in driver))
-    return { outcomes: [...(general.length > 0 ? [failed("MachineClass", problemText(general))] : []), driver] };
+    return { outcomes: [...(general.length > 0 ? [failed("MachineClass", formatProblems(general))] : []), driver] };
   const [spec, keys] = await Promise.all([readProviderSpec(driver, machineClass), checkDriverSecret(driver, secret)]);
   const problems = [...general, ...(spec.ok ? [] : spec.problems)];
   const classOutcome: CheckOutcome =
     problems.length === 0
       ? { name: "MachineClass", status: "ok", message: `Driver "${driver.name}" accepts its fields.` }
-      : failed("MachineClass", problemText(problems));
-  const secretOutcome: CheckOutcome = keys.ok
-    ? { name: "Secret", status: "ok", message: "It has the keys that the driver needs." }
-    : failed("Secret", problemText(keys.problems));
+      : failed("MachineClass", formatProblems(problems));
+  const keyProblem = keys.ok ? missingUserData(machineClass, secret) : formatProblems(keys.problems);
+  const secretOutcome: CheckOutcome =
+    keyProblem === undefined
+      ? { name: "Secret", status: "ok", message: "It has the keys that the driver needs." }
+      : failed("Secret", keyProblem);
   const taint = startupTaintChecks(secret, options.autoscaled ?? []);
   const outcomes = [classOutcome, ...unknownKeyChecks(driver, machineClass), secretOutcome, ...taint];
   return problems.length === 0 && keys.ok ? { outcomes, valid: { driver, machineClass, secret } } : { outcomes };
