@@ -51,10 +51,10 @@ export interface HoldCondition {
 export const ownerArgument = ({ kind, name, deployment }: OwnerIdentity): string =>
   deployment === undefined ? `${kind.toLowerCase()} ${name}` : `machinedeployment ${deployment}`;
 
-/** What a user does about a write that the API server refuses. */
-export const refusedWriteRemedy = (namespace: string): ConditionRemedy => [
+/** What a user does about a write that the API server refuses, and that events with this reason report. */
+export const refusedWriteRemedy = (namespace: string, reason: string = eventReasons.writeRefused): ConditionRemedy => [
   "Change the webhook, policy, quota or role that refuses the write; the next attempt follows within five minutes.",
-  `kubectl get events -n ${namespace} --field-selector reason=${eventReasons.writeRefused}`,
+  `kubectl get events -n ${namespace} --field-selector reason=${reason}`,
   "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies",
 ];
 

@@ -26,10 +26,28 @@ it.each([
     "warning Maintenance window: Rollout waits for a maintenance window, but none opens again.",
     "",
   ],
+  [["ScalingUp", "Unknown", "no size", "WaitingForReplicasSet"], "failed ScalingUp: no size", "Set spec.replicas"],
+  [["ScalingUp", "Unknown", "cannot be read", "InspectionFailed"], undefined, ""],
+  [
+    ["ReplicaFailure", "True", "403", "FailedCreate"],
+    "failed ReplicaFailure: 403",
+    "--field-selector reason=FailedCreate",
+  ],
+  [
+    ["Progressing", "False", "Failed to create", "MachineSetCreateError"],
+    "failed Progressing: Failed to create",
+    "validatingwebhookconfigurations",
+  ],
+  [
+    ["Progressing", "False", "labels of it no longer match the selector", "MachineSetCreateError"],
+    "failed Progressing: labels of it no longer match the selector",
+    "--show-labels",
+  ],
+  [["Progressing", "False", "late", "ProgressDeadlineExceeded"], undefined, ""],
   [["Available", "False", "no"], undefined, ""],
   [["Paused", "False", ""], undefined, ""],
-])("reports %j of a deployment as %j", ([type = "", status = "", message = ""], expected, remedy) => {
-  const [check] = checkGroup(identity, [condition(type, status, message)]);
+])("reports %j of a deployment as %j", ([type = "", status = "", message = "", reason = type], expected, remedy) => {
+  const [check] = checkGroup(identity, [{ ...condition(type, status, message), reason }]);
   expect(check && `${check.status} ${check.name}: ${check.message}`).toBe(expected);
   expect(check?.remedy ?? "").toContain(remedy);
 });

@@ -3,15 +3,25 @@ import {
   holdConditions,
   ownerArgument,
   type OwnerIdentity,
-  shownHold,
+  refusedWriteRemedy,
 } from "@millwright/controllers/reports";
-import { clusterApiConditionTypes as types, legacyConditionTypes, specValidConditionType } from "@millwright/core";
+import {
+  clusterApiConditionTypes as types,
+  clusterApiReasons,
+  legacyConditionTypes,
+  legacyReasons,
+  specValidConditionType,
+} from "@millwright/core";
 import type { Condition } from "@millwright/kube";
 import type { Cause, Explanation, Remedy } from "./explanation.ts";
 import { flatten } from "./explanation.ts";
 
 /** A condition that is a cause by itself, and what a user can do about it. Absent: it depends on its message. */
-type BlockingCondition = Pick<HoldCondition, "type" | "status" | "mention"> & Partial<Pick<HoldCondition, "remedyOf">>;
+interface BlockingCondition extends Pick<HoldCondition, "type" | "mention">, Partial<Pick<HoldCondition, "remedyOf">> {
+  readonly status: Condition["status"];
+  /** Default: any. */
+  readonly reason?: string;
+}
 
 const specInvalid: BlockingCondition = {
   type: specValidConditionType,
@@ -33,13 +43,34 @@ const paused: BlockingCondition = {
   ],
 };
 
+const withoutSize: BlockingCondition = {
+  type: types.scalingUp,
+  status: "Unknown",
+  reason: clusterApiReasons.waitingForReplicasSet,
+  remedyOf: (_, owner) => [
+    "Set spec.replicas, or the annotations of a cluster autoscaler: without both it counts as 0.",
+    `kubectl edit ${ownerArgument(owner)} -n ${owner.namespace}`,
+  ],
+};
+
+/** The API server rejects an object that has to be created or deleted. */
+const rejected = (condition: Pick<BlockingCondition, "type" | "status" | "reason">): BlockingCondition => ({
+  ...condition,
+  remedyOf: ({ reason, message = "" }, { namespace }) =>
+    message.includes("no longer match the selector")
+      ? ["Restore the labels, or delete what was released.", `kubectl get machinesets -n ${namespace} --show-labels`]
+      : refusedWriteRemedy(namespace, reason),
+});
+
 /** The most important first: while everything is held, nothing else is looked at. */
 const blocking: readonly BlockingCondition[] = [
   ...holdConditions.filter(({ holds }) => holds === "everything"),
   specInvalid,
+  withoutSize,
   ...holdConditions.filter(({ holds }) => holds !== "everything"),
   paused,
-  { type: legacyConditionTypes.replicaFailure, status: "True" },
+  rejected({ type: legacyConditionTypes.replicaFailure, status: "True" }),
+  rejected({ type: legacyConditionTypes.progressing, status: "False", reason: legacyReasons.machineSetCreateError }),
 ];
 
 /** Conditions that show progress, whose messages list what blocks it. */
@@ -47,7 +78,7 @@ const progressing: readonly string[] = [types.rollingOut, types.scalingUp, types
 
 const causeOf = ({ type, reason, message = "", lastTransitionTime: since }: Condition, text = message): Cause => ({
   reason: type === reason || reason === undefined ? type : `${type}, ${reason}`,
-  message: text.replaceAll(/\s+/g, " ").trim(),
+  message: linesOf(text).join("; ").replaceAll(/\s+/g, " ").replaceAll(":; ", ": "),
   ...(since == null ? {} : { since }),
 });
 
@@ -58,12 +89,18 @@ const linesOf = (message: string): readonly string[] =>
     .map((line) => line.replace(/^\s*\* /, "").trim())
     .filter((line) => line !== "");
 
+/** The condition of an object, where it is the blocking one. */
+function shown(conditions: readonly Condition[], { type, status, reason }: BlockingCondition): Condition | undefined {
+  const found = conditions.find((each) => each.type === type && each.status === status);
+  return reason === undefined || found?.reason === reason ? found : undefined;
+}
+
 /** The blocking conditions that an object has. */
 const foundIn = (
   conditions: readonly Condition[],
 ): readonly (BlockingCondition & { readonly condition: Condition })[] =>
   blocking.flatMap((each) => {
-    const condition = shownHold(conditions, each);
+    const condition = shown(conditions, each);
     return condition === undefined ? [] : [{ ...each, condition }];
   });
 
@@ -109,9 +146,9 @@ export function groupCauses(
   };
 }
 
-/** Whether the controllers rejected a part of the spec or the annotations. */
+/** Whether the controllers rejected a part of the spec or the annotations, or the spec has no size. */
 export const isSpecInvalid = (conditions: readonly Condition[]): boolean =>
-  shownHold(conditions, specInvalid) !== undefined;
+  [specInvalid, withoutSize].some((each) => shown(conditions, each) !== undefined);
 
 /** The conditions because of which a set or deployment waits for a user, the most important first, each with what helps. */
 export const blocksOf = (

@@ -51,6 +51,12 @@ function ofFailedCall({ report, className, machineClass, errorCode }: RemedyInpu
         text: "Raise the quota in the cloud, name fallback classes in the MachineClass, or scale down.",
         commands: [editClass],
       };
+    case "Unavailable":
+    case "DeadlineExceeded":
+      return {
+        text: "Nothing is needed if the cloud recovers by itself. If it limits requests, raise the limit, or find who else sends them.",
+        commands: [doctor],
+      };
     case "InvalidArgument":
     case "FailedPrecondition":
     case "OutOfRange":
@@ -66,11 +72,11 @@ function ofFailedCall({ report, className, machineClass, errorCode }: RemedyInpu
 
 function ofNode({ report }: RemedyInputs): Remedy {
   const { node, next } = report;
-  const commands =
-    node.state === "present"
-      ? [`kubectl describe node ${node.name}`]
-      : ["kubectl get nodes,certificatesigningrequests"];
-  return { text: next.person, commands };
+  if (node.state !== "present")
+    return { text: next.person, commands: ["kubectl get nodes,certificatesigningrequests"] };
+  const joined =
+    "The Node has joined. Its conditions and taints name what is missing; an agent removes a startup taint.";
+  return { text: report.phase === "Pending" ? joined : next.person, commands: [`kubectl describe node ${node.name}`] };
 }
 
 /** Whether so many machines are unhealthy that none is replaced. */
