@@ -27,6 +27,8 @@ export const normalize = (text: string): string =>
     .replaceAll(/\buid=[0-9a-f]{8}\b/g, "uid=0a1b2c3d")
     .replaceAll(/\b(for|in|last) \d+[smhd]\b/g, "$1 5m")
     .replaceAll(/\b\d+ attempts?\b/g, "4 attempts")
+    .replaceAll(/\battempt \d+\b/g, "attempt 4")
+    .replaceAll(/\bpvc(-[0-9a-f]+){5}/g, "pvc-1")
     .replaceAll(/(\bnext\s+after\s+)\S+(\s+or\s+more)/g, (_, before: string, after: string) => `${before}15s${after}`)
     // Known from the second attempt on, and only until it may have been made.
     .replaceAll(/\bthe\s+next\s+in\s+\w+\s+at\s+the\s+earliest;\s+/g, "");

@@ -1,16 +1,32 @@
 import { expect, it } from "vitest";
-import { checkTranscript } from "../../harness/transcripts.ts";
+import { checkTranscript, type Shown } from "../../harness/transcripts.ts";
 import { workLeft } from "../check/convergence.ts";
 import { truthOf } from "../world/truth.ts";
-import { createWorld, poolName } from "../world/world.ts";
-import { lookAt } from "./look-at.ts";
-import { situations, type Stage } from "./situations.ts";
+import { createWorld, poolName, type World } from "../world/world.ts";
+import { type Asked, lookAt, lookFor } from "./look-at.ts";
+import { refusedWrites } from "./refused-writes.ts";
+import { situations } from "./situations.ts";
+import { MINUTE, type Situation, type Situations, type Stage } from "./staging.ts";
+import { stuckCreations } from "./stuck-creations.ts";
+import { stuckDeletions } from "./stuck-deletions.ts";
+import { stuckGroups } from "./stuck-groups.ts";
 
-const MINUTE = 60_000;
-
-it.each(Object.entries(situations))("why, describe, the live table and top show: %s", async (name, situation) => {
-  const { replicas, hasPods = false } = situation;
-  const world = await createWorld({ seed: 1, replicas, processes: 1, hasPods, reportsPressure: true });
+/** Brings a situation about, and lets people look at it. */
+async function play(
+  name: string,
+  situation: Situation,
+  look: (world: World, asked: Asked) => Promise<readonly Shown[]>,
+): Promise<void> {
+  const { replicas, hasPods = false, driver } = situation;
+  const more = driver === undefined ? [] : [driver];
+  const world = await createWorld({
+    seed: 1,
+    replicas,
+    processes: 1,
+    hasPods,
+    reportsPressure: true,
+    alteration: () => ({ manager: ({ drivers, ...options }) => ({ ...options, drivers: [...drivers, ...more] }) }),
+  });
   const { scheduler } = world;
   const stage: Stage = {
     world,
@@ -27,9 +43,25 @@ it.each(Object.entries(situations))("why, describe, the live table and top show:
     await stage.run(5 * MINUTE);
     expect(workLeft(truthOf(world))).toEqual([]);
     const subject = (await situation.stage(stage)) ?? `mcd/${poolName}`;
-    const shown = await lookAt(world, subject, stage.settle);
-    await checkTranscript(`situations/${name}`, ...shown);
+    await checkTranscript(`situations/${name}`, ...(await look(world, { subject, settle: stage.settle, driver })));
   } finally {
     await world.close();
   }
+}
+
+const stuck: Situations = { ...stuckCreations, ...stuckDeletions, ...stuckGroups, ...refusedWrites };
+
+it.each(Object.entries(situations))(
+  "kubectl, why, doctor, describe, the live table and top show: %s",
+  async (name, situation) => {
+    const look = async (world: World, asked: Asked) => [
+      ...(await lookFor(world, asked)),
+      ...(await lookAt(world, asked.settle)),
+    ];
+    await expect(play(name, situation, look)).resolves.toBeUndefined();
+  },
+);
+
+it.each(Object.entries(stuck))("kubectl, why and doctor show: %s", async (name, situation) => {
+  await expect(play(name, situation, lookFor)).resolves.toBeUndefined();
 });

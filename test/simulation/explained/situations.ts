@@ -1,65 +1,27 @@
-import {
-  annotationKeys,
-  labelKeys,
-  type Machine,
-  machineClassResource,
-  machineDeploymentResource,
-  machineResource,
-} from "@millwright/core";
+import { annotationKeys, labelKeys, machineResource } from "@millwright/core";
 import { podDisruptionBudgetResource } from "@millwright/kube";
 import { applications } from "../world/applications.ts";
 import { namespace } from "../world/controller-process.ts";
 import { truthOf } from "../world/truth.ts";
-import { classNamed, poolName, type World } from "../world/world.ts";
-
-const MINUTE = 60_000;
-
-/** What staging a situation needs. */
-export interface Stage {
-  readonly world: World;
-  /** Lets time pass. */
-  run(ms: number): Promise<void>;
-  /** Lets time pass until a request of a user is answered. */
-  settle<T>(work: Promise<T>): Promise<T>;
-}
-
-/** A situation that people look at. */
-export interface Situation {
-  readonly replicas: number;
-  readonly hasPods?: boolean;
-  /** Brings it about, from a pool whose machines run; resolves with the object to ask for, absent: the deployment. */
-  readonly stage: (stage: Stage) => Promise<string | undefined>;
-}
-
-const patchPool = async ({ world, settle }: Stage, patch: object): Promise<void> => {
-  const pool = { namespace, name: poolName };
-  await settle(world.people.patch(machineDeploymentResource, pool, patch, { kind: "merge" }));
-};
-const template = (className: string): object => ({ spec: { template: { spec: { class: { name: className } } } } });
-const createBig = async ({ world, settle }: Stage): Promise<void> =>
-  void (await settle(world.people.create(machineClassResource, classNamed("big", "image-2"))));
-const machinesOf = ({ world }: Stage): readonly Machine[] =>
-  truthOf(world)
-    .machines()
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-const firstMachine = (stage: Stage): Machine => {
-  const [first] = machinesOf(stage);
-  if (first === undefined) throw new Error("the pool has no machine");
-  return first;
-};
-const failCreations = ({ world }: Stage, code: "ResourceExhausted" | "Unauthenticated"): void => {
-  world.cloudWire.addFault({
-    ofCall: ({ operation }) => (operation === "createVm" ? { kind: "fails", code, accepted: false } : undefined),
-  });
-};
+import {
+  createClass,
+  deleteMachine,
+  failCalls,
+  firstMachine,
+  machinesOf,
+  MINUTE,
+  patchPool,
+  type Situations,
+  template,
+} from "./staging.ts";
 
 /** What people see most, and what they need help with. */
-export const situations: Readonly<Record<string, Situation>> = {
+export const situations: Situations = {
   healthy: { replicas: 3, stage: () => Promise.resolve(undefined) },
   rolling: {
     replicas: 3,
     async stage(stage) {
-      await createBig(stage);
+      await createClass(stage, "big");
       await patchPool(stage, template("big"));
       await stage.run(MINUTE / 4);
       return undefined;
@@ -88,7 +50,7 @@ export const situations: Readonly<Record<string, Situation>> = {
       const name = machinesOf(stage).find(({ metadata }) => nodes.has(metadata.labels?.[labelKeys.node]))?.metadata
         .name;
       if (name === undefined) throw new Error("no machine has pods");
-      await stage.settle(people.delete(machineResource, { namespace, name }));
+      await deleteMachine(stage, name);
       await stage.run(3 * MINUTE);
       return `machine/${name}`;
     },
@@ -96,7 +58,7 @@ export const situations: Readonly<Record<string, Situation>> = {
   quota: {
     replicas: 2,
     async stage(stage) {
-      failCreations(stage, "ResourceExhausted");
+      failCalls(stage, "createVm", "ResourceExhausted");
       await patchPool(stage, { spec: { replicas: 4 } });
       await stage.run(4 * MINUTE);
       return undefined;
@@ -113,7 +75,7 @@ export const situations: Readonly<Record<string, Situation>> = {
   "wrong-credentials": {
     replicas: 2,
     async stage(stage) {
-      failCreations(stage, "Unauthenticated");
+      failCalls(stage, "createVm", "Unauthenticated");
       await patchPool(stage, { spec: { replicas: 3 } });
       await stage.run(4 * MINUTE);
       return undefined;
@@ -131,7 +93,7 @@ export const situations: Readonly<Record<string, Situation>> = {
   paused: {
     replicas: 2,
     async stage(stage) {
-      await createBig(stage);
+      await createClass(stage, "big");
       await patchPool(stage, { spec: { paused: true } });
       await patchPool(stage, template("big"));
       await stage.run(4 * MINUTE);
@@ -167,7 +129,7 @@ export const situations: Readonly<Record<string, Situation>> = {
   "canary-waiting": {
     replicas: 4,
     async stage(stage) {
-      await createBig(stage);
+      await createClass(stage, "big");
       await patchPool(stage, {
         metadata: { annotations: { [annotationKeys.canarySteps]: "1/pause" } },
         ...template("big"),

@@ -18,7 +18,7 @@ export interface CloudCall {
 
 /** The outcome of a call. */
 export type CloudFate =
-  | { readonly kind: "fails"; readonly code: CloudErrorCode; readonly accepted: boolean }
+  | { readonly kind: "fails"; readonly code: CloudErrorCode; readonly accepted: boolean; readonly message?: string }
   /** No response ever comes. */
   | { readonly kind: "lost"; readonly accepted: boolean }
   | { readonly kind: "slow"; readonly ms: number };
@@ -79,7 +79,7 @@ export function createCloudWire({ scheduler, random, cloud, onCall }: CloudWireO
       }
       if (fate?.kind === "lost") return;
       if (fate?.kind === "fails") {
-        const error = new CloudError(fate.code, `simulated fault: ${fate.code}`);
+        const error = new CloudError(fate.code, fate.message ?? `simulated fault: ${fate.code}`);
         return answer(() => reject(error));
       }
       if (outcome === undefined) return;

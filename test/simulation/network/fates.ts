@@ -13,8 +13,14 @@ export type RequestFate =
   | { readonly kind: "lost"; readonly served: boolean }
   /** The connection is reset; the request was served or not. */
   | { readonly kind: "reset"; readonly served: boolean }
-  /** The server refuses it. */
-  | { readonly kind: "refused"; readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number }
+  /** The server refuses it. Default message: that it is simulated. */
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly reason: string;
+      readonly message?: string;
+      readonly retryAfterSeconds?: number;
+    }
   | { readonly kind: "slow"; readonly ms: number }
   /** No connection is made at all. */
   | { readonly kind: "unreachable" };

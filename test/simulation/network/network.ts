@@ -40,13 +40,13 @@ function socketError(code: string): Error {
   return error;
 }
 
-const statusText = ({ status, reason }: Extract<RequestFate, { kind: "refused" }>): string =>
+const statusText = ({ status, reason, message }: Extract<RequestFate, { kind: "refused" }>): string =>
   JSON.stringify({
     kind: "Status",
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: `simulated fault: ${status}`,
+    message: message ?? `simulated fault: ${status}`,
     reason,
     code: status,
   });
