@@ -25,7 +25,7 @@ export const normalize = (text: string): string =>
     .replaceAll(/(mock|sim):\/\/\/[^\s,;)]*[^\s,;).]/g, "mock:///vm-1")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-01-01T00:00:00Z")
     .replaceAll(/\buid=[0-9a-f]{8}\b/g, "uid=0a1b2c3d")
-    .replaceAll(/\b(for|in|last) \d+[smhd]\b/g, "$1 5m")
+    .replaceAll(/\b(for|in|last) (?:\d+[smhd])+\b/g, "$1 5m")
     .replaceAll(/\b\d+ attempts?\b/g, "4 attempts")
     .replaceAll(/\battempt \d+\b/g, "attempt 4")
     .replaceAll(/\bpvc(-[0-9a-f]+){5}/g, "pvc-1")

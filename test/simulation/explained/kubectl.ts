@@ -42,7 +42,7 @@ async function tableOf({ people }: World, { group, version, plural, kind }: Reso
   const titles = columnDefinitions.map(({ name }) => name.toUpperCase());
   const cellOf = (cell: string | number | null, at: number): string => {
     if (titles[at] === "NAME") return `${kind.toLowerCase()}/${cell ?? ""}`;
-    return titles[at] === "AGE" ? "5m" : String(cell ?? "");
+    return titles[at] === "AGE" || titles[at] === "SINCE" ? "5m" : String(cell ?? "");
   };
   return print([titles, ...rows.map(({ cells }) => cells.map(cellOf))]);
 }
