@@ -38,6 +38,14 @@ export async function approve(world: World, forMs?: number): Promise<string> {
   return `approve deletions: ${value}`;
 }
 
+/** Approves that lost machines are replaced, once that is asked: a set that is scaled down meanwhile keeps their VMs until then. */
+export function approveLosses(world: World): void {
+  const isAsked = (): boolean =>
+    JSON.stringify(truthOf(world).pool()?.status?.conditions ?? []).includes('"Lost Machines of MachineSet ');
+  for (const minutes of [20, 60, 120])
+    world.outside.clock.setTimer(minutes * MINUTE, () => void (isAsked() && approve(world)));
+}
+
 const act = (begin: (stage: FaultStage) => Promise<string>): FaultKind => ({ maxMs: 0, begin });
 
 /** What is approved, and what is done meanwhile. */

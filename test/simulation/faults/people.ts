@@ -9,6 +9,7 @@ import {
 import { isNotFound, nodeResource, type ObjectRef } from "@millwright/kube";
 import { truthOf } from "../world/truth.ts";
 import { poolName } from "../world/world.ts";
+import { approveLosses } from "./approvals.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";
 
 /** What goes wrong for people is theirs to see: here it is left as it is. */
@@ -150,6 +151,7 @@ export const people = {
     await stage.world.people.delete(machineResource, { namespace, name }).catch(ignore);
     const patch = { metadata: { finalizers: null } };
     await stage.world.people.patch(machineResource, { namespace, name }, patch, { kind: "merge" }).catch(ignore);
+    approveLosses(stage.world);
     return `delete machine ${name} and take its finalizers away`;
   }),
   "delete-set": act(async (stage) => {
