@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
-import { type ApiClient, type KubeObject, messageOf, nodeResource } from "@millwright/kube";
+import { annotationKeys, machineClassResource, machineDeploymentResource, taintKeys } from "@millwright/core";
+import { type ApiClient, type KubeObject, messageOf, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerRuns, MAX_SIZE, startAutoscaler } from "../harness/autoscaler-programs.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -40,6 +40,10 @@ const app = (pool: string): KubeObject => ({
 });
 
 async function createGroups(api: ApiClient): Promise<void> {
+  // A Node that takes pods before it has its labels lets the group grow again.
+  const userData = Buffer.from(`kubelet --register-with-taints=${taintKeys.templatePending}:NoSchedule`);
+  const change = { data: { userData: userData.toString("base64") } };
+  await api.patch(secretResource, { namespace, name: "cloud" }, change, { kind: "merge" });
   for (const [name, { pool, machineType, capacity }] of Object.entries(groups)) {
     const nodeTemplate = { capacity, instanceType: machineType, region: "local", zone: "local-a" };
     const providerSpec = { machineType };

@@ -95,7 +95,16 @@ describe("millwright dev, driven by kubectl", () => {
 
   it("shows machines with MCM's columns and the reason", async () => {
     const [header, row] = (await kubectl(["get", "mc", "-o", "wide"])).split("\n");
-    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "AGE", "NODE", "PROVIDERID", "REASON", "CLASS", "MESSAGE"]);
+    expect(header?.split(/\s{2,}/)).toEqual([
+      "NAME",
+      "STATUS",
+      "AGE",
+      "NODE",
+      "PROVIDERID",
+      "REASON",
+      "CLASS",
+      "MESSAGE",
+    ]);
     expect(row).toMatch(
       /^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12} +Ready +example +Machine example-\S+ successfully joined the cluster in \S+$/,
     );
