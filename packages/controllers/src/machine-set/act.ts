@@ -27,7 +27,7 @@ import { createControlWriter } from "../cluster/control-writer.ts";
 import { intentAtBirth } from "./creation-intent.ts";
 import { newMachine } from "./new-machine.ts";
 import type { LostMachines } from "../ownership/lost-machines.ts";
-import { adoptionAnnotation } from "../ownership/adoption.ts";
+import { adoptionAnnotation, requestDeletion } from "../ownership/adoption.ts";
 import { releaseAnnotation } from "../safety/released-machines.ts";
 import { slowStart } from "./slow-start.ts";
 import { mayExist } from "./unanswered-requests.ts";
@@ -132,7 +132,7 @@ export function createMachineSetActor({
     const key = keyOf(set);
     expectations.expectDeletion(key, uid);
     try {
-      await machines.delete({ namespace, name }, uid, resourceVersion);
+      await requestDeletion({ machines, store }, { namespace, name }, uid, resourceVersion);
       expectations.deletionObserved(key, uid);
     } catch (error) {
       // Without a response it may be terminating: no other is selected until it is seen, or read.

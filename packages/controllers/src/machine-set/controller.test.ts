@@ -143,6 +143,22 @@ describe("MachineSet controller", () => {
     expect(cluster.api.calls.filter(({ verb }) => verb === "get")).toHaveLength(2);
   });
 
+  it("deletes those of them that are too many without the record of the adoption: it is its own choice", async () => {
+    const former = aMachineSet({ metadata: { uid: "former" } });
+    const cluster = await startSets((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      for (const name of ["a", "b", "c"])
+        api.seed(machineResource, aMachine(inPhase("Running"), named(name), ownedBy(former)));
+    });
+    const { true: going = [], false: kept = [] } = Object.groupBy(
+      cluster.machines(),
+      ({ metadata }) => `${metadata.deletionTimestamp !== undefined}`,
+    );
+    const records = (machines: readonly Machine[]) =>
+      machines.map(({ metadata }) => metadata.annotations?.[annotationKeys.adoptedFrom] !== undefined);
+    expect([records(going), records(kept)]).toEqual([[false, false], [true]]);
+  });
+
   it("adopts no machine that is terminating by now, so that its deletion stays held", async () => {
     const former = aMachineSet({ metadata: { uid: "former" } });
     const cluster = await startSets((api) => {

@@ -28,6 +28,7 @@ import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import type { NodeReads } from "./state/node-reads.ts";
+import { requestDeletion } from "../ownership/adoption.ts";
 import { readTaintsManager } from "./node-sync/taints-manager.ts";
 import type { RestoredTaintStates } from "./state/restored-taints.ts";
 
@@ -169,7 +170,7 @@ export function createMachineExecutor(context: ControllerContext, options: Machi
           // When all writes of the decision have succeeded: see the controller.
           return;
         case "DeleteMachine":
-          return machines.delete(ref, action.uid);
+          return requestDeletion({ machines, store }, ref, action.uid);
         case "StartRemediation":
           return remediations.start(action.uid, action.group);
         case "CancelRemediation":

@@ -1,5 +1,5 @@
-import { annotationKeys } from "@millwright/core";
-import { type ApiObject, apiTime, controllerRefOf } from "@millwright/kube";
+import { annotationKeys, type Machine } from "@millwright/core";
+import { type ApiObject, apiTime, controllerRefOf, type ReadonlyStore, type Writer } from "@millwright/kube";
 
 /** A deletion that begins so soon after an adoption may be that of the garbage collector, milliseconds. Far more than it needs, for clocks that differ. */
 const ADOPTION_WINDOW_MS = 5 * 60_000;
@@ -22,4 +22,21 @@ export function isDeletedOnAdoption({ metadata }: ApiObject): boolean {
   if (deletionTimestamp === undefined || text === undefined) return false;
   const [, time = ""] = text.split("/");
   return Date.parse(deletionTimestamp) <= Date.parse(time) + ADOPTION_WINDOW_MS;
+}
+
+/**
+ * Deletes a Machine by the choice of a controller. Its record of an adoption goes first: this deletion is not that of the garbage collector.
+ *
+ * @throws ApiError as the writes
+ */
+export async function requestDeletion(
+  { machines, store }: { readonly machines: Writer<Machine>; readonly store: Pick<ReadonlyStore<Machine>, "getByRef"> },
+  ref: { readonly namespace: string; readonly name: string },
+  uid: string,
+  resourceVersion?: string,
+): Promise<void> {
+  const { annotations } = store.getByRef(ref)?.metadata ?? {};
+  if (annotations?.[annotationKeys.adoptedFrom] !== undefined && resourceVersion === undefined)
+    await machines.patch(ref, { metadata: { uid, annotations: { [annotationKeys.adoptedFrom]: null } } });
+  await machines.delete(ref, uid, resourceVersion);
 }

@@ -1,4 +1,9 @@
-import { clusterApiReasons as reasons, machineConditionTypes as types, nodeConditionTypes } from "@millwright/core";
+import {
+  clusterApiReasons as reasons,
+  machineConditionTypes as types,
+  nodeConditionTypes,
+  phaseOf,
+} from "@millwright/core";
 import {
   type DerivedCondition,
   findCondition,
@@ -32,8 +37,11 @@ const expectedGone: ReadonlySet<string> = new Set([
   reasons.nodeDoesNotExist,
 ]);
 
-function criticalComponents(facts: MachineFacts): DerivedCondition | undefined {
-  const awaited = awaitedStartupOf(facts.machine, nodeOf(facts));
+/** What a machine waits for whose Node is there. Without the Node its phase tells: with the copy of healthy conditions it is Pending for nothing else. */
+function criticalComponents(facts: MachineFacts, now: Date): DerivedCondition | undefined {
+  const isPending = facts.node === "unread" && hadNode(facts) && phaseOf(facts.machine) === "Pending";
+  const isJoined = isPending && nodeHealthy(facts, now)?.status === "True";
+  const awaited = isJoined ? "the startup of its Node" : awaitedStartupOf(facts.machine, nodeOf(facts));
   return awaited === undefined
     ? undefined
     : newCondition(types.criticalComponentsReady, "False", reasons.nodeNotReady, `Waiting for ${awaited}`);
@@ -68,7 +76,7 @@ export const ready: ConditionOf = (facts, now) => {
     ...positive(infrastructureReady(facts, now)),
     // Without a VM, the missing node follows from that.
     ...(hasNoVm ? [] : positive(nodeHealthy(facts, now))),
-    ...positive(criticalComponents(facts)),
+    ...positive(criticalComponents(facts, now)),
     ...positive(healthCheckSucceeded(facts, now)),
   ];
   const trio = { issue: reasons.notReady, unknown: reasons.readyUnknown, info: reasons.ready };

@@ -65,6 +65,16 @@ describe("the stored conditions of a machine", () => {
       ],
     ],
     [
+      "whose node is healthy and waits for a startup taint",
+      { machine: aMachine(withVm, inPhase("Pending"), { status: { conditions: kubelet } }) },
+      [
+        "MachineReady False NotReady",
+        "InfrastructureReady True Provisioned",
+        "Initialized True Initialized",
+        "NodeHealthy True NodeHealthy",
+      ],
+    ],
+    [
       "whose VM is not initialized although its node is healthy",
       { isInitializationDue: true },
       [
