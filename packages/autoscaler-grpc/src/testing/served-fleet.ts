@@ -12,6 +12,7 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { ApiError, createStore, keyFor, noLog, type ObjectRef, type PatchOptions, type Store } from "@millwright/kube";
+import { expect } from "vitest";
 import type { Node } from "../groups/fleet.ts";
 import { type AutoscalerOptions, serveAutoscaler } from "../serve-autoscaler.ts";
 import type { WireCalls, WireNode } from "../wire/messages.ts";
@@ -69,6 +70,9 @@ export function connectAutoscaler(
     close: () => client.close(),
   };
 }
+
+/** The code and the text that a call is rejected with. */
+export const rejection = (code: number, details: RegExp): object => ({ code, details: expect.stringMatching(details) });
 
 /** A Node as the autoscaler describes it. */
 export const wireNode = (name: string, providerID: string, annotations: Record<string, string> = {}): WireNode => ({
@@ -145,6 +149,10 @@ export interface ServedFleet extends AutoscalerClient {
   /** Is called before each patch, to change what it meets. */
   beforePatch: () => void;
   add(...objects: readonly (MachineDeployment | Machine)[]): void;
+  /** The replicas of a deployment at the API server. Default: of `web`. */
+  sizeOf(name?: string): number | undefined;
+  /** The machines that `web` is to delete, as its annotation lists them. */
+  triggerOf(): string;
   end(): Promise<void>;
 }
 
@@ -237,6 +245,11 @@ export async function serveFleet(change: Partial<AutoscalerOptions> = {}): Promi
         server.set(`${isMachine(object) ? "machine" : "deployment"} ${keyFor(ref)}`, object);
       }
     },
+    sizeOf(name = "web") {
+      const found = server.get(`deployment ns/${name}`);
+      return found === undefined || isMachine(found) ? undefined : found.spec.replicas;
+    },
+    triggerOf: () => server.get("deployment ns/web")?.metadata.annotations?.[annotationKeys.triggerDeletion] ?? "",
     ...client,
     async end() {
       client.close();

@@ -25,7 +25,7 @@ export function isDeletedOnAdoption({ metadata }: ApiObject): boolean {
 }
 
 /**
- * Deletes a Machine by the choice of a controller. Its record of an adoption goes first: this deletion is not that of the garbage collector.
+ * Deletes a Machine by the choice of a controller. Its record of an adoption is removed before: this deletion is not that of the garbage collector.
  *
  * @throws ApiError as the writes
  */

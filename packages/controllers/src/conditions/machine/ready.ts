@@ -37,7 +37,7 @@ const expectedGone: ReadonlySet<string> = new Set([
   reasons.nodeDoesNotExist,
 ]);
 
-/** What a machine waits for whose Node is there. Without the Node its phase tells: with the copy of healthy conditions it is Pending for nothing else. */
+/** What a machine waits for whose Node is there. With the copy of healthy conditions alone, it is Pending for nothing else. */
 function criticalComponents(facts: MachineFacts, now: Date): DerivedCondition | undefined {
   const isPending = facts.node === "unread" && hadNode(facts) && phaseOf(facts.machine) === "Pending";
   const isJoined = isPending && nodeHealthy(facts, now)?.status === "True";
