@@ -28,6 +28,10 @@ export async function approve(world: World, forMs?: number): Promise<string> {
   const [approved] = report?.approved ?? [];
   if (approved === undefined) return "nothing to approve";
   const { machines, work, value } = approved;
+  // Also what the garbage collector requested.
+  if (work === "requests")
+    for (const { metadata } of truthOf(world).machines())
+      if (metadata.deletionTimestamp != null) world.requested.add(metadata.uid ?? "");
   if (machines === undefined) approveUntil(world, scheduler.nowMs() + (forMs ?? 0));
   else if (work === "creations") awaiting.clear();
   else {

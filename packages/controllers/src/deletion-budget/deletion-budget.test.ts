@@ -27,6 +27,7 @@ import {
   refOf,
   testNamespace as namespace,
 } from "../testing/builders.ts";
+import { withVm } from "../testing/snapshots.ts";
 import { createDeletionBudget } from "./deletion-budget.ts";
 
 const deployment = aMachineDeployment();
@@ -304,6 +305,21 @@ describe("the deletion budget of a namespace", () => {
     expect(budget.ofSet(set, deployment).scopes.map(({ loss }) => loss)).toEqual([0, 0]);
     await annotate(type, name, "yes");
     expect(begin(1, 20)).toBe(0);
+  });
+
+  it("begins deletions of machines whose set does not exist, by the approval of the deployment whose set has its name", async () => {
+    const former = aMachineSet({ metadata: { uid: "former" } });
+    await seed(20);
+    for (let at = 20; at < 40; at++) api.seed(machineResource, aMachine(named(`m${at}`), withVm, ownedBy(former)));
+    await settle();
+    await remove(20, 40);
+    await clock.advance(60_000);
+    expect(budget.ofMachine(machine(20))).toMatchObject({
+      verdict: "held",
+      approver: { kind: "MachineDeployment", name: deployment.metadata.name },
+    });
+    await annotate(machineDeploymentResource, deployment.metadata.name, inAnHour());
+    expect(begin(20, 40)).toBe(20);
   });
 
   /** Of the deployment: `extra` is written after what names the object. */

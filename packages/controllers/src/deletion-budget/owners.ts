@@ -31,6 +31,8 @@ export interface OwnerReader {
   isLeaving(set: LedgerSet): boolean;
   /** Whether a set keeps its machines although its deployment is deleted. */
   isKept(set: LedgerSet): boolean;
+  /** The objects whose annotations approve deletions of a set's machines: of one that does not exist, those of the set that has its name now. */
+  approversOf(set: LedgerSet): { readonly set?: MachineSet; readonly deployment?: MachineDeployment };
   /** The object whose annotation approves the deletion of a machine. */
   approverOf(machine: Machine): Approver;
   /** Monotonic clock: when an owner was last seen to be deleted. */
@@ -97,6 +99,13 @@ export function createOwnerReader(
     return owner === undefined ? undefined : byOwner(deployments.store, namespace, owner);
   };
 
+  const approversOf: OwnerReader["approversOf"] = (set) => {
+    if (set.setUid === "") return {};
+    const own = setOf(set) ?? sets.store.getByRef({ namespace, name: set.setName });
+    const deployment = deploymentOf(set.setUid) ?? deploymentOf(own?.metadata.uid ?? "");
+    return { ...(own === undefined ? {} : { set: own }), ...(deployment === undefined ? {} : { deployment }) };
+  };
+
   return {
     setOf,
     deploymentOf,
@@ -118,9 +127,10 @@ export function createOwnerReader(
       const deployment = deploymentOf(setUid);
       return deployment !== undefined && isTerminatingOrGone(deployment) && isProtected(deployment);
     },
+    approversOf,
     approverOf(machine) {
-      const owner = setOfMachine(machine);
-      return approverOf(machine, deploymentOf(owner.setUid), setOf(owner));
+      const { set, deployment } = approversOf(setOfMachine(machine));
+      return approverOf(machine, deployment, set);
     },
     get lastLeavingMs() {
       return lastLeavingMs;

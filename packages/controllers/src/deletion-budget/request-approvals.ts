@@ -45,8 +45,7 @@ const everything = (): boolean => true;
 
 /** The objects that may approve the deletion of a set's machines, the widest first. */
 function approversOf(set: LedgerSet, owners: OwnerReader): readonly ApprovingOwner[] {
-  const deployment = owners.deploymentOf(set.setUid);
-  const own = owners.setOf(set);
+  const { set: own, deployment } = owners.approversOf(set);
   const members = (): readonly SetLedger[] => owners.siblingsOf(set.setUid);
   const ofDeployment = (object: MachineDeployment): ApprovingOwner => ({
     by: { kind: "MachineDeployment", name: object.metadata.name },
