@@ -76,9 +76,13 @@ describe.skipIf(!hasPrometheus)("Prometheus (where test/system/install-prometheu
 
   it("fires alerts when the cloud refuses the credential", async () => {
     await fleet.cloud.addFault({ operation: "*", code: "Unauthenticated", message: "key revoked", times: 1e6 });
-    // Some writes fail as well.
-    const match = { userAgent: "millwright", verbs: ["patch"] };
-    fleet.server.faults.add({ match, effect: { kind: "status", code: 503 }, times: 3 });
+    // Some writes fail, others are refused.
+    const answerPatchesWith = (code: number, ...resources: readonly string[]) => {
+      const match = { userAgent: "millwright", verbs: ["patch"], resources };
+      fleet.server.faults.add({ match, effect: { kind: "status", code }, times: 3 });
+    };
+    answerPatchesWith(503, "machines", "machinesets/status");
+    answerPatchesWith(422, "machines/status");
     await fleet.scale(12);
     await untilFiring("MillwrightCircuitOpen", "MillwrightCloudCallsFail", "MillwrightReplicasUnavailable");
     for (const { labels, annotations } of await prometheus.firing())
