@@ -109,6 +109,38 @@ describe("the guard of Machines whose set does not exist", () => {
     });
   });
 
+  describe("that the garbage collector has taken off", () => {
+    const hash = { labels: { [labelKeys.machineTemplateHash]: "1" } };
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    const { ownerReferences } = ownedBy(aMachineDeployment({ metadata: { uid: "former-deployment" } })).metadata;
+    const judged = (metadata: object, sets: readonly object[], approves = false) =>
+      setUp(
+        { metadata: { ownerReferences: null, ...metadata } },
+        sets.map((of) => ({ metadata: of })),
+        approves,
+      );
+
+    it.each<[string, object, readonly object[], string]>([
+      ["where a set selects it", {}, [{ name: "next" }], "MachineSet next"],
+      ["where its set is not restored yet", hash, [], "MachineDeployment pool"],
+      ["where its set is deleted as lost, too", {}, [{ deletionTimestamp, ownerReferences }], "MachineSet set"],
+      ["and off its set", hash, [{ deletionTimestamp, ownerReferences: null, ...hash }], "MachineSet set"],
+    ])("holds the deletion %s, and asks", async (_, machine, sets, selecting) => {
+      const { judge: verdict } = await judged(machine, sets);
+      const message = `Deletion held: it has no owner, and ${selecting} selects it. Was Machine machine restored`;
+      expect((await verdict()).hold).toMatchObject({ by: "lost-owner", message: expect.stringContaining(message) });
+    });
+
+    it.each<[string, object, readonly object[], boolean]>([
+      ["whose deployment approves", {}, [{}], true],
+      ["whose set is deleted with its machines", {}, [{ deletionTimestamp }], false],
+      ["that nothing selects by the template", {}, [], false],
+    ])("lets one pass %s", async (_, machine, sets, approves) => {
+      const { judge: verdict } = await judged(machine, sets, approves);
+      expect((await verdict()).hold).toBeUndefined();
+    });
+  });
+
   it.each<[string, Change<Machine>]>([
     ["is not terminating", { metadata: { deletionTimestamp: null } }],
     ["has no owner", { metadata: { ownerReferences: null } }],

@@ -1,4 +1,11 @@
-import { eventReasons, type Machine, machineSetResource, type MachineSet, selectorMatches } from "@millwright/core";
+import {
+  eventReasons,
+  type Machine,
+  machineSetResource,
+  type MachineDeployment,
+  type MachineSet,
+  selectorMatches,
+} from "@millwright/core";
 import { type ApiObject, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts";
@@ -7,12 +14,13 @@ import type { Guard, Hold } from "../model/hold.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
 import { isDeletedOnAdoption } from "../ownership/adoption.ts";
 import { createLostOwners, type LostOwners } from "../ownership/lost-owners.ts";
+import { createLostSets } from "../ownership/lost-sets.ts";
 
 /** What is asked about a Machine whose MachineSet does not exist, or did not exist a moment before. */
-const question = (machine: Machine, what: string, approver: NonNullable<Hold["approver"]>): Hold => ({
+const question = (machine: Machine, why: string, approver: NonNullable<Hold["approver"]>): Hold => ({
   by: "lost-owner",
   holds: "deletion",
-  message: `Deletion held: its owner, MachineSet ${what}. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
+  message: `Deletion held: ${why}. Was Machine ${machine.metadata.name} restored from a backup? No node is drained and no VM is deleted. To keep the VM, run "${restoreCommand}". To delete it, approve. ${approvalRemedy(approver)}`,
   remedy: `To keep the VM, run "${restoreCommand}". ${approvalRemedy(approver)}`,
   approver,
   stalls: "DeletionsHeld",
@@ -21,45 +29,20 @@ const question = (machine: Machine, what: string, approver: NonNullable<Hold["ap
   event: { type: "Warning", reason: eventReasons.deletionsHeld },
 });
 
-/**
- * Holds the deletion of Machines whose MachineSet does not exist, however few they are. A set exists until its last Machine is deleted, so no deletion of a set leads to this: the Machine was restored from a file that has the
- * UID of a former set, and the garbage collector deletes it. Only a set that lost its finalizer by hand leaves such Machines, too.
- */
-export function lostOwnerGuard(
-  context: Pick<ControllerContext, "caches" | "namespace" | "control" | "clock">,
-): Guard<Machine> {
-  const { caches, namespace, clock } = context;
-  const { sets, deployments } = caches;
-  const owners = createLostOwners<MachineSet>(context, machineSetResource, sets.store);
+/** Those that a Machine belonged to, or would belong to if it were not terminating. */
+interface Successors {
+  readonly set?: MachineSet | undefined;
+  readonly deployment?: MachineDeployment | undefined;
+}
 
-  /** The set that would adopt the machine if it were not terminating. */
-  const successorOf = ({ metadata }: Machine, { name }: OwnerReference): MachineSet | undefined =>
-    sets.store.getByRef({ namespace, name }) ??
-    sets.store.list(namespace).find(({ spec }) => selectorMatches(spec.selector, metadata.labels));
-
-  return {
-    name: "lost-owner",
-    waitFor: sets,
-    of(machine) {
-      const owner = controllerRefOf(machine);
-      if (owner === undefined || !isUndecided(machine)) return "proceed";
-      const isMissing = owners.isMissing(owner);
-      if (isMissing && !owners.isConfirmed(owner)) return { read: () => owners.confirm(owner), mayKeepPhase: true };
-      const set = successorOf(machine, owner);
-      // Those of a set that is deleted go because that goes.
-      if (!isMissing && (set?.metadata.deletionTimestamp !== undefined || !isDeletedOnAdoption(machine)))
-        return "proceed";
-      const ofSet = set && controllerRefOf(set);
-      const deployment = ofSet && deployments.store.getByRef({ namespace, name: ofSet.name });
-      const now = clock.now();
-      const owning = [set, deployment].filter((each) => each !== undefined);
-      if (approvesItself(machine, now) || owning.some((each) => approvesRequest(each, machine, now))) return "proceed";
-      const what = isMissing
-        ? `${owner.name}, does not exist by the UID in its owner reference`
-        : `${owner.name}, had just adopted it in place of one that does not exist`;
-      return question(machine, what, approverOf(machine, deployment, set));
-    },
-  };
+/** Why the deletion of a Machine whose set exists, or that has none, may be that of the garbage collector; `undefined` when it is not. */
+function reasonOf(machine: Machine, owner: OwnerReference | undefined, { set, deployment }: Successors) {
+  if (owner !== undefined)
+    return isDeletedOnAdoption(machine)
+      ? `its owner, MachineSet ${owner.name}, had just adopted it in place of one that does not exist`
+      : undefined;
+  if (set !== undefined) return `it has no owner, and MachineSet ${set.metadata.name} selects it`;
+  return deployment && `it has no owner, and MachineDeployment ${deployment.metadata.name} selects it`;
 }
 
 /** Reads whether the deployment exists that a set names and that the cache lacks, before anything is decided about the set. */
@@ -73,3 +56,53 @@ export const lostDeploymentGuard = (
     return isUnconfirmed ? { read: () => owners.confirm(owner) } : "proceed";
   },
 });
+
+/**
+ * Holds the deletion of Machines whose MachineSet does not exist, however few they are. A set exists until its last Machine is deleted, so no deletion of a set leads to this: the Machine was restored from a file that has the
+ * UID of a former set, and the garbage collector deletes it. Only a set that lost its finalizer by hand leaves such Machines, too. When the former set was deleted without its Machines, the collector may still be at that: it
+ * takes the owner off Machines that it has deleted a moment before.
+ */
+export function lostOwnerGuard(
+  context: Pick<ControllerContext, "caches" | "namespace" | "control" | "clock">,
+): Guard<Machine> {
+  const { caches, namespace, clock } = context;
+  const { sets, deployments } = caches;
+  const owners = createLostOwners<MachineSet>(context, machineSetResource, sets.store);
+  const lostSets = createLostSets(context);
+  const ofLostSets = lostDeploymentGuard(lostSets);
+
+  const successorsOf = ({ metadata: { labels } }: Machine, owner: OwnerReference | undefined): Successors => {
+    const named = owner && sets.store.getByRef({ namespace, name: owner.name });
+    const set = named ?? sets.store.list(namespace).find(({ spec }) => selectorMatches(spec.selector, labels));
+    const ofSet = set && controllerRefOf(set);
+    if (ofSet !== undefined) return { set, deployment: deployments.store.getByRef({ namespace, name: ofSet.name }) };
+    // The set may not be restored yet.
+    return set === undefined && owner === undefined ? { deployment: lostSets.deploymentOf(labels) } : { set };
+  };
+
+  return {
+    name: "lost-owner",
+    waitFor: sets,
+    of(machine) {
+      if (!isUndecided(machine)) return "proceed";
+      const owner = controllerRefOf(machine);
+      const isMissing = owner !== undefined && owners.isMissing(owner);
+      if (isMissing && !owners.isConfirmed(owner)) return { read: () => owners.confirm(owner), mayKeepPhase: true };
+      const { set, deployment } = successorsOf(machine, owner);
+      const why = isMissing
+        ? `its owner, MachineSet ${owner.name}, does not exist by the UID in its owner reference`
+        : reasonOf(machine, owner, { set, deployment });
+      if (why === undefined) return "proceed";
+      if (!isMissing && set?.metadata.deletionTimestamp !== undefined) {
+        const verdict = ofLostSets.of(set);
+        if (verdict !== "proceed") return { ...verdict, mayKeepPhase: true };
+        // Those of a set that is deleted go because that goes.
+        if (!lostSets.isLost(set)) return "proceed";
+      }
+      const now = clock.now();
+      const owning = [set, deployment].filter((each) => each !== undefined);
+      if (approvesItself(machine, now) || owning.some((each) => approvesRequest(each, machine, now))) return "proceed";
+      return question(machine, why, approverOf(machine, deployment, set));
+    },
+  };
+}

@@ -33,9 +33,8 @@ import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts"
 import { decideGuarded } from "../guards/decide-guarded.ts";
 import { ownerGuards } from "../guards/owner-guards.ts";
 import { lostDeploymentGuard } from "../guards/lost-owner.ts";
-import { isDeletedOnAdoption } from "../ownership/adoption.ts";
 import { type LostMachines, trackLostMachines } from "../ownership/lost-machines.ts";
-import { createLostOwners } from "../ownership/lost-owners.ts";
+import { createLostSets } from "../ownership/lost-sets.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";
 import type { VmOwners } from "../model/vm-holder.ts";
@@ -161,7 +160,7 @@ export function createMachineSetController(
   });
 
   const lost = trackLostMachines(context);
-  const lostOwners = createLostOwners<MachineDeployment>(context, machineDeploymentResource, caches.deployments.store);
+  const lostSets = createLostSets(context);
   /** Lost machines of a set, by its key, that are recorded on it. A user may remove the record: it is not written again for the same machines. */
   const recorded = new Map<string, number>();
   const act = createMachineSetActor({
@@ -202,14 +201,6 @@ export function createMachineSetController(
       else if (endsReconcile(action)) throw error;
       else rejected.refusal = lastingRefusal(error) ?? rejected.refusal;
     }
-  };
-
-  const isLostSet = (set: MachineSet): boolean => {
-    const owner = controllerRefOf(set);
-    if (owner === undefined) return false;
-    // With its deployment, it goes because that goes.
-    const { deletionTimestamp } = caches.deployments.store.getByRef({ namespace, name: owner.name })?.metadata ?? {};
-    return lostOwners.isConfirmed(owner) || (deletionTimestamp === undefined && isDeletedOnAdoption(set));
   };
 
   const classOf = ({ spec }: MachineSet): string => spec.template.spec.class?.name ?? "";
@@ -253,7 +244,7 @@ export function createMachineSetController(
       memory,
       machineCrd: machineCrdOf(context),
       orphaning: orphaning.stateOf(set),
-      isLost: isLostSet(set),
+      isLost: lostSets.isLost(set),
       lostVms: lostVmsOf(set, isUnexplained, count),
       belongsToOther,
       margins: margins.current(),
@@ -274,7 +265,7 @@ export function createMachineSetController(
     enterDeletions(deletionBudget, keyOf(set), decision);
     return decision;
   };
-  const guards = [...ownerGuards(context, "MachineSet"), lostDeploymentGuard(lostOwners)];
+  const guards = [...ownerGuards(context, "MachineSet"), lostDeploymentGuard(lostSets)];
   const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,

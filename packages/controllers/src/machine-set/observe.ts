@@ -83,9 +83,7 @@ function claimMachines(
     return controller === undefined || isMissing(controller);
   });
   const { adopt, release } = claimObjects(set, [...doubtful, ...free], isWanted, isMissing);
-  const lost = free.filter(
-    (machine) => isUndecided(machine) && controllerRefOf(machine) !== undefined && isWanted(machine),
-  );
+  const lost = free.filter((machine) => isUndecided(machine) && isWanted(machine));
   return { owned, adopt, release, released: releasedFrom(set.metadata.uid ?? "", free), lost: [...lost, ...deleted] };
 }
 

@@ -74,6 +74,10 @@ describe("a set whose machines are held because their owner does not exist", () 
     );
   });
 
+  it("counts those that the garbage collector has taken their owner off", () => {
+    expect(decide(aMachineSet(), { others: machines(3, beingDeleted()) }).actions).toEqual([recorded("3")]);
+  });
+
   it.each([
     ["VMs without Machine may exist", false],
     ["no VM is without Machine, as those of held machines", true],
