@@ -25,11 +25,11 @@ interface Exported {
 const types = [machineDeploymentResource, machineSetResource, machineResource] as const;
 
 /** What `kubectl get -o json` has of a namespace, owners first. */
-function exportOf({ server }: World, namespace: string): readonly Exported[] {
+function exportOf({ server }: World, namespace: string, hasTerminating = false): readonly Exported[] {
   return types.flatMap((type) =>
     server.objects
       .list(`${type.plural}.${type.group}`, namespace)
-      .filter(({ metadata }) => metadata["deletionTimestamp"] === undefined)
+      .filter(({ metadata }) => hasTerminating || metadata["deletionTimestamp"] === undefined)
       // The schemas of the CRDs vouch for what is stored.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       .map((object): Exported => ({ type, object: object as unknown as KubeObject })),
@@ -125,7 +125,7 @@ async function restore(world: World, lost: readonly Exported[], attempt = 0): Pr
 async function restoreHeld(world: World, namespace: string): Promise<void> {
   const held = world.server.objects
     .list(`${machineResource.plural}.${machineResource.group}`, namespace)
-    .filter((object) => JSON.stringify(object["status"] ?? "").includes('"Deletion held: its owner'))
+    .filter((object) => JSON.stringify(object["status"] ?? "").includes("Was Machine"))
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     .map((object): Exported => ({ type: machineResource, object: object as unknown as KubeObject }));
   if (held.length === 0) return;
@@ -143,6 +143,16 @@ async function restoreHeld(world: World, namespace: string): Promise<void> {
         .some(({ providerId }) => providerId === providerIdOf(each))
     )
       await world.people.patch(machineResource, refOf(each), patch, { kind: "merge" }).catch(() => undefined);
+}
+
+/** The garbage collector is late, and still at owners that were deleted without what they own: it takes them off objects that were restored meanwhile, and that it may have deleted. */
+async function orphanLate(world: World, namespace: string, gone: readonly Exported[]): Promise<void> {
+  const uids: ReadonlySet<unknown> = new Set(gone.map(({ object }) => object.metadata.uid));
+  for (const each of exportOf(world, namespace, true)) {
+    const patch = { metadata: { uid: each.object.metadata.uid, ownerReferences: null } };
+    if (ownersOf(each).some((uid) => uids.has(uid)))
+      await world.people.patch(each.type, refOf(each), patch, { kind: "merge" }).catch(() => undefined);
+  }
 }
 
 const orders: readonly [string, ...string[]] = ["owners first", "machines first", "any order"];
@@ -244,6 +254,8 @@ async function loseObjects({ world, choices }: FaultStage) {
     if (form === "by millwright restore") await restore(world, missing);
     else for (const each of ordered(missing, order, choices)) await create(world, each, form);
     world.outside.clock.setTimer(lagMs, () => stopped?.remove());
+    if (form === "raw" && stopped === undefined && choices.chance(0.5))
+      world.outside.clock.setTimer(choices.between(0, 30_000), () => void orphanLate(world, namespace, gone));
     // What was lost of another export meanwhile may be restored later.
     for (const minutes of [5, 10, 20, 40, 80, 160])
       world.outside.clock.setTimer(minutes * MINUTE, () => void restoreHeld(world, namespace));
