@@ -4,16 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { machineResource, systemClock, type Machine } from "@millwright/core";
+import {
+  machineDeploymentResource,
+  machineResource,
+  systemClock,
+  taintKeys,
+  type Machine,
+  type MachineDeployment,
+} from "@millwright/core";
 import { createEc2Emulator } from "@millwright/emulators/ec2";
+import { nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { eventually } from "../harness/eventually.ts";
 import { kubectlPath } from "../harness/foreign-tools.ts";
 import { bin, type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { type RestrictedServer, startRestrictedServer } from "../harness/restricted-server.ts";
 import { followInstances } from "./cloud-controller-manager/cloud-nodes.ts";
 import { closeEmulator } from "./close-emulator.ts";
-import { patienceMs } from "./cloud-installation.ts";
+import { type CloudNode, patienceMs } from "./cloud-installation.ts";
 import { ec2Nodes } from "./ec2-cloud.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -57,6 +66,7 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
   });
   const stop = new AbortController();
   let nodes: Promise<void> | undefined;
+  let taints: readonly { readonly key: string; readonly effect: string }[];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "millwright-aws-guide-"));
@@ -80,7 +90,11 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
     const page = await readFile(join(root, "docs/guides/aws.md"), "utf8");
     const [, pool = ""] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
     await writeFile(join(folder, "pool.yaml"), pool);
-    await writeFile(join(folder, "user-data.sh"), "#!/bin/bash\nNAME='<<MACHINE_NAME>>'\n");
+    const userDataPage = await readFile(join(root, "docs/guides/user-data.md"), "utf8");
+    const [, userData = ""] = /^```sh\n(#!.*?)^```$/ms.exec(userDataPage) ?? [];
+    await writeFile(join(folder, "user-data.sh"), userData);
+    const [, joining = ""] = /<<JOIN\n(.*?)^JOIN$/ms.exec(userData) ?? [];
+    ({ taints } = parse(joining).nodeRegistration);
     env = {
       ...process.env,
       PATH: `${programs}:${process.env["PATH"]}`,
@@ -89,7 +103,10 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
       AWS_ENDPOINT_URL_EC2: url,
       AWS_EC2_METADATA_DISABLED: "true",
     };
-    nodes = followInstances({ api: cluster.api, clock: systemClock, instances: () => ec2Nodes(ec2) }, stop.signal);
+    nodes = followInstances(
+      { api: cluster.api, clock: systemClock, instances: () => ec2Nodes(ec2), taints },
+      stop.signal,
+    );
   });
   afterAll(async () => {
     await controllers?.stop("SIGKILL");
@@ -104,7 +121,8 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
   const read = async (heading: string): Promise<string> => {
     const state = join(folder, "variables");
     const text = `set -aeuo pipefail\n[ -f ${state} ] && . ${state}\n${await script(heading)}\nexport -p > ${state}`;
-    const { stdout } = await run("bash", ["-c", text.replaceAll("machine NAME", 'machine "$NAME"')], {
+    // Without --norc, bash may take its standard input, a socket, for a remote login, and read files that change PATH.
+    const { stdout } = await run("bash", ["--norc", "-c", text.replaceAll("machine NAME", 'machine "$NAME"')], {
       cwd: folder,
       env,
     });
@@ -132,6 +150,24 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
     const seen = await read("What to check");
     expect(seen.match(/Running/g)?.length).toBeGreaterThanOrEqual(3);
     expect(seen).toContain("ip-");
+
+    // The taint with which the kubelets registered is gone, and the pool may get an autoscaler: its size stays, nothing warns.
+    expect(taints).toEqual([{ key: taintKeys.templatePending, effect: "NoSchedule" }]);
+    expect(ec2.inventory().instances.map(({ userData }) => Buffer.from(userData, "base64").toString())).toEqual([
+      expect.stringContaining(taintKeys.templatePending),
+      expect.stringContaining(taintKeys.templatePending),
+    ]);
+    const { items } = await cluster.api.list<CloudNode>(nodeResource);
+    expect(items.flatMap(({ spec }) => spec?.taints ?? [])).toEqual([]);
+    const checked = await read("Cluster autoscaler");
+    expect(checked).toContain("Secret");
+    expect(checked).not.toContain("Startup taint");
+    const ref = { namespace: "machines", name: "pool" };
+    await eventually(async () => {
+      const { metadata, spec, status } = await cluster.api.get<MachineDeployment>(machineDeploymentResource, ref);
+      expect([spec.replicas, status?.observedGeneration]).toEqual([2, metadata.generation]);
+    });
+    expect(await readFile(join(folder, "pool.yaml"), "utf8")).not.toContain("replicas");
 
     await read("Clean up");
     expect(ec2.inventory().instances).toEqual([]);

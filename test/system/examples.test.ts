@@ -1,6 +1,14 @@
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { annotationKeys, isRecord, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
+import { promisify } from "node:util";
+import {
+  annotationKeys,
+  isRecord,
+  type MachineDeployment,
+  machineDeploymentResource,
+  taintKeys,
+} from "@millwright/core";
 import { secretProblems, specProblems } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createAwsDriver } from "@millwright/provider-aws";
@@ -77,6 +85,22 @@ describe("the examples", () => {
       expect(await check?.(isRecord(stringData) ? Object(stringData) : {})).toEqual([]);
     }
   });
+
+  it.each(files.filter((file) => ofKind(file, "Secret").length > 0))(
+    "have the kubelet register with the startup taint, so that a cluster autoscaler may scale the pool: %s",
+    async (file) => {
+      const [{ stringData } = {}] = ofKind(file, "Secret");
+      const script = String(Reflect.get(Object(stringData), "userData"))
+        .replace("> /etc/default/kubelet", "")
+        .replaceAll(/<<(\w+)>>/g, "$1");
+      const { stdout } = await promisify(execFile)("bash", ["-euc", `kubeadm() { echo joins; }\n${script}`]);
+      // The kubelet reads the file when kubeadm starts it.
+      expect(stdout.trim().split("\n")).toEqual([
+        `KUBELET_EXTRA_ARGS=--register-with-taints=${taintKeys.templatePending}:NoSchedule`,
+        "joins",
+      ]);
+    },
+  );
 
   it("are refused with a field that does not exist", async () => {
     const wrong = readFileSync(`${folder}pool.yaml`, "utf8").replace("maxSurge:", "maxSurgee:");

@@ -114,6 +114,7 @@ describe.each(guides)("the guide of $name", ({ name, problemsOf, permissions }) 
       "Class, secret, deployment",
       "Run",
       "What to check",
+      "Cluster autoscaler",
       "Nodes and the cloud",
       "Clean up",
     ]);

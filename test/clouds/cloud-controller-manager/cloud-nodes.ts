@@ -1,5 +1,5 @@
 import type { Clock } from "@millwright/core";
-import { createSimulatedNodes } from "@millwright/devcluster";
+import { createSimulatedNodes, type DesiredNode } from "@millwright/devcluster";
 import type { ApiClient } from "@millwright/kube";
 import { createCloudControllerManager } from "./cloud-controller-manager.ts";
 import type { CloudInstance } from "./cloud-instance.ts";
@@ -29,6 +29,8 @@ export interface CloudNodesOptions extends NodeTimes {
   kubeletProviderId?: ((instance: CloudInstance) => string) | undefined;
   /** Host name of an instance, which is the name of its node. Default: the name in the cloud. */
   hostname?: ((instance: CloudInstance) => string) | undefined;
+  /** Taints that the kubelets register with. Default: only that of an external cloud provider. */
+  taints?: DesiredNode["taints"];
 }
 
 /**
@@ -37,7 +39,7 @@ export interface CloudNodesOptions extends NodeTimes {
  * Runs until the signal aborts.
  */
 export async function followInstances(options: CloudNodesOptions, signal: AbortSignal): Promise<void> {
-  const { api, clock, instances, kubeletProviderId, hostname } = options;
+  const { api, clock, instances, kubeletProviderId, hostname, taints = [] } = options;
   const { joinMs = 50, initializeMs = 1_000, removeMs = 1_000, lookMs = 100 } = options;
   const kubelets = createSimulatedNodes({
     api,
@@ -53,6 +55,7 @@ export async function followInstances(options: CloudNodesOptions, signal: AbortS
       current.map((instance) => ({
         nodeName: instance.nodeName,
         systemUuid: instance.systemUuid,
+        taints,
         ...(kubeletProviderId === undefined ? {} : { providerId: kubeletProviderId(instance) }),
       })),
     );
