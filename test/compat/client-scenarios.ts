@@ -24,7 +24,7 @@ const columns: readonly (readonly [ResourceType, string])[] = [
   [machineClassResource, "Name Provider Type Age Status Since"],
   [machineDeploymentResource, "Name Ready Desired Up-to-date Available Age Reason Class Message"],
   [machineSetResource, "Name Desired Current Ready Age Reason Class Message"],
-  [machineResource, "Name Status Age Node ProviderID Reason Class Message"],
+  [machineResource, "Name Status Age Node ProviderID Reason Class Type Zone Message"],
 ];
 
 const tableSchema = z.object({

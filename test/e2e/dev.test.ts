@@ -103,10 +103,12 @@ describe("millwright dev, driven by kubectl", () => {
       "PROVIDERID",
       "REASON",
       "CLASS",
+      "TYPE",
+      "ZONE",
       "MESSAGE",
     ]);
     expect(row).toMatch(
-      /^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12} +Ready +example +Machine example-\S+ successfully joined the cluster in \S+$/,
+      /^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12} +Ready +example +\S+ +local-a +Machine example-\S+ successfully joined the cluster in \S+$/,
     );
   });
 

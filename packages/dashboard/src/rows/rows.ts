@@ -103,9 +103,6 @@ interface MachineContext {
   readonly machineClass?: Pick<MachineClass, "nodeTemplate"> | undefined;
 }
 
-/** Label of Nodes with the type of the VM (Kubernetes, well-known labels). */
-const instanceTypeLabel = "node.kubernetes.io/instance-type";
-
 /** When the step of a machine began: a deletion stage is as old as its first record, and the phase names it otherwise. */
 function sinceOf(machine: Machine): string {
   const { currentStatus, lastOperation } = machine.status ?? {};
@@ -147,7 +144,7 @@ export function machineRow(
     node: text(machine.metadata.labels?.[labelKeys.node]),
     vm: text(machine.spec.providerID),
     className: text(machine.spec.class?.name),
-    vmType: text(labels[instanceTypeLabel] ?? instanceType),
+    vmType: text(labels[labelKeys.instanceType] ?? instanceType),
     zone: text(labels[labelKeys.zone] ?? zone),
     cause: text(machineCause(machine)),
     isTerminating: terminating,

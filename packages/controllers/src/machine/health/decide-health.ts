@@ -30,7 +30,7 @@ import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
 import { awaitedStartupOf, isFirstJoin } from "../../model/node-taints.ts";
 import { severalNodesEvents, withSeveralNodes } from "./several-nodes.ts";
-import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
+import { foreignNodeEvents, foreignNodeText, labelPatch, misnamedNodeOf } from "./node-link.ts";
 import type { Reason } from "../../model/decision.ts";
 import { ageMs } from "../../model/timeouts.ts";
 
@@ -154,8 +154,8 @@ function keptWithoutNode({ machine, reported }: MachineSnapshot, node: Node): re
 
 /** The patch of the label `node`. */
 function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
-  const label = nodeLabelOf(snapshot);
-  return label === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, label) }];
+  const node = misnamedNodeOf(snapshot);
+  return node === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, node) }];
 }
 
 /** Whether the machine waits for its first join, no id links the node to it, and the node is left over from before the machine. */

@@ -14,6 +14,18 @@ describe("the label of the node", () => {
     expect(status?.currentStatus?.phase).toBe("Running");
   });
 
+  it("is set right together with the type and the zone of the VM, where the machine has none", () => {
+    const node = nodeWith(healthy);
+    const place = { "node.kubernetes.io/instance-type": "m5.large", "topology.kubernetes.io/zone": "eu-1a" };
+    const placed = { ...node, metadata: { ...node.metadata, labels: place } };
+    const patchOf = (labels: Readonly<Record<string, string>>) =>
+      decide({ machine: aMachine(misnamed, { metadata: { labels } }), node: placed, nodeMatch: "same" }).actions;
+    const patched = (labels: Readonly<Record<string, string>>) => [
+      { kind: "PatchMachine", patch: { metadata: { uid: "uid-machine", labels: { node: "node", ...labels } } } },
+    ];
+    expect([patchOf({}), patchOf(place)]).toEqual([patched(place), patched({})]);
+  });
+
   it("is set right without waiting for health, and for this very machine only", () => {
     const { creationTimestamp = "" } = misnamed.metadata;
     const nameless = { ...misnamed, metadata: { name: "machine", creationTimestamp } };

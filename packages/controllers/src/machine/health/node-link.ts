@@ -7,15 +7,17 @@ import {
   nodeOfAnotherVm,
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
+import type { Node } from "../../model/node-objects.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
+import { placeLabels } from "../state/vm-ids.ts";
 
 /**
- * The label `node` when it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
- * reported; `undefined` when it is correct. Other programs find the node of a machine only by this label.
+ * The node of the machine's VM when the label `node` does not name it, such as after a kubelet registered under another name than the driver
+ * reported; `undefined` when the label is correct. Other programs find the node of a machine only by this label.
  */
-export function nodeLabelOf({ machine, node, link }: MachineSnapshot): string | undefined {
+export function misnamedNodeOf({ machine, node, link }: MachineSnapshot): Node | undefined {
   if (node === undefined || link.match !== "same") return undefined;
-  return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node.metadata.name;
+  return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node;
 }
 
 /** The message that the node named by the machine belongs to another VM, when the machine has no node of its own. */
@@ -35,7 +37,9 @@ export function foreignNodeText({ machine, node, link }: MachineSnapshot): strin
 export const foreignNodeEvents = (status: MachineStatus, message: string): readonly Reason[] =>
   isReported(status, message) ? [] : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
 
-/** The patch that sets the label; conditional on the UID. */
-export const labelPatch = ({ metadata: { uid } }: Machine, nodeName: string): object => ({
-  metadata: { ...(uid === undefined ? {} : { uid }), labels: { [labelKeys.node]: nodeName } },
-});
+/** The patch that sets the label, with the type and zone that the class did not name; conditional on the UID. */
+export function labelPatch(machine: Machine, { metadata: { name, labels = {} } }: Node): object {
+  const { uid } = machine.metadata;
+  const place = placeLabels(machine, { instanceType: labels[labelKeys.instanceType], zone: labels[labelKeys.zone] });
+  return { metadata: { ...(uid === undefined ? {} : { uid }), labels: { [labelKeys.node]: name, ...place } } };
+}

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
-import { aMachine, beingDeleted } from "../../testing/builders.ts";
-import { aSnapshot, kindsOf, machineAfter, later, succeeded, testNow } from "../../testing/snapshots.ts";
+import { aMachine, aMachineClass, beingDeleted } from "../../testing/builders.ts";
+import {
+  aSnapshot,
+  kindsOf,
+  machineAfter,
+  later,
+  type SnapshotChange,
+  succeeded,
+  testNow,
+} from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
 const long = `ip-10-0-0-1.${"a".repeat(60)}.compute.internal`;
@@ -58,4 +66,39 @@ test.each([long, "", "a/b"])("the node name %j does not keep a deletion from the
   );
   expect(kindsOf(decision)).toContain("StartOperation");
   expect(decision.actions).toContainEqual({ kind: "StartOperation", operation: "delete" });
+});
+
+const place = { instanceType: "m5.large", zone: "eu-1a" };
+const ofClass = (nodeTemplate: { readonly instanceType: string; readonly zone: string }, name = "small") => ({
+  state: "usable" as const,
+  machineClass: aMachineClass({ metadata: { name }, nodeTemplate: { capacity: {}, region: "eu", ...nodeTemplate } }),
+});
+
+test.each<[string, SnapshotChange, Partial<typeof place>]>([
+  ["of its class", { classView: ofClass(place) }, place],
+  [
+    "of its class, as far as they can be labels",
+    { classView: ofClass({ ...place, zone: "a/b" }) },
+    { instanceType: "m5.large" },
+  ],
+  [
+    "of the machine's own labels",
+    {
+      classView: ofClass(place),
+      machine: aMachine({ metadata: { labels: { "topology.kubernetes.io/zone": "eu-1b" } } }),
+    },
+    { ...place, zone: "eu-1b" },
+  ],
+  ["not of a class that stands in for its own", { classView: ofClass(place, "other") }, {}],
+])("type and zone of a VM are stored with its id: %s", (_, change, { instanceType, zone }) => {
+  const snapshot = aSnapshot({ operation: succeeded("create", { providerId: "vm-1", nodeName: "node-1" }), ...change });
+  const decision = decideMachine(snapshot, testNow);
+  expect(kindsOf(decision).filter((kind) => kind === "PatchMachine")).toHaveLength(1);
+  const { spec, metadata } = machineAfter(snapshot, decision);
+  const { labels = {} } = metadata;
+  expect([spec.providerID, labels["node.kubernetes.io/instance-type"], labels["topology.kubernetes.io/zone"]]).toEqual([
+    "vm-1",
+    instanceType,
+    zone,
+  ]);
 });

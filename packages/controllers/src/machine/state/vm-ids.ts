@@ -7,15 +7,32 @@ import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
 /** What a new VM is compared with. */
-type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "link">;
+type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "link" | "classView">;
 
 /** Whether the VM that was found came up under the name of another VM's node. */
 export const isVmOfStaleNode = ({ machine, hasTarget, link: { sameNameNode } }: Known): boolean =>
   hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
-/** Whether the name of a node can be stored in the label `node`: names have up to 253 characters, values of labels 63. The node is found by its provider id otherwise. */
-export const canBeLabel = (nodeName: string): boolean =>
-  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(nodeName);
+/** Whether a text, such as the name of a node, can be the value of a label: names have up to 253 characters, values 63. A node is found by its provider id otherwise. */
+export const canBeLabel = (text: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(text);
+
+/** The labels that show where the VM of a machine is, and of which type. Those of the machine, such as from its template, are kept. */
+export const placeLabels = (
+  { metadata }: Machine,
+  { instanceType = "", zone = "" }: { readonly instanceType?: string | undefined; readonly zone?: string | undefined },
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries({ [labelKeys.instanceType]: instanceType, [labelKeys.zone]: zone }).filter(
+      ([key, value]) => canBeLabel(value) && metadata.labels?.[key] === undefined,
+    ),
+  );
+
+/** The labels from the class of the machine. A class that only stands in for it in a deletion did not make the VM. */
+function placeOfClass({ machine, classView }: Known): Readonly<Record<string, string>> {
+  if (classView.state !== "usable") return {};
+  const { metadata, nodeTemplate = {} } = classView.machineClass;
+  return metadata.name === machine.spec.class?.name ? placeLabels(machine, nodeTemplate) : {};
+}
 
 /** The annotations that are written with the id of a VM. */
 function annotationsFor({ metadata, spec }: Machine, marks: Pick<CreationIntent, "needsInitialization" | "staleNode">) {
@@ -40,10 +57,14 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
     ...(needsInitialization === true ? { needsInitialization } : {}),
     ...(isStale ? { staleNode: nodeName } : {}),
   });
+  const labels = {
+    ...(hasTarget && !isStale && canBeLabel(nodeName) ? { [labelKeys.node]: nodeName } : {}),
+    ...placeOfClass(known),
+  };
   const patch = {
     metadata: {
       ...(uid === undefined ? {} : { uid }),
-      ...(hasTarget && !isStale && canBeLabel(nodeName) ? { labels: { [labelKeys.node]: nodeName } } : {}),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     // An id that is stored is never replaced by that of another VM.

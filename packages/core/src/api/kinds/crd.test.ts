@@ -18,6 +18,8 @@ const additions = [
   "MachineDeployment\tstatus.conditions[].observedGeneration\tinteger\t\tformat=int64",
   'Machine\t(column) Reason\t.status.conditions[?(@.type=="MachineReady")].reason\tstring\tpriority=0',
   "Machine\t(column) Class\t.spec.class.name\tstring\tpriority=1",
+  String.raw`Machine	(column) Type	.metadata.labels.node\.kubernetes\.io/instance-type	string	priority=1`,
+  String.raw`Machine	(column) Zone	.metadata.labels.topology\.kubernetes\.io/zone	string	priority=1`,
   "Machine\t(column) Message\t.status.lastOperation.description\tstring\tpriority=1",
   "Machine\tstatus.history\tarray\t\t",
   "Machine\tstatus.history[]\tobject\t\t",

@@ -1,4 +1,5 @@
 import { annotationKeys } from "../../wire/annotations.ts";
+import { labelKeys } from "../../wire/labels.ts";
 import { storedMachineConditionTypes, summaryConditionTypes } from "../../wire/condition-types.ts";
 import type * as z from "zod";
 import type { ResourceType } from "@millwright/base";
@@ -108,15 +109,17 @@ const summaryColumns = (list: string): readonly [reason: PrinterColumn, message:
 const [deploymentReason, deploymentMessage] = summaryColumns("conditions");
 const [setReason, setMessage] = summaryColumns("machineSetCondition");
 
-/** Dots in a key of an annotation are no parts of a path. */
-const annotationPath = (key: string): string => `.metadata.annotations.${key.replaceAll(".", String.raw`\.`)}`;
+/** Dots in a key are no parts of a path. */
+const escaped = (key: string): string => key.replaceAll(".", String.raw`\.`);
+const annotationPath = (key: string): string => `.metadata.annotations.${escaped(key)}`;
+const labelPath = (key: string): string => `.metadata.labels.${escaped(key)}`;
 
 /** Category of the four kinds: `kubectl get millwright`. */
 const categories = ["millwright"];
 
 /**
- * Source of subresources and columns: MCM, `kubernetes/crds`. Ours come behind MCM's, so that scripts find those where they were: `Reason`, `Class`, `Message` and the columns
- * of classes.
+ * Source of subresources and columns: MCM, `kubernetes/crds`. Ours come behind MCM's, so that scripts find those where they were: `Reason`, `Class`, `Type`, `Zone`, `Message`
+ * and the columns of classes.
  */
 const definitions: readonly KindDefinition[] = [
   {
@@ -172,6 +175,20 @@ const definitions: readonly KindDefinition[] = [
         jsonPath: `.status.conditions[?(@.type=="${storedMachineConditionTypes.machineReady}")].reason`,
       },
       classOf(".spec.class.name", "Class of the machine."),
+      {
+        name: "Type",
+        type: "string",
+        description: "Instance type of the VM.",
+        jsonPath: labelPath(labelKeys.instanceType),
+        priority: 1,
+      },
+      {
+        name: "Zone",
+        type: "string",
+        description: "Zone of the VM.",
+        jsonPath: labelPath(labelKeys.zone),
+        priority: 1,
+      },
       {
         name: "Message",
         type: "string",
