@@ -61,6 +61,7 @@ function aCluster(machine: object = aMachine()): FakeApi {
     metadata: { name: "small", namespace },
     provider: "mock",
     providerSpec: {},
+    secretRef: { name: "cloud", namespace },
   });
   return fake;
 }
@@ -78,7 +79,7 @@ const ask = (control: FakeApi, target: FakeApi | undefined = control, signal?: A
     ...(signal === undefined ? {} : { signal }),
   });
 
-describe("describeMachine of a machine that is deleted with its CRD", () => {
+describe("describeMachine of a machine that is being deleted", () => {
   const marked = { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } };
   const declare = (fake: FakeApi, name: string, deletionTimestamp?: string): void =>
     void fake.seed(customResourceDefinitionResource, {
@@ -110,6 +111,20 @@ describe("describeMachine of a machine that is deleted with its CRD", () => {
     cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: refusal, times: 2 });
     expect((await ask(cluster)).deletionPaused).toBeUndefined();
     expect((await ask(aCluster())).deletionPaused).toBeUndefined();
+  });
+
+  it.each([
+    ["its class lost its Secret", "SecretNotFound", "small", "Create Secret cloud again"],
+    ["its class is invalid", "ClassUnusable", "small", "Correct MachineClass small"],
+    ["its class is gone", "ClassUnusable", "gone", "Create MachineClass gone again"],
+    ["its drain is stuck", "StillInUse", "small", "PodDisruptionBudget"],
+  ])("names what helps the deletion when %s", async (_, reason, className, help) => {
+    const details = { reason, stage: "DeleteVm" };
+    const cluster = aCluster({
+      ...aMachine({ ...marked, spec: { class: { kind: "MachineClass", name: className } } }),
+      status: { lastOperation: { type: "Delete", state: "Failed", details } },
+    });
+    expect((await ask(cluster)).next.person).toContain(help);
   });
 
   it("fails when the server does not answer", async () => {

@@ -1,4 +1,5 @@
 import {
+  classNamesOf,
   defaultMachineSettings,
   matchByProviderId,
   type Node,
@@ -12,6 +13,7 @@ import {
   formatProblems,
   labelKeys,
   type Machine,
+  type MachineClass,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
@@ -33,7 +35,9 @@ import {
 } from "@millwright/kube";
 import { machineReport, type MachineReport } from "../explain/machine-report.ts";
 import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
+import { stoppedByClass } from "../explain/deletion-remedy.ts";
 import { factsOfMachine } from "../explain/explain-machine.ts";
+import { secretsOf } from "../explain/machine-remedy.ts";
 import { clockSkews } from "./clock-skews.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { readCrd } from "./read-crd.ts";
@@ -114,6 +118,21 @@ export async function describeMachine(options: DescribeMachineOptions): Promise<
   }
 }
 
+/** The report, with what helps a deletion that its class or Secret stops: what a user can do about any deletion does not name them. */
+function withDeletionRemedy(
+  report: MachineReport,
+  machine: Machine,
+  classNamed: (name: string) => MachineClass | undefined,
+): MachineReport {
+  if (machine.metadata.deletionTimestamp == null || report.deletionPaused !== undefined) return report;
+  // A VM is deleted with the class that it was created with.
+  const className = classNamesOf(machine).at(-1) ?? "";
+  const machineClass = classNamed(className);
+  const [secretName = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
+  const remedy = stoppedByClass({ report, className, hasClass: machineClass !== undefined, secretName });
+  return remedy === undefined ? report : { ...report, next: { ...report.next, person: remedy.text } };
+}
+
 /**
  * Reports the state of a machine among objects that were read.
  *
@@ -122,7 +141,10 @@ export async function describeMachine(options: DescribeMachineOptions): Promise<
 export function machineReportFrom(name: string, objects: ClusterObjects, now: Date): MachineReport {
   const machine = findNamed(objects.machines, machineResource, name, objects);
   const facts = factsOfMachine(machine, objects);
-  return machineReport(facts, validateMachine(machine), now, recordedHold(machine, facts));
+  const report = machineReport(facts, validateMachine(machine), now, recordedHold(machine, facts));
+  return withDeletionRemedy(report, machine, (named) =>
+    objects.classes.find(({ metadata }) => metadata.name === named),
+  );
 }
 
 async function reportOf(options: DescribeMachineOptions): Promise<MachineReport> {
@@ -137,14 +159,16 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
   if (!read.ok) throw new ConfigError(`machine "${name}" cannot be read: ${formatProblems(read.problems)}`);
   const machine = read.value;
   const set = await ownerOf(machine, machineSetResource, readMachineSet, options);
-  const className = machine.spec.class?.name ?? "";
-  const [deployment, machineClass, found] = await Promise.all([
+  const [deployment, classes, found] = await Promise.all([
     set === undefined ? undefined : ownerOf(set, machineDeploymentResource, readMachineDeployment, options),
-    className === ""
-      ? undefined
-      : orUndefined(control.get(machineClassResource, { namespace, name: className }, asked)),
+    Promise.all(
+      classNamesOf(machine).map(async (each) =>
+        orUndefined(control.get<ApiObject & MachineClass>(machineClassResource, { namespace, name: each }, asked)),
+      ),
+    ),
     target === undefined ? undefined : findNode(target, machine, signal),
   ]);
+  const classNamed = (className = "") => classes.find((each) => each?.metadata.name === className);
   const facts = {
     machine,
     set,
@@ -152,12 +176,12 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     hasTarget: target !== undefined,
     isTargetReachable: found !== "unreachable",
     node: found === undefined ? "missing" : found === "unreachable" ? "unread" : found.node,
-    hasClass: machineClass !== undefined,
+    hasClass: classNamed(machine.spec.class?.name) !== undefined,
     settings: defaultMachineSettings,
   } as const;
   const now = (control.serverTime ?? clock).now();
   const hold = await findHold(machine, facts, (crd) => readCrd(crd, options));
-  const report = machineReport(facts, validateMachine(machine), now, hold);
+  const report = withDeletionRemedy(machineReport(facts, validateMachine(machine), now, hold), machine, classNamed);
   const skews = await clockSkews(options, now);
   return skews.length === 0 ? report : { ...report, clockSkews: skews };
 }

@@ -16,7 +16,12 @@ export interface DeletionInputs {
 }
 
 /** What a user can do about a deletion that its class or Secret stops; `undefined` where it waits for something else. */
-function ofClass({ report, className, hasClass, secretName }: DeletionInputs): Remedy | undefined {
+export function stoppedByClass({
+  report,
+  className,
+  hasClass,
+  secretName,
+}: Omit<DeletionInputs, "keptBy">): Remedy | undefined {
   const { namespace, lastOperation } = report;
   if (lastOperation?.state !== "Failed") return undefined;
   const { reason } = readOperation(report);
@@ -48,7 +53,7 @@ export function deletionRemedy(inputs: DeletionInputs, ofFailedCall: (code: stri
       text: `The controllers are done. Find out why the owner of finalizer ${keptBy.join(", ")} does not remove it.`,
       commands: [`kubectl get machine ${name} -n ${namespace} -o jsonpath='{.metadata.finalizers}'`],
     };
-  const ofInputs = ofClass(inputs) ?? ofFailedCall(code ?? "");
+  const ofInputs = stoppedByClass(inputs) ?? ofFailedCall(code ?? "");
   if (ofInputs !== undefined) return ofInputs;
   const commands = [`millwright describe machine ${name} -n ${namespace}`];
   if (stage === "Drain") return { text: next.person, commands };
