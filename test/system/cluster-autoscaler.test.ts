@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import {
   annotationKeys,
   type MachineDeployment,
@@ -134,7 +135,7 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
 
   it("never sees a node that takes pods and lacks the labels of its template, and is warned of pools whose nodes would", async () => {
     const flag = "kubelet --register-with-taints=startup-taint.cluster-autoscaler.kubernetes.io/millwright:NoSchedule";
-    const register = async (userData: string): Promise<void> => {
+    const register = async (userData: string | Uint8Array): Promise<void> => {
       const data = { userData: Buffer.from(userData).toString("base64") };
       await fleet.api.patch(secretResource, { namespace, name: "cloud" }, { data }, { kind: "merge" });
     };
@@ -176,6 +177,8 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
       await command.ended;
       return command.output().replaceAll(/\s+/g, " ");
     };
+    expect(await doctor()).not.toContain("Startup taint");
+    await register(gzipSync(flag));
     expect(await doctor()).not.toContain("Startup taint");
 
     await register("boot");

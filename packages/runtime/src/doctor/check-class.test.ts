@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import {
   ConfigError,
   type DriverDefinition,
@@ -99,6 +101,58 @@ describe("the checks of a class", () => {
     expect(taints).toHaveLength(count);
     for (const line of taints)
       expect(line).toMatch(/^Startup taint warning: .* MachineDeployment pool and 1 more, and/);
+  });
+
+  const taint = `kubelet --register-with-taints=${taintKeys.templatePending}:NoSchedule\n`;
+  const wrapped = (text: Uint8Array) => Buffer.from(text).toString("base64").replaceAll(/.{76}/g, "$&\r\n      ");
+  /** User data in a form that cloud-init unpacks, with a line in it. */
+  const forms: readonly (readonly [string, (line: string) => Uint8Array | string])[] = [
+    ["gzip", (line) => gzipSync(line)],
+    ["base64", (line) => `${Buffer.from(line).toString("base64")}\n`],
+    ["gzip in base64", (line) => gzipSync(line).toString("base64")],
+    ["base64 in gzip", (line) => gzipSync(Buffer.from(line).toString("base64"))],
+    [
+      "a multipart message with a part in base64",
+      (line) =>
+        `Content-Type: multipart/mixed; boundary="a"\n\n--a\nContent-Transfer-Encoding: base64\n\n${wrapped(Buffer.from(`#!/bin/bash\n${line}`))}\n--a--\n`,
+    ],
+    [
+      "a file of cloud-config in gzip and base64",
+      (line) =>
+        `#cloud-config\nwrite_files:\n  - encoding: gz+b64\n    content: |\n      ${wrapped(gzipSync(`${randomBytes(200).toString("hex")}\n${line}`))}\n    path: /etc/default/kubelet\n`,
+    ],
+    [
+      "Ignition with a file in a URL",
+      (line) => JSON.stringify({ storage: { files: [{ contents: { source: `data:,${encodeURIComponent(line)}` } }] } }),
+    ],
+  ];
+  it.each(forms)("read user data for the startup taint: %s", async (_, form) => {
+    const found = async (line: string): Promise<readonly string[]> => {
+      const secret = { token: Secret.of(token), userData: Secret.of(form(line)) };
+      const all = await lines(
+        { checkClass: fine },
+        { classNamed: async () => ({ machineClass: valid, secret }), autoscaled: ["pool"] },
+      );
+      return all.filter((each) => each.startsWith("Startup taint")).map((each) => each.split(":")[0] ?? "");
+    };
+    expect(await found(taint)).toEqual([]);
+    expect(await found(`kubeadm join ${"x".repeat(80)}\n`)).toEqual(["Startup taint warning"]);
+  });
+
+  it.each([
+    ["that is encrypted", Uint8Array.from([0xff, 0xfe, 0, 1, 2, 3, 0x80])],
+    ["that is encrypted and in base64", Buffer.alloc(60, 0xff).toString("base64")],
+    ["in gzip that is cut off", gzipSync(taint).subarray(0, 30)],
+    ["in gzip that becomes too large", gzipSync(Buffer.alloc(20 * 1024 * 1024))],
+  ])("do not warn of the startup taint for user data %s: nobody can know", async (_, userData) => {
+    const secret = { token: Secret.of(token), userData: Secret.of(userData) };
+    const found = await lines(
+      { checkClass: fine },
+      { classNamed: async () => ({ machineClass: valid, secret }), autoscaled: ["pool"] },
+    );
+    expect(found.filter((line) => line.startsWith("Startup taint"))).toEqual([
+      `Startup taint skipped: The user data is not readable, so it may have taint ${taintKeys.templatePending} or not.`,
+    ]);
   });
 
   it("warn if neither class nor driver has the capacity of a node", async () => {

@@ -17,6 +17,7 @@ import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { Log } from "@millwright/kube";
 import type { LoadedClass } from "../drivers/class-source.ts";
 import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
+import { userDataTexts } from "./user-data-texts.ts";
 
 /** What {@link checkClass} works with. */
 export interface CheckClassOptions {
@@ -66,14 +67,20 @@ function unknownKeyChecks(driver: Driver, { providerSpec }: MachineClass): reado
 
 /** A warning where nodes that a cluster autoscaler waits for register without the startup taint. The user data is all that is known of them before they join. */
 function startupTaintChecks(secret: SecretData, autoscaled: readonly string[]): readonly CheckOutcome[] {
-  const userData = secret[userDataKey]?.reveal();
+  const name = "Startup taint";
+  const key = taintKeys.templatePending;
+  const userData = secret[userDataKey];
   const [first, ...others] = autoscaled;
-  if (first === undefined || userData === undefined || userData.includes(taintKeys.templatePending)) return [];
+  if (first === undefined || userData === undefined) return [];
+  const texts = userDataTexts(Buffer.from(userData.revealBytes()));
+  if (texts.length === 0) return [skipped(name, `The user data is not readable, so it may have taint ${key} or not.`)];
+  // Ignition has files in URLs.
+  if (texts.some((text) => text.includes(key) || text.includes(encodeURIComponent(key)))) return [];
   const scaled = `MachineDeployment ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
-  const message = `A cluster autoscaler scales ${scaled}, and the user data does not mention taint ${taintKeys.templatePending}. It may create a VM too many while a Node joins.`;
+  const message = `A cluster autoscaler scales ${scaled}, and the user data does not mention taint ${key}. It may create a VM too many while a Node joins.`;
   const remedy =
     "Let the kubelet register with that taint, as docs/guides/user-data.md does. Nothing is to be done if the image sets it.";
-  return [{ name: "Startup taint", status: "warning", message, remedy }];
+  return [{ name, status: "warning", message, remedy }];
 }
 
 async function checkConfiguration(name: string, options: CheckClassOptions): Promise<Configuration> {
