@@ -15,6 +15,7 @@ export { stateOfMark } from "./model/scale-in-mark.ts";
 export { nodeOf, timeOf } from "./conditions/machine/facts.ts";
 export type { MachineFacts } from "./conditions/machine/facts.ts";
 export { machineConditions } from "./conditions/machine/machine-conditions.ts";
+export { plainDifference } from "./conditions/machine/updating.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./model/node-objects.ts";
 export { type Blocker, blockerLines } from "./drain/blockers.ts";
 export { type BudgetVerdict, budgetsOf, judgeBudgets } from "./drain/budget-verdict.ts";

@@ -188,6 +188,15 @@ describe("why", () => {
     expect(explanation.causes[0]?.message).toMatch(/trigger-deletion-by-mcm of MachineDeployment pool$/);
   });
 
+  it("names what a rollout changes in words of its own", async () => {
+    const lines = ["* MachineClass small, big required", "* class.apiGroup none, x required", "* Rollout waits for it"];
+    const rolling = condition("RollingOut", "True", ["Rolling out 2 not up-to-date replicas", ...lines].join("\n"));
+    const objects = objectsOf({ deployments: [aDeployment({ updatedReplicas: 0, conditions: [rolling] })] });
+    expect(await textsOf(objects)).toEqual([
+      "MachineDeployment waiting: Rolling out 2 not up-to-date replicas; class small -> big; class.apiGroup none -> x; Rollout waits for it",
+    ]);
+  });
+
   it("names a pause once, and none of a deployment that is complete", async () => {
     const paused = condition("Paused", "True", "MachineDeployment spec.paused is set to true");
     const rolling = condition("RollingOut", "True", "Rolling out 2 not up-to-date replicas\n* Rollout is paused");

@@ -3,6 +3,7 @@ import {
   holdConditions,
   ownerArgument,
   type OwnerIdentity,
+  plainDifference,
   refusedWriteRemedy,
 } from "@millwright/controllers/reports";
 import {
@@ -78,7 +79,7 @@ const progressing: readonly string[] = [types.rollingOut, types.scalingUp, types
 
 const causeOf = ({ type, reason, message = "", lastTransitionTime: since }: Condition, text = message): Cause => ({
   reason: type === reason || reason === undefined ? type : `${type}, ${reason}`,
-  message: linesOf(text).join("; ").replaceAll(/\s+/g, " ").replaceAll(":; ", ": "),
+  message: linesOf(text).map(plainDifference).join("; ").replaceAll(/\s+/g, " ").replaceAll(":; ", ": "),
   ...(since == null ? {} : { since }),
 });
 
@@ -135,7 +136,7 @@ export function groupCauses(
       const [start = title, sentence] = title.split(" is blocked because");
       const all = sentence === undefined || sentence === "" || sentence === ":" ? lines : [sentence.trim(), ...lines];
       const others = all.filter((line) => !isRepeated(line));
-      return isBelow(start) && others.length === 0 ? [] : [causeOf(condition, [start, ...others].join("; "))];
+      return isBelow(start) && others.length === 0 ? [] : [causeOf(condition, [start, ...others].join("\n"))];
     });
   return {
     isProgressing: conditions.some(({ type, status }) => status === "True" && progressing.includes(type)),

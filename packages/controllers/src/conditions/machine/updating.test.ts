@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, type Change, inPhase } from "../../testing/builders.ts";
 import { itsNode } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
-import { templateDifferences } from "./updating.ts";
+import { plainDifference, templateDifferences } from "./updating.ts";
 import { facts, running, conditionText, withConditions } from "../../testing/written-conditions.ts";
 
 describe("Updating", () => {
@@ -75,6 +75,8 @@ describe("UpToDate", () => {
   ])("names %s", (_, change, expected) => {
     const current = { ...template, ...change };
     expect(templateDifferences(template, current)).toEqual(expected);
+    const plain = expected.map((line) => plainDifference(line.replace("* ", "")));
+    expect(plain.filter((line) => line.includes("required"))).toEqual([]);
     const deployment = { ...aMachineDeployment(), spec: { ...aMachineDeployment().spec, template: current } };
     const text = conditionText("UpToDate", facts(running, { set: aMachineSet(), deployment }));
     expect(text).toBe(expected.length === 0 ? "True UpToDate" : `False NotUpToDate ${expected.join("\n")}`);

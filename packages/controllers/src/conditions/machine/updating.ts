@@ -70,6 +70,14 @@ export function templateDifferences(old: MachineTemplate, current: MachineTempla
   return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];
 }
 
+/** A line of {@link templateDifferences}, without its bullet, for people who do not know Cluster API's words: `class small -> big`. Other texts are kept. */
+export const plainDifference = (line: string): string =>
+  line.replace(
+    /^(\S+) (\S+), (\S+) required$/,
+    (_, name: string, have: string, wanted: string) =>
+      `${name === "MachineClass" ? "class" : name} ${have} -> ${wanted}`,
+  );
+
 /**
  * Whether the set of the machine has the template of the deployment. The set decides, so that the condition and the rollout are consistent.
  * Absent for a machine without both.
