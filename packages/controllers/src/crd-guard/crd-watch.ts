@@ -56,12 +56,13 @@ function watchCrd(
   let wasSeen = false;
 
   const refresh = shareFresh(async () => {
+    const uid = informer.store.getByRef({ name })?.metadata.uid;
     try {
       const crd = await api.get(type, { name }, { metadataOnly: true });
       informer.store.applyWrite(crd);
       if (informer.hasSynced()) log.readable(kind);
     } catch (error) {
-      if (isNotFound(error)) informer.store.applyDelete({ name });
+      if (isNotFound(error)) informer.store.applyDelete({ name, uid });
       else if (isUnreadable(error)) log.unreadable(kind, error);
       else throw error;
     }

@@ -9,7 +9,7 @@ import {
 import { type ApiObject, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts";
-import { approvalRemedy, approverOf, HELD_RETRY_MS, restoreCommand } from "../model/held-deletion.ts";
+import { approvalRemedy, approverOf, HELD_RETRY_MS, isDeletionHeld, restoreCommand } from "../model/held-deletion.ts";
 import type { Guard, Hold } from "../model/hold.ts";
 import { isUndecided } from "../model/undecided-deletion.ts";
 import { isDeletedOnAdoption } from "../ownership/adoption.ts";
@@ -71,13 +71,15 @@ export function lostOwnerGuard(
   const lostSets = createLostSets(context);
   const ofLostSets = lostDeploymentGuard(lostSets);
 
-  const successorsOf = ({ metadata: { labels } }: Machine, owner: OwnerReference | undefined): Successors => {
+  const successorsOf = (machine: Machine, owner: OwnerReference | undefined): Successors => {
+    const { labels } = machine.metadata;
     const named = owner && sets.store.getByRef({ namespace, name: owner.name });
     const set = named ?? sets.store.list(namespace).find(({ spec }) => selectorMatches(spec.selector, labels));
     const ofSet = set && controllerRefOf(set);
     if (ofSet !== undefined) return { set, deployment: deployments.store.getByRef({ namespace, name: ofSet.name }) };
-    // The set may not be restored yet.
-    return set === undefined && owner === undefined ? { deployment: lostSets.deploymentOf(labels) } : { set };
+    // It was held before its owner was taken off, and the set may not be restored yet.
+    const isHeld = set === undefined && owner === undefined && isDeletionHeld(machine);
+    return isHeld ? { deployment: lostSets.deploymentOf(labels) } : { set };
   };
 
   return {

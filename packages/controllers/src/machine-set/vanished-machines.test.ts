@@ -19,7 +19,7 @@ function follow(machines: readonly Machine[]) {
   for (const machine of machines) store.applyEvent(machine);
   const lose = (current: boolean): void => {
     isCurrent = current;
-    for (const machine of machines) store.applyDelete(machine.metadata);
+    for (const { metadata } of machines) store.applyDelete({ ...metadata, uid: metadata.uid });
     isCurrent = true;
   };
   return { store, vanished, lose, clock };

@@ -153,7 +153,7 @@ test("keeps what was written, and forgets what was deleted, while a list was und
   store.replaceAll([pod("deleted", 1)], "5", store.beginList());
   const mark = store.beginList();
   store.applyWrite(pod("created", 8));
-  store.applyDelete({ namespace: "n", name: "deleted" });
+  store.applyDelete({ namespace: "n", name: "deleted", uid: "uid-deleted" });
   store.replaceAll([pod("deleted", 1)], "6", mark);
   expect(store.list().map((object) => object.metadata.name)).toEqual(["created"]);
   store.replaceAll([], "9", store.beginList());

@@ -43,8 +43,11 @@ export interface ReadonlyStore<T extends ApiObject, Index extends string = never
    * finalizers is treated as deleted.
    */
   applyWrite(object: T): void;
-  /** Records that an own delete succeeded. A late event of that object does not restore it. */
-  applyDelete(ref: ObjectRef & { readonly uid?: string | undefined }): void;
+  /**
+   * Records that an object does not exist any more, as the answer to an own request showed. A late event of it does not restore it; another object of that name is not concerned.
+   * Nothing without a UID.
+   */
+  applyDelete(ref: ObjectRef & { readonly uid: string | undefined }): void;
 }
 
 /** A moment at which a list was started; see {@link Store.beginList}. */
@@ -351,13 +354,12 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       if (deletionTimestamp !== undefined && finalizers.length === 0 && !graceful) applyDeletion(object);
       else applyEvent(object);
     },
-    applyDelete(ref) {
+    applyDelete({ uid, ...ref }) {
+      if (uid === undefined) return;
       const key = keyFor(ref);
-      const old = objects.get(key);
-      const uid = ref.uid ?? old?.metadata.uid;
       const deletion: Deletion = { uid, resourceVersion: undefined, isObserved: true };
-      if (old !== undefined && old.metadata.uid === uid) remove(key, deletion);
-      else if (uid !== undefined) tombstones.add(key, deletion);
+      if (objects.get(key)?.metadata.uid === uid) remove(key, deletion);
+      else tombstones.add(key, deletion);
     },
     applyEvent,
     applyDeletion,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createStore } from "../cache/store.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
-import { conflictError, notServedError, serverError } from "../testing/errors.ts";
+import { conflictError, notFoundError, notServedError, serverError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { createWriter } from "./writer.ts";
 
@@ -51,6 +51,23 @@ describe("writer", () => {
     await writer.delete(ref, uid);
     expect(store.size).toBe(0);
   });
+
+  it.each(["it is missing", "of a conflict with it, and it is missing"])(
+    "keeps another object of the name, which is created before the answer about the former one comes: %s",
+    async (what) => {
+      const { api, store } = setUp();
+      const isConflict = what.startsWith("of");
+      const created = { metadata: { ...ref, uid: "new", resourceVersion: "1000" } };
+      const answers = [...(isConflict ? [conflictError()] : []), notFoundError()];
+      const answer = (): Promise<never> => {
+        if (answers.length === 1) store.applyWrite(created);
+        return Promise.reject(answers.shift());
+      };
+      const late = createWriter({ api: { ...api, patch: answer, get: answer }, type: diskResource, store });
+      await (isConflict ? expect(late.patch(ref, {})).rejects.toThrow() : late.patch(ref, {}));
+      expect(store.getByRef(ref)).toEqual(created);
+    },
+  );
 
   it("does not treat an object as deleted because its kind is not served at the moment", async () => {
     const { api, store, uid, writer } = setUp();

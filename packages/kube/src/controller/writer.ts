@@ -28,7 +28,7 @@ export interface Writer<T extends ApiObject> {
 export interface WriterOptions<T extends ApiObject> {
   readonly api: ApiClient;
   readonly type: ResourceType;
-  readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
+  readonly store: Pick<ReadonlyStore<T>, "getByRef" | "applyWrite" | "applyDelete">;
   /** Is notified of deletions by this process. Default: none. */
   readonly deletions?: { recordDeletion(uid: string): void; forgetDeletion(uid: string): void } | undefined;
   /** Backs off patches and deletions that are refused. Default: none does. */
@@ -42,12 +42,15 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
   const { api, type, store, deletions, refused, isUnreadable = () => false } = options;
   const sendWrite = <R>(write: Omit<ObjectWrite, "type">, request: () => Promise<R>): Promise<R> =>
     refused === undefined ? request() : refused.send({ ...write, type }, request);
+  /** The object that a request concerns. When it is answered, there may be another one of that name, which the answer does not concern. */
+  const uidOf = (ref: ObjectRef): string | undefined => store.getByRef(ref)?.metadata.uid;
   /** Best effort: the next attempt shows again what is wrong. */
   const readAgain = async (ref: ObjectRef): Promise<void> => {
+    const uid = uidOf(ref);
     try {
       store.applyWrite(await api.get<T>(type, ref));
     } catch (error) {
-      if (isNotFound(error)) store.applyDelete(ref);
+      if (isNotFound(error)) store.applyDelete({ ...ref, uid });
     }
   };
   const patchWith = async (
@@ -60,12 +63,13 @@ export function createWriter<T extends ApiObject>(options: WriterOptions<T>): Wr
         throw isPatchMismatch(error) ? replaced(type, ref, error) : error;
       });
     const { subresource } = options;
+    const uid = uidOf(ref);
     try {
       store.applyWrite(await sendWrite({ verb: "patch", ref, subresource }, send));
     } catch (error) {
       if (isConflict(error)) await readAgain(ref);
       if (!isNotFound(error)) throw error;
-      store.applyDelete(ref);
+      store.applyDelete({ ...ref, uid });
     }
   };
   return {

@@ -32,7 +32,8 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm, 
   const view = { state: "usable", machineClass: aMachineClass() } as const;
   start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "create" });
   operations.forget("uid-machine");
-  context.caches.machines.store.applyDelete(aMachine().metadata);
+  const { metadata } = aMachine();
+  context.caches.machines.store.applyDelete({ ...metadata, uid: metadata.uid });
   if (sameName !== undefined) context.caches.machines.store.applyWrite(sameName);
   end.resolve(answer);
   await clock.advance(0);
