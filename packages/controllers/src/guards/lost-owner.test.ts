@@ -113,16 +113,22 @@ describe("the guard of Machines whose set does not exist", () => {
     const hash = { labels: { [labelKeys.machineTemplateHash]: "1" } };
     const deletionTimestamp = "2026-01-01T00:00:00Z";
     const { ownerReferences } = ownedBy(aMachineDeployment({ metadata: { uid: "former-deployment" } })).metadata;
-    const judged = (metadata: object, sets: readonly object[], approves = false) =>
+    const lastOperation = { description: "Deletion held: its owner, MachineSet set, does not exist", type: "Delete" };
+    const judged = ({ isHeld = false, ...metadata }: { isHeld?: boolean }, sets: readonly object[], approves = false) =>
       setUp(
-        { metadata: { ownerReferences: null, ...metadata } },
+        { metadata: { ownerReferences: null, ...metadata }, ...(isHeld ? { status: { lastOperation } } : {}) },
         sets.map((of) => ({ metadata: of })),
         approves,
       );
 
     it.each<[string, object, readonly object[], string]>([
       ["where a set selects it", {}, [{ name: "next" }], "MachineSet next"],
-      ["where its set is not restored yet", hash, [], "MachineDeployment pool"],
+      [
+        "that is held already, where its set is not restored yet",
+        { ...hash, isHeld: true },
+        [],
+        "MachineDeployment pool",
+      ],
       ["where its set is deleted as lost, too", {}, [{ deletionTimestamp, ownerReferences }], "MachineSet set"],
       ["and off its set", hash, [{ deletionTimestamp, ownerReferences: null, ...hash }], "MachineSet set"],
     ])("holds the deletion %s, and asks", async (_, machine, sets, selecting) => {
@@ -134,7 +140,8 @@ describe("the guard of Machines whose set does not exist", () => {
     it.each<[string, object, readonly object[], boolean]>([
       ["whose deployment approves", {}, [{}], true],
       ["whose set is deleted with its machines", {}, [{ deletionTimestamp }], false],
-      ["that nothing selects by the template", {}, [], false],
+      ["that is held already, and that no deployment had made", { isHeld: true }, [], false],
+      ["that no set selects, as one that a person deletes", hash, [], false],
     ])("lets one pass %s", async (_, machine, sets, approves) => {
       const { judge: verdict } = await judged(machine, sets, approves);
       expect((await verdict()).hold).toBeUndefined();
