@@ -6,9 +6,9 @@ import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts
  * Source: MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow; MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. No text holds a value that changes with each reconcile.
  */
 
-/** Pending: the VM exists and its node has not joined. MCM still writes `Creating machine on cloud provider`. */
-export function waitingForNode(): string {
-  return "Created VM on cloud provider; waiting for its Node to join the cluster";
+/** Pending: the VM exists and its node has not joined, or waits for something else. MCM still writes `Creating machine on cloud provider`. */
+export function waitingForNode(awaited = "its Node to join the cluster"): string {
+  return `Created VM on cloud provider; waiting for ${awaited}`;
 }
 
 /** The end of a text about a machine whose driver returned a name of its node that cannot be the label `node`. */

@@ -80,6 +80,40 @@ describe("a node that does not join", () => {
     expect(phaseAfter({ machine, ...back }, later(900_000 + 1_200_001))).toBe("Failed");
   });
 
+  it.each<[string, Partial<Parameters<typeof itsNode>[0]>, string]>([
+    [
+      "a reason",
+      { status: { conditions: [{ type: "Ready", status: "False", reason: "KubeletNotReady" }] } },
+      "ready: KubeletNotReady",
+    ],
+    ["no reason", { status: { conditions: sick } }, "ready: Ready is Unknown"],
+    [
+      "another bad condition",
+      {
+        status: {
+          conditions: [
+            { type: "Ready", status: "True" },
+            { type: "DiskPressure", status: "True" },
+          ],
+        },
+      },
+      "healthy: DiskPressure is True",
+    ],
+  ])("names what its node lacks after it joined: %s", (_, change, awaited) => {
+    const { status } = decide({ machine, node: itsNode(change) });
+    const text = `Created VM on cloud provider; waiting for its Node to become ${awaited}`;
+    expect(status?.lastOperation?.description).toBe(text);
+  });
+
+  it("does not name a node that has joined without a report, nor replaces a failure", () => {
+    expect(decide({ machine, node: itsNode({ status: {} }) }).status?.lastOperation).toEqual(
+      machine.status?.lastOperation,
+    );
+    const failed = aMachine(machine, lastly("Create", "Failed", "Failed to update machine m: 403"));
+    const { status } = decide({ machine: failed, node: nodeWith(sick) });
+    expect(status?.lastOperation).toEqual(failed.status?.lastOperation);
+  });
+
   it("names the startup taint that kept it from joining", () => {
     const taints = [{ key: "readiness.k8s.io/cni", value: "pending", effect: "NoSchedule" }];
     const node = itsNode({ status: { conditions: healthy }, spec: { taints } });

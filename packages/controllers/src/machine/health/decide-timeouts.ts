@@ -9,6 +9,7 @@ import {
   labelKeys,
   machineEventReasons,
   type MachineStatus,
+  nodeConditionTypes,
   type OperationEvent,
   type OperationUpdate,
   phaseOf,
@@ -16,11 +17,12 @@ import {
   unknownNodeName,
   updateResults,
 } from "@millwright/core";
-import { apiTime } from "@millwright/kube";
+import { apiTime, cutText, findCondition } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget, waitsForQuota } from "../../model/remediation-budget.ts";
 import { inPlaceReasonOf, updateFailureOf } from "../../model/in-place-state.ts";
+import { unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { awaitedStartupOf } from "../../model/node-taints.ts";
@@ -47,6 +49,17 @@ export function decideTimeouts(
   return isUnhealthy ? healthTimeout(snapshot, status, bad, now) : { ...nothing, status };
 }
 
+/** What a machine waits for whose node has reported; `undefined` before, and when nothing of the node is missing. */
+function awaitedOf({ machine, node, link, settings }: MachineSnapshot): string | undefined {
+  const ready = findCondition(node?.status?.conditions, nodeConditionTypes.ready);
+  // A node that reports nothing yet is as good as none: another text would cost a write of its own.
+  if (node === undefined || ready === undefined || link.competingMachines.length > 0) return undefined;
+  if (ready.status !== "True")
+    return `its Node to become ready: ${cutText(ready.reason ?? `Ready is ${ready.status}`)}`;
+  const bad = unhealthyConditionsOf(machine, node, settings);
+  return bad.length > 0 ? `its Node to become healthy: ${bad.join(", ")}` : awaitedStartupOf(machine, node);
+}
+
 /**
  * A machine whose node did not join in time becomes Failed, when the remediation budget of its group allows it; its set creates another one. The timeout restarts
  * after a loss of connectivity: no node could join meanwhile.
@@ -61,7 +74,9 @@ export function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, no
   const leftMs = deadline - now.getTime();
   const { reason } = readOperation(status);
   const isOutdated = reason === "JoinUnknown" || reason === "JoinOnHold";
-  const reported = isOutdated ? withText(status, waitingForNode(), now) : status;
+  const lacking = awaitedOf(snapshot);
+  const isFollowed = status.lastOperation?.state === "Processing" && lacking !== undefined;
+  const reported = isOutdated || isFollowed ? withText(status, waitingForNode(lacking), now) : status;
   if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
   if (snapshot.remediation.connectivity.isUnproven === true) return { ...nothing, status, requeueAfterMs: PROOF_MS };
   // A machine that never served is not kept for one that will not come for now; one that may still recover is.
