@@ -1,16 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   annotationKeys,
   finalizers,
   machineClassResource,
+  type MachineDeployment,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
 } from "@millwright/core";
 import { controllerRefOf, ignoreNotFound, type KubeObject, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { vmsOf } from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -106,6 +108,28 @@ describe("a fleet whose objects are lost and restored from an export", () => {
     await expectKept(before);
     expect(await millwright(0, "restore", file)).not.toMatch(/^Created/m);
     expect(process.child.exitCode).toBeNull();
+  });
+
+  it("keeps the size of a pool for a cluster autoscaler, from an export that lacks it", async () => {
+    const ref = { namespace, name: "fleet" };
+    const file = join(folder, "fleet.yaml");
+    const before = await lose(6, async () => {
+      const annotations = { [annotationKeys.autoscalerMinSize]: "2", [annotationKeys.autoscalerMaxSize]: "10" };
+      await fleet.api.patch(machineDeploymentResource, ref, { metadata: { annotations } }, { kind: "merge" });
+      await millwright(0, "export", "--file", file);
+      const documents = parseAllDocuments(await readFile(file, "utf8"));
+      const lacking = documents.filter(
+        (each) => each.get("kind") === "MachineDeployment" && each.deleteIn(["spec", "replicas"]),
+      );
+      expect(lacking).toHaveLength(1);
+      await writeFile(file, documents.map((each) => each.toString({ directives: true })).join(""));
+    });
+    fleet.run();
+    await untilQuiet(writes);
+    await millwright(0, "restore", file);
+    await expectKept(before);
+    const { spec } = await fleet.api.get<MachineDeployment>(machineDeploymentResource, ref);
+    expect(spec.replicas).toBe(6);
   });
 
   it("finishes after it was killed at any write, with controllers that run", async () => {

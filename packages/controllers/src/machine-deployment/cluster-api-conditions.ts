@@ -71,10 +71,13 @@ const waitingForReplicas: ConditionState = {
   message: "Waiting for spec.replicas set: until then it counts as 0",
 };
 
-/** A warning when the size is taken out of the spec. */
-function sizeEvents({ deployment, assumedSize }: MachineDeploymentSnapshot): readonly Reason[] {
-  const before = findCondition(deployment.status?.conditions, types.scalingUp);
-  if (assumedSize !== "zero" || before?.reason === reasons.waitingForReplicasSet) return [];
+/** A warning when the size is taken out of the spec: its condition is new, or without conditions the spec is. */
+function sizeEvents({ deployment, assumedSize }: MachineDeploymentSnapshot, hasConditions: boolean): readonly Reason[] {
+  const { metadata, status } = deployment;
+  const isKnown = hasConditions
+    ? findCondition(status?.conditions, types.scalingUp)?.reason === reasons.waitingForReplicasSet
+    : status?.observedGeneration === metadata.generation;
+  if (assumedSize !== "zero" || isKnown) return [];
   const message = `spec.replicas is not set and counts as 0: all machines are deleted. Set it; or, for a cluster autoscaler, set the annotation ${annotationKeys.autoscalerMaxSize}: then the size is kept`;
   return [{ type: "Warning", reason: eventReasons.waitingForReplicasSet, message }];
 }
@@ -155,7 +158,7 @@ export function withDeploymentConditions(
   const [message = ""] = limits.holds ?? [];
   const gate = limits.reason === undefined ? undefined : { reason: limits.reason, message };
   const conditions = conditionList(lists, group, { failure: failureIn(status.failedMachines), gate }, now);
-  const events = group === undefined ? [] : sizeEvents(snapshot);
+  const events = sizeEvents(snapshot, group !== undefined);
   const warned = events.length === 0 ? decision : { ...decision, because: [...decision.because, ...events] };
   return withConditions(warned, { ...status, conditions }, group);
 }

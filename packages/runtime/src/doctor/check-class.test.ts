@@ -144,7 +144,7 @@ describe("the checks of a class", () => {
     ["that is encrypted and in base64", Buffer.alloc(60, 0xff).toString("base64")],
     ["in gzip that is cut off", gzipSync(taint).subarray(0, 30)],
     ["in gzip that becomes too large", gzipSync(Buffer.alloc(20 * 1024 * 1024))],
-  ])("do not warn of the startup taint for user data %s: nobody can know", async (_, userData) => {
+  ])("do not warn of the startup taint for user data %s: it cannot be known", async (_, userData) => {
     const secret = { token: Secret.of(token), userData: Secret.of(userData) };
     const found = await lines(
       { checkClass: fine },
