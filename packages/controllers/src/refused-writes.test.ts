@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
@@ -242,5 +243,60 @@ describe("what an operator sees of a refused write", () => {
     await pool.pass(2 * MINUTE);
     expect(pool.events.filter(({ reason }) => reason === "WriteRefused")).toEqual([]);
     expectSettled(pool, 2);
+  });
+});
+
+describe("the size that a cluster autoscaler sets, while writes are refused for an hour", () => {
+  const limits = { [annotationKeys.autoscalerMinSize]: "1", [annotationKeys.autoscalerMaxSize]: "5" };
+  const names = ({ machines }: RefusingPool): readonly string[] => machines().map(({ metadata }) => metadata.name);
+  /** A pool for an autoscaler, with three machines that are Running. */
+  const scaledPool = async (cell: Cell): Promise<RefusingPool> => {
+    const pool = await aRefusingPool(cell);
+    pool.seedPool();
+    pool.api.change(machineDeploymentResource, POOL, { metadata: { annotations: limits }, spec: { replicas: 3 } });
+    await pool.pass(10 * MINUTE);
+    expectSettled(pool, 3);
+    return pool;
+  };
+
+  it.each([
+    ["marks of machines", cellOf("patch", machineResource)],
+    ["the list of the deployment", cellOf("patch", machineDeploymentResource)],
+    ["the size of the set", cellOf("patch", machineSetResource)],
+    ["the deletion of the machine", cellOf("delete", machineResource, "", "FailedDelete")],
+  ])("deletes the machine that it named, and no other one, once these are accepted: %s", async (_, cell) => {
+    const pool = await scaledPool(cell);
+    const [first = "", victim = "", last = ""] = names(pool);
+    const name = (): void => {
+      const time = pool.clock.now().toISOString();
+      const annotations = {
+        [annotationKeys.triggerDeletion]: `${victim}~${time}`,
+        [annotationKeys.lastReplicaChangeByScaler]: time,
+      };
+      pool.api.change(machineDeploymentResource, POOL, { metadata: { annotations }, spec: { replicas: 2 } });
+    };
+    expect(await refusedForAnHour(pool, cell, name)).toBe(true);
+    expect(names(pool)).toEqual(expect.arrayContaining([first, last]));
+    pool.allow();
+    await pool.pass(HOUR, MINUTE);
+    expect(names(pool)).toEqual([first, last]);
+    expectSettled(pool, 2);
+    expect(pool.deployment()?.metadata.annotations).not.toHaveProperty([annotationKeys.triggerDeletion]);
+  });
+
+  it("keeps all machines of a pool whose manifest no longer has the size, and shows why it has none", async () => {
+    const cell = cellOf("patch", machineDeploymentResource);
+    const pool = await scaledPool(cell);
+    const before = names(pool);
+    const omit = (): void => {
+      const { generation = 1 } = pool.deployment()?.metadata ?? {};
+      const spec = { replicas: null };
+      pool.api.change(machineDeploymentResource, POOL, { metadata: { generation: generation + 1 }, spec });
+    };
+    expect(await refusedForAnHour(pool, cell, omit)).toBe(true);
+    expect(names(pool)).toEqual(before);
+    await pool.pass(HOUR, MINUTE);
+    expect([names(pool), pool.deployment()?.spec.replicas]).toEqual([before, 3]);
+    expectSettled(pool, 3);
   });
 });
