@@ -96,6 +96,8 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
       readLeaders: async (now) => (await import("./read-leaders.ts")).readLeaders(control, namespace, now, signal),
       readRefusedWrites: async (now) =>
         (await import("./read-refused-writes.ts")).readRefusedWrites(control, namespace, now, signal),
+      readListFailures: async (now) =>
+        (await import("./read-refused-writes.ts")).readListFailures(control, namespace, now, signal),
       drainSources: async (nodeName) => {
         try {
           return await readDrainSources(target ?? control, nodeName, signal);

@@ -29,6 +29,9 @@ export interface RefusedWrite {
   readonly lastAt: string;
 }
 
+/** A class whose VMs could not be listed, as its event shows it. */
+export type ListFailure = Pick<RefusedWrite, "name" | "message">;
+
 /** The objects of a namespace that explanations are computed from: of a live cluster, or of a file. */
 export interface ClusterObjects {
   readonly namespace: string;
@@ -46,6 +49,8 @@ export interface ClusterObjects {
   readonly readLeaders?: (now: Date) => Promise<Leaders | undefined>;
   /** Reads the writes that the API server refuses now; none where events may not be read. Absent in a file. */
   readonly readRefusedWrites?: (now: Date) => Promise<readonly RefusedWrite[]>;
+  /** Reads the classes whose VMs could not be listed lately; likewise. */
+  readonly readListFailures?: (now: Date) => Promise<readonly ListFailure[]>;
   /** What could not be read, a sentence each. */
   readonly notes: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { classNamesOf } from "@millwright/controllers/reports";
-import { finalizers, type MachineClass } from "@millwright/core";
+import { eventReasons, finalizers, type MachineClass } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { classStatusOf } from "./annotation-notes.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
@@ -80,6 +80,26 @@ function problemOf(machineClass: MachineClass, { namespace }: ClusterObjects): O
   };
 }
 
+/** That the VMs of a class could not be listed lately. */
+async function unlistedOf(
+  { metadata }: MachineClass,
+  objects: ClusterObjects,
+  now: Date,
+): Promise<OwnState | undefined> {
+  const { name } = metadata;
+  const failures = (await objects.readListFailures?.(now)) ?? [];
+  const failure = failures.find((each) => each.name === name);
+  if (failure === undefined) return undefined;
+  return {
+    state: "waiting",
+    causes: [{ reason: eventReasons.failedListVms, message: failure.message }],
+    remedy: {
+      text: "VMs without a Machine are not found until a list succeeds. doctor checks whether the credentials suffice now.",
+      commands: [`millwright doctor ${name} -n ${objects.namespace}`],
+    },
+  };
+}
+
 /** Explains a class by its machines, whether VMs can be created from it and, while it is being deleted, what keeps it. */
 export async function explainClass(
   machineClass: MachineClass,
@@ -89,7 +109,9 @@ export async function explainClass(
   const { name } = machineClass.metadata;
   const machines = objects.machines.filter(({ spec }) => spec.class?.name === name);
   const children = await Promise.all(machines.map((machine) => explainMachine(machine, objects, now)));
-  const own = deletionOf(machineClass, objects) ?? problemOf(machineClass, objects) ?? { state: "ok", causes: [] };
+  const own = deletionOf(machineClass, objects) ??
+    problemOf(machineClass, objects) ??
+    (await unlistedOf(machineClass, objects, now)) ?? { state: "ok", causes: [] };
   return {
     kind: "MachineClass",
     name,

@@ -1,7 +1,7 @@
-import { ApiError, eventResource } from "@millwright/kube";
+import { ApiError, eventResource, type KubeObject } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
-import { readRefusedWrites } from "../describe/read-refused-writes.ts";
+import { readListFailures, readRefusedWrites } from "../describe/read-refused-writes.ts";
 import { aDeployment, aMachine, aSet, failed, now, objectsOf, pool } from "../testing/explained-objects.ts";
 import type { RefusedWrite } from "./cluster-objects.ts";
 import { why } from "./explain.ts";
@@ -84,4 +84,27 @@ it("are read from recent events, the last first; from none where these may not b
   expect(await read()).toEqual([]);
   control.inject({ verb: "list", error: serverError() });
   await expect(read()).rejects.toThrow(serverError().message);
+});
+
+it("of lists that fail make their class wait, until its last event is older than the next would be", async () => {
+  const api = createFakeApi();
+  const event = (name: string, minutes: number) =>
+    void api.seed<KubeObject>(eventResource, {
+      metadata: { namespace: "default", name },
+      involvedObject: { kind: "MachineClass", name: "small" },
+      reason: "FailedListVMs",
+      message: "Failed to list the VMs of the class: PermissionDenied: no",
+      lastTimestamp: new Date(now.getTime() - minutes * 60_000).toISOString(),
+    });
+  const of = async () => {
+    const objects = objectsOf({ readListFailures: async (at) => readListFailures(api, "default", at) });
+    return (await why({ kind: "MachineClass", name: "small" }, objects, now)).explanation;
+  };
+  event("old", 50);
+  expect(await of()).toMatchObject({ state: "ok", causes: [] });
+  event("recent", 40);
+  expect(await of()).toMatchObject({
+    state: "waiting",
+    causes: [{ reason: "FailedListVMs", message: "Failed to list the VMs of the class: PermissionDenied: no" }],
+  });
 });
