@@ -39,8 +39,8 @@ export function createLostSets(context: Pick<ControllerContext, "control" | "nam
       if (owner === undefined) return deletionTimestamp !== undefined && deploymentOf(labels) !== undefined;
       const deployment = store.getByRef({ namespace, name: owner.name });
       // With its deployment, it goes because that goes.
-      const isLeftBehind = deployment === undefined || isLive(deployment);
-      return owners.isConfirmed(owner) || (isLeftBehind && isDeletedOnAdoption(set));
+      const staysForOthers = deployment === undefined || isLive(deployment);
+      return owners.isConfirmed(owner) || (staysForOthers && isDeletedOnAdoption(set));
     },
   };
 }
