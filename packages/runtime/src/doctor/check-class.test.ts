@@ -105,6 +105,13 @@ describe("the checks of a class", () => {
 
   const taint = `kubelet --register-with-taints=${taintKeys.templatePending}:NoSchedule\n`;
   const wrapped = (text: Uint8Array) => Buffer.from(text).toString("base64").replaceAll(/.{76}/g, "$&\r\n      ");
+  /** With a number of bytes by which base64 has another end. */
+  const withSize = (text: string, remainder: number): Uint8Array => {
+    for (let filler = randomBytes(40).toString("hex"); ; filler += randomBytes(1).toString("hex")) {
+      const gzip = gzipSync(`${text}${filler}`);
+      if (gzip.length % 3 === remainder) return gzip;
+    }
+  };
   /** User data in a form that cloud-init unpacks, with a line in it. */
   const forms: readonly (readonly [string, (line: string) => Uint8Array | string])[] = [
     ["gzip", (line) => gzipSync(line)],
@@ -116,11 +123,13 @@ describe("the checks of a class", () => {
       (line) =>
         `Content-Type: multipart/mixed; boundary="a"\n\n--a\nContent-Transfer-Encoding: base64\n\n${wrapped(Buffer.from(`#!/bin/bash\n${line}`))}\n--a--\n`,
     ],
-    [
-      "a file of cloud-config in gzip and base64",
-      (line) =>
-        `#cloud-config\nwrite_files:\n  - encoding: gz+b64\n    content: |\n      ${wrapped(gzipSync(`${randomBytes(200).toString("hex")}\n${line}`))}\n    path: /etc/default/kubelet\n`,
-    ],
+    ...[0, 1, 2].map((more): readonly [string, (line: string) => string] => [
+      `a file of cloud-config in gzip and base64, which ends with ${more} more bytes`,
+      (line) => {
+        const gzip = withSize(`${"0123456789abcdef".repeat(30)}\n${line}`, more);
+        return `#cloud-config\nwrite_files:\n  - encoding: gz+b64\n    content: |\n      ${wrapped(gzip)}\n    path: /etc/default/kubelet\n`;
+      },
+    ]),
     [
       "Ignition with a file in a URL",
       (line) => JSON.stringify({ storage: { files: [{ contents: { source: `data:,${encodeURIComponent(line)}` } }] } }),

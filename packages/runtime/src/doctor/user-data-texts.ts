@@ -32,7 +32,10 @@ export function userDataTexts(bytes: Buffer, layer = 0): readonly string[] {
   if (!isUtf8(bytes) || bytes.includes(0)) return [];
   const text = bytes.toString("utf8");
   const parts = [...text.matchAll(base64)].map(([part]) => part);
-  const inParts = parts.flatMap((part) => userDataTexts(Buffer.from(part, "base64"), layer + 1));
+  const inParts = parts
+    // The last word may be what follows, such as the next key of a YAML file.
+    .flatMap((part) => [...new Set([part, part.replace(/\s+\S+$/, "")])])
+    .flatMap((part) => userDataTexts(Buffer.from(part, "base64"), layer + 1));
   // What is nothing but base64 is only the form of something else.
   return parts[0] === text.trim() ? inParts : [text, ...inParts];
 }
