@@ -4,14 +4,16 @@ import { rfc3339 } from "../objects/timestamps.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { repellingTaint, taintsOf } from "./taints.ts";
 import { claimProblem } from "./pod-volumes.ts";
+import { countRequests } from "./resource-requests.ts";
 import { type Action, isDeleting, type Item, podEvent, type View } from "./view.ts";
 
 const scheduler = "default-scheduler";
-const tooMany = "Too many pods";
+/** Reasons that are about room on a node, which a pod of a higher priority could make. */
+const isAboutRoom = (why: string): boolean => why === "Too many pods" || why.startsWith("Insufficient ");
 
 /**
  * Binds pods without a node to the node with the fewest pods, among those with the labels that the pod selects, without a taint
- * that it does not tolerate (cordoned and not ready count as taints), and with room for one more pod. A pod that fits no node
+ * that it does not tolerate (cordoned and not ready count as taints), and with room for one more pod and what its containers request. A pod that fits no node
  * gets the reason in its condition PodScheduled.
  */
 export function schedulePods(view: View): readonly Action[] {
@@ -21,6 +23,7 @@ export function schedulePods(view: View): readonly Action[] {
     const node = nodeNameOf(pod);
     if (node !== "" && !isFinished(pod)) counts.set(node, (counts.get(node) ?? 0) + 1);
   }
+  const requests = countRequests(pods);
   return pods.flatMap((pod): readonly Action[] => {
     if (nodeNameOf(pod) !== "" || isDeleting(pod) || isFinished(pod)) return [];
     if ((stringAt(pod, "spec", "schedulerName") ?? "default-scheduler") !== "default-scheduler") return [];
@@ -37,12 +40,13 @@ export function schedulePods(view: View): readonly Action[] {
     let best: string | undefined;
     for (const node of nodes) {
       const { name } = node.metadata;
-      const why = whyNot(pod, node, counts.get(name) ?? 0);
+      const why = whyNot(pod, node, counts.get(name) ?? 0) ?? insufficient(requests.lacking(pod, node));
       if (why !== undefined) mismatches.set(why, (mismatches.get(why) ?? 0) + 1);
       else if (best === undefined || (counts.get(name) ?? 0) < (counts.get(best) ?? 0)) best = name;
     }
     if (best === undefined) return unschedulable(pod, unschedulableMessage(nodes.length, mismatches), now);
     counts.set(best, (counts.get(best) ?? 0) + 1);
+    requests.add(pod, best);
     const { namespace = "", name } = pod.metadata;
     const assigned = `Successfully assigned ${namespace}/${name} to ${best}`;
     return [{ do: "bind", pod, nodeName: best, events: [podEvent(pod, scheduler, "Scheduled", assigned)] }];
@@ -63,14 +67,17 @@ function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
     return "node(s) had untolerated taint(s)";
   }
   const room = Number(at(node, "status", "allocatable", "pods") ?? 110);
-  return podCount >= room ? tooMany : undefined;
+  return podCount >= room ? "Too many pods" : undefined;
 }
+
+const insufficient = (resource: string | undefined): string | undefined => resource && `Insufficient ${resource}`;
 
 /** Why a pod fits on no node, in the words of kube-scheduler 1.35. */
 function unschedulableMessage(nodeCount: number, mismatches: ReadonlyMap<string, number>): string {
   if (nodeCount === 0) return "no nodes available to schedule pods";
   const reasons = [...mismatches].map(([why, count]) => `${count} ${why}`).toSorted();
-  return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, mismatches.get(tooMany) ?? 0)}`;
+  const fullNodes = [...mismatches].reduce((sum, [why, count]) => (isAboutRoom(why) ? sum + count : sum), 0);
+  return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, fullNodes)}`;
 }
 
 /** The result of preemption: all pods have the same priority here, so there is never a victim. */

@@ -176,6 +176,33 @@ test("a pod is scheduled by its selector and tolerations, or has the reason why 
   await expect.poll(() => nodesOf("nowhere"), wait).toEqual(["a"]);
 });
 
+test("a pod waits for a node with as much left as its containers request", async () => {
+  const capacity = { cpu: "1", memory: "1Gi" };
+  nodes.sync(["a", "b"].map((nodeName) => ({ nodeName, providerId: `sim:///${nodeName}`, capacity })));
+  const requests = (cpu: string): JsonObject => ({ name: cpu, image: "web:1", resources: { requests: { cpu } } });
+  const podSpec = { containers: [requests("400m"), requests("0.2")] };
+  await server.call("POST", `${apps}/deployments`, workload("large", { replicas: 3 }, podSpec));
+  await expect.poll(() => nodesOf("large"), wait).toEqual(["a", "b"]);
+  const waiting = async () =>
+    (await items(podsPath)).flatMap((pod) =>
+      stringAt(pod, "spec", "nodeName") ? [] : arrayAt(pod, "status", "conditions"),
+    );
+  await expect.poll(waiting, wait).toMatchObject([
+    {
+      reason: "Unschedulable",
+      message:
+        "0/2 nodes are available: 2 Insufficient cpu. " +
+        "no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+    },
+  ]);
+  await patch(`${apps}/deployments/large`, { spec: { replicas: 2 } });
+  await server.call("POST", podsPath, {
+    metadata: { name: "small", labels: { app: "small" } },
+    spec: { containers: [requests("400m")] },
+  });
+  await expect.poll(() => placement("small"), wait).toHaveLength(1);
+});
+
 test("a stateful set starts in order with a volume for each pod, and its volumes move with its pods", async () => {
   joinNodes("a");
   await server.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
