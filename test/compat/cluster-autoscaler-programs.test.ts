@@ -19,21 +19,22 @@ const namespace = "default";
 const groups = {
   web: { pool: "web", machineType: "small", capacity: { cpu: "1", memory: "2Gi", gpu: "0" } },
   jobs: { pool: "jobs", machineType: "small", capacity: { cpu: "1", memory: "2Gi", gpu: "0" } },
+  many: { pool: "many", machineType: "small", capacity: { cpu: "1", memory: "2Gi", gpu: "0" } },
   scarce: { pool: "both", machineType: "small", capacity: { cpu: "1", memory: "2Gi", gpu: "0" } },
   spare: { pool: "both", machineType: "medium", capacity: { cpu: "2", memory: "8Gi", gpu: "0" } },
 } as const;
 
-/** An app of one pod, which needs a node of a pool. */
-const app = (pool: string): KubeObject => ({
+/** An app whose pods need a node of a pool each. */
+const app = (pool: string, replicas = 1): KubeObject => ({
   metadata: { name: pool, namespace },
   spec: {
-    replicas: 1,
+    replicas,
     selector: { matchLabels: { app: pool } },
     template: {
       metadata: { labels: { app: pool } },
       spec: {
         nodeSelector: { pool },
-        containers: [{ name: pool, image: "pause", resources: { requests: { cpu: "500m" } } }],
+        containers: [{ name: pool, image: "pause", resources: { requests: { cpu: "600m" } } }],
       },
     },
   },
@@ -96,7 +97,7 @@ describe.each(autoscalerRuns(process.env))("the cluster autoscaler $title", (run
       await rm(folder, { recursive: true, force: true });
     }, 60_000);
 
-    /** Waits until exactly these groups have one machine, whose Node runs the pod of its pool. */
+    /** Waits until exactly these groups have one machine, as often as they are named, whose Node runs a pod of its pool. */
     const untilSizes = async (...names: readonly (keyof typeof groups)[]): Promise<void> => {
       const reached = eventually(async () => {
         const machines = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["name"] ?? "");
@@ -145,6 +146,39 @@ describe.each(autoscalerRuns(process.env))("the cluster autoscaler $title", (run
         expect(fleet.cloud.calls.map(({ outcome }) => outcome)).toContain("ResourceExhausted");
       },
       2 * LONG,
+    );
+
+    const many = (count: number): readonly "many"[] => Array.from({ length: count }, () => "many");
+    /** Calls that succeeded for VMs of the group `many`. */
+    const callsOf = (name: "create" | "delete"): number =>
+      fleet.cloud.calls.filter(
+        ({ operation, outcome, subjects }) =>
+          operation === name && outcome === "OK" && subjects.some((subject) => subject.startsWith("many-")),
+      ).length;
+
+    it(
+      "creates three nodes for three pods that are pending at once, and no fourth",
+      async () => {
+        await fleet.target.api.create(deploymentResource, app("many", 3));
+        await untilSizes("web", "spare", ...many(3));
+        expect(callsOf("create")).toBe(3);
+      },
+      2 * LONG,
+    );
+
+    it(
+      "gives ten nodes back that become idle at once, each once, and keeps the others",
+      async () => {
+        const ref = { namespace, name: "many" };
+        await fleet.target.api.patch(deploymentResource, ref, { spec: { replicas: 10 } }, { kind: "merge" });
+        await untilSizes("web", "spare", ...many(10));
+        expect(callsOf("create")).toBe(10);
+        await fleet.target.api.delete(deploymentResource, ref);
+        await untilSizes("web", "spare");
+        await eventually(() => expect(fleet.cloud.vms()).toHaveLength(2), LONG);
+        expect([callsOf("create"), callsOf("delete")]).toEqual([10, 10]);
+      },
+      3 * LONG,
     );
   });
 });

@@ -10,7 +10,7 @@ export interface AutoscalerWorld {
   readonly millwright: MillwrightProcess;
   /** A folder for its configuration. */
   readonly folder: string;
-  /** Names of the MachineDeployments; each may have up to two machines. */
+  /** Names of the MachineDeployments. */
   readonly groups: readonly string[];
 }
 
@@ -25,7 +25,7 @@ interface AutoscalerProgram {
 }
 
 /** The most machines of a group. */
-export const MAX_SIZE = 2;
+export const MAX_SIZE = 10;
 
 /** That of Kubernetes calls the endpoint of Millwright, that of Gardener reads and writes the objects. */
 const autoscalerPrograms: readonly AutoscalerProgram[] = [
