@@ -175,7 +175,7 @@ describe.each(autoscalerRuns(process.env))("the cluster autoscaler $title", (run
         expect(callsOf("create")).toBe(10);
         await fleet.target.api.delete(deploymentResource, ref);
         await untilSizes("web", "spare");
-        await eventually(() => expect(fleet.cloud.vms()).toHaveLength(2), LONG);
+        await eventually(async () => expect(await Promise.resolve(fleet.cloud.vms())).toHaveLength(2), LONG);
         expect([callsOf("create"), callsOf("delete")]).toEqual([10, 10]);
       },
       3 * LONG,
