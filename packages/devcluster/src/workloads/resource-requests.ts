@@ -7,7 +7,10 @@ import type { Item } from "./view.ts";
 export type Amounts = ReadonlyMap<string, bigint>;
 
 const amountsIn = (quantities: Json | undefined): readonly (readonly [string, bigint])[] =>
-  entriesOf(quantities).map(([name, quantity]) => [name, quantityInNanos(String(quantity)) ?? 0n]);
+  entriesOf(quantities).map(([name, quantity]) => [
+    name,
+    quantityInNanos(typeof quantity === "object" ? "" : `${quantity}`) ?? 0n,
+  ]);
 
 const sum = (amounts: Iterable<readonly [string, bigint]>): Amounts => {
   const total = new Map<string, bigint>();
