@@ -9,6 +9,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
+  phaseOf,
 } from "@millwright/core";
 import { controllerRefOf, ignoreNotFound, type KubeObject, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -130,6 +131,22 @@ describe("a fleet whose objects are lost and restored from an export", () => {
     await expectKept(before);
     const { spec } = await fleet.api.get<MachineDeployment>(machineDeploymentResource, ref);
     expect(spec.replicas).toBe(6);
+  });
+
+  it("scales a deployment that a GitOps tool has created again with fewer replicas, and deletes nothing", async () => {
+    const before = await lose(6, (file) => millwright(0, "export", "--file", file));
+    await fleet.deploy(2);
+    fleet.run();
+    await eventually(async () => expect((await fleet.machines()).map(phaseOf)).toEqual(["Running", "Running"]));
+    await untilQuiet(writes);
+    const file = join(folder, "fleet.yaml");
+    const scaled = /^(?:Would scale|Scaled) MachineDeployment fleet: from 2 to 8 replicas; /m;
+    expect(await millwright(0, "restore", file, "--dry-run")).toMatch(scaled);
+    expect(await millwright(0, "restore", file)).toMatch(scaled);
+    await fleet.untilRunning(8);
+    await untilQuiet(writes);
+    expect(vmsOf(await fleet.machines())).toEqual(expect.arrayContaining([...before]));
+    expect([fleet.callsOf("create"), fleet.callsOf("delete")]).toEqual([8, 0]);
   });
 
   it("finishes after it was killed at any write, with controllers that run", async () => {

@@ -148,7 +148,7 @@ export { machineNameIn } from "./api/values/child-names.ts";
 export { readDrainRules } from "./api/values/drain-rules.ts";
 export type { DrainRule, ReadDrainRulesResult } from "./api/values/drain-rules.ts";
 export { parseIntOrPercent, readIntOrPercent, resolveFenceposts } from "./api/values/fenceposts.ts";
-export { readSizeLimits, type SizeLimits } from "./api/kinds/machine-deployment.ts";
+export { readSizeLimits, type SizeLimits, surgeOf } from "./api/kinds/machine-deployment.ts";
 export type { Fenceposts, IntOrPercent, ParsedIntOrPercent, ResolvedFenceposts } from "./api/values/fenceposts.ts";
 export type { LabelSelector, LabelSelectorRequirement } from "./api/values/label-selector-schema.ts";
 export {

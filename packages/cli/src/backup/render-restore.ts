@@ -5,6 +5,7 @@ const verbs = {
   create: ["Created", "Would create"],
   replace: ["Created again", "Would create again"],
   own: ["Gave an owner to", "Would give an owner to"],
+  scale: ["Scaled", "Would scale"],
   keep: ["Kept", "Would keep"],
   skip: ["Left out", "Would leave out"],
 } as const satisfies Readonly<Record<RestoredObject["action"], readonly [string, string]>>;

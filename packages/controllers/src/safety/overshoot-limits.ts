@@ -1,4 +1,4 @@
-import { type MachineDeployment, type MachineSet, resolveFenceposts } from "@millwright/core";
+import { type MachineDeployment, type MachineSet, surgeOf } from "@millwright/core";
 
 /** How far from the expected number of machines the protection starts, and ends. */
 export interface OvershootMargins {
@@ -17,13 +17,6 @@ export interface OvershootLimits {
   readonly upper: number;
   /** A frozen set with so many, or fewer, is unfrozen. */
   readonly lower: number;
-}
-
-/** The surge of the current strategy; only these two have one. */
-function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): number {
-  if (strategy?.type === "RollingUpdate") return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
-  if (strategy?.type === "InPlaceUpdate") return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
-  return 0;
 }
 
 /**

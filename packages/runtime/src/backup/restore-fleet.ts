@@ -30,14 +30,8 @@ import type { StoredObject } from "../drivers/class-source.ts";
 import { createClassVms } from "../drivers/class-vms.ts";
 import { type BackupKind, backupKinds } from "./backup-kinds.ts";
 import { type Backup, type BackupManifest, readBackup } from "./read-backup.ts";
-import {
-  type ExistingFleet,
-  planRestore,
-  type RestorePlan,
-  type RestoreStep,
-  unmetPrecondition,
-  type VmsOfClasses,
-} from "./restore-plan.ts";
+import { planRestore, type RestorePlan, unmetPrecondition, type VmsOfClasses } from "./restore-plan.ts";
+import type { ExistingFleet, RestoreStep } from "./restore-step.ts";
 
 /** What is restored. */
 export interface RestoreOptions {
@@ -175,6 +169,11 @@ function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
     if (action === "replace")
       // The machines of a set get their new owner before they lose the old one.
       return (kind === "MachineSet" ? undefined : await remove(step, current)) ?? create(step);
+    if (action === "scale") {
+      const { name = "", uid } = current.metadata;
+      const spec = { replicas: step.replicas };
+      return control.patch(typeOf(kind), { namespace, name }, { spec }, { kind: "merge", signal, uid });
+    }
     if (action === "own")
       return ignoreNotFound(patch(step, current, { ownerReferences: null, ...refsOf(step), ...expectation(step) }));
     return step.expected === undefined ? current : patch(step, current, expectation(step));
@@ -200,14 +199,17 @@ async function carryOut(
   const writer = createWriter(options);
   for (const deployment of deployments) writer.know(deployment, "MachineDeployment");
   const done: RestoreStep[] = [];
-  const run = async (wanted: readonly BackupKind[]): Promise<void> => {
-    for (const step of steps) if (wanted.includes(step.kind)) done.push(await writer.run(step));
+  const run = async (isWanted: (step: RestoreStep) => boolean): Promise<void> => {
+    for (const step of steps) if (isWanted(step)) done.push(await writer.run(step));
   };
-  await run(["Secret", "MachineClass", "MachineSet", "Machine"]);
+  await run(({ kind }) => kind !== "Machine" && kind !== "MachineDeployment");
+  // Its sets wait for machines already: it creates none, and has room for those that come.
+  await run(({ action }) => action === "scale");
+  await run(({ kind }) => kind === "Machine");
   for (const step of steps)
     if (step.kind === "MachineSet" && step.action === "replace" && step.current !== undefined)
       await writer.remove(step, step.current);
-  await run(["MachineDeployment"]);
+  await run(({ kind, action }) => kind === "MachineDeployment" && action !== "scale");
   return done;
 }
 

@@ -2,7 +2,8 @@ import { annotationKeys, finalizers, isConfigError, machineApiVersion } from "@m
 import type { KubeObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { readBackup } from "./read-backup.ts";
-import { type ExistingFleet, planRestore, type VmsOfClasses } from "./restore-plan.ts";
+import { planRestore, type VmsOfClasses } from "./restore-plan.ts";
+import type { ExistingFleet } from "./restore-step.ts";
 
 const namespace = "n";
 const { machine: finalizer } = finalizers;
@@ -19,7 +20,9 @@ const owned = (kind: string, uid: string, name = uid.replace("uid-", "")): objec
   ownerReferences: [{ apiVersion: machineApiVersion, kind, name, uid, controller: true }],
 });
 const aDeployment = (metadata: object = {}): KubeObject =>
-  object("MachineDeployment", "pool", metadata, { spec: { selector: { matchLabels: hash }, template: {} } });
+  object("MachineDeployment", "pool", metadata, {
+    spec: { replicas: 5, selector: { matchLabels: hash }, template: {} },
+  });
 const aSet = (metadata: object = {}, name = "set"): KubeObject =>
   object(
     "MachineSet",

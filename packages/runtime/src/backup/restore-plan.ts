@@ -16,41 +16,10 @@ import { isDeepStrictEqual } from "node:util";
 import { differingPaths } from "../crds/differing-paths.ts";
 import type { BackupKind } from "./backup-kinds.ts";
 import { hasBegunDeletion } from "./begun-deletion.ts";
+import type { ExistingFleet, RestoreStep } from "./restore-step.ts";
+import { scaleSteps } from "./scale-steps.ts";
 import { withAnnotations } from "./portable-object.ts";
 import type { Backup, BackupObject } from "./read-backup.ts";
-
-/** The objects that a namespace has already. Of Secrets only those of the backup. */
-export interface ExistingFleet {
-  readonly secrets: readonly KubeObject[];
-  readonly classes: readonly KubeObject[];
-  readonly sets: readonly KubeObject[];
-  readonly machines: readonly KubeObject[];
-  readonly deployments: readonly KubeObject[];
-}
-
-/**
- * What is done with an object: `create` it; `replace` one whose deletion was requested and has not begun; `own`: give one its owner, in place of one that does not exist;
- * `keep` it as it is; `skip`: leave it out.
- */
-export type RestoreAction = "create" | "replace" | "own" | "keep" | "skip";
-
-/** What is done with one object. */
-export interface RestoreStep {
-  readonly kind: BackupKind;
-  /** Of a set that is replaced: the name of the new one. */
-  readonly name: string;
-  readonly action: RestoreAction;
-  /** As it is created. */
-  readonly object: KubeObject;
-  /** The one that exists. */
-  readonly current?: KubeObject;
-  /** Name of the owner: of a Machine its set, of a set its deployment, if that exists already. */
-  readonly owner?: string;
-  /** Of a set: how many machines it waits for, so that it creates none in their place. */
-  readonly expected?: number;
-  /** Why it is skipped, or how the one that exists differs. */
-  readonly because?: string;
-}
 
 /** What a restore does, in this order. */
 export interface RestorePlan {
@@ -347,13 +316,15 @@ export function planRestore(backup: Backup, fleet: ExistingFleet, namespace: str
   const machines = [...ownMachines, ...leftSteps("Machine", fleet.machines, ownSets, ownMachines)];
   const known = [...ownSets, ...incomingSets(machines, ownSets, fleet)];
   const sets = [...known, ...leftSteps("MachineSet", fleet.sets, deployments, known)];
+  const scales = scaleSteps([...sets, ...machines], fleet);
   return {
     steps: [
       ...plain("Secret", backup.secrets, fleet.secrets),
       ...plain("MachineClass", backup.classes, fleet.classes),
       ...sets.map((set) => withExpected(set, machines, fleet)),
+      ...scales,
       ...machines,
-      ...deployments,
+      ...deployments.filter(({ name }) => !scales.some((step) => step.name === name)),
     ],
     notes: [...backup.notes, ...ownerlessVms(namespace, machines, fleet, vms)],
     doubts: findDoubts(backup, fleet, vms),

@@ -3,6 +3,7 @@ import { annotationKeys } from "../../wire/annotations.ts";
 import type { DeepReadonly } from "../schema/deep-readonly.ts";
 import { count, flag, int32, int64, intOrPercent, text, timestamp } from "../schema/fields.ts";
 import { isOneOf, leavesRoom, namesOrchestration, selectsSomething } from "../schema/rules.ts";
+import { resolveFenceposts } from "../values/fenceposts.ts";
 import { labelSelectorSchema } from "../values/label-selector-schema.ts";
 import { machineTemplateSchema } from "./machine-spec.ts";
 import { objectMetaSchema } from "./object-meta.ts";
@@ -155,4 +156,11 @@ export function readSizeLimits({ metadata: { annotations = {} } }: MachineDeploy
   if (Number(min) > Number(max))
     return `annotation ${annotationKeys.autoscalerMinSize} must not be greater than ${annotationKeys.autoscalerMaxSize}`;
   return { min: Number(min), max: Number(max) };
+}
+
+/** Machines that a rollout may add to this many replicas. Only two strategies have a surge; it is 0 where the deployment has no defaults yet and names none. */
+export function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): number {
+  if (strategy?.type === "RollingUpdate") return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
+  if (strategy?.type === "InPlaceUpdate") return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
+  return 0;
 }
