@@ -219,7 +219,8 @@ async function loseMost({ world, choices, durationMs }: FaultStage): Promise<Fau
   const lowerMs = 5 * MINUTE + durationMs / 10;
   if (lowerMs < durationMs)
     world.outside.clock.setTimer(lowerMs, () => {
-      if (truth.pool()?.spec.replicas === replicas)
+      // Unless a person approved that others are created in their place.
+      if (truth.pool()?.spec.replicas === replicas && truth.machines().length < replicas)
         for (const { object } of gone) world.awaiting.add(object.metadata.uid ?? "");
       scale(left);
     });
