@@ -47,6 +47,12 @@ function followOwners({ server }: World): (uid: string) => readonly string[] {
 export function followRequests(world: World): RequestedDeletions {
   const ownersOf = followOwners(world);
   const byController = new Set<string>();
+  // Also what the garbage collector requests, while people approve everything.
+  world.server.objects.subscribe(undefined, ({ collection, object: { metadata } }) => {
+    const isApproved = world.scheduler.nowMs() < world.approvals.untilMs;
+    if (isApproved && collection.startsWith("machines.") && metadata.deletionTimestamp !== undefined)
+      world.requested.add(metadata.uid);
+  });
   world.listen({
     onRequest({ method, path, status }) {
       const [, namespace = "", name = ""] =
