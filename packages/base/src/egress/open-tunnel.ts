@@ -71,7 +71,7 @@ async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelO
           ? {}
           : { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` }),
       },
-      ...(isSecure && ca !== undefined ? { ca: [...getCACertificates(), ca] } : {}),
+      ...(isSecure && ca !== undefined ? { ca: [...getCACertificates(), ca], allowPartialTrustChain: true } : {}),
     });
     request.on("connect", ({ statusCode = 0 }, socket, head) => {
       if (statusCode < 200 || statusCode > 299) {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import { type ChannelCredentials, credentials, ServerCredentials } from "@grpc/grpc-js";
 import { ConfigError } from "@millwright/core";
 import type { DriverAddress } from "./address.ts";
@@ -39,7 +40,8 @@ export async function clientCredentials(
   if (!needsTls(address)) return credentials.createInsecure();
   const [ca, cert, key] = await readAll(requiredFiles(tls));
   try {
-    return credentials.createSsl(ca, key, cert);
+    // Each certificate of the file is trusted as in Go, also one that another authority has signed.
+    return credentials.createFromSecureContext(createSecureContext({ ca, key, cert, allowPartialTrustChain: true }));
   } catch (cause) {
     throw new ConfigError(`the files of TLS cannot be used: ${String(cause)}`, { cause });
   }

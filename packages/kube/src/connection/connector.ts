@@ -28,7 +28,8 @@ function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials)
   const cert = credentials.cert ?? tls?.cert;
   const key = credentials.key ?? tls?.key;
   return createSecureContext({
-    ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
+    // Each certificate of a bundle is trusted as in Go, also one that another authority has signed.
+    ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca), allowPartialTrustChain: true }),
     ...(cert === undefined ? {} : { cert: asPem(cert) }),
     ...(key === undefined ? {} : { key: asPem(key) }),
   });

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { machineResource } from "@millwright/core";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
+import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+
+/** A bundle of authorities beside kubectl: each certificate in it is trusted, whoever has signed it. */
+describe("an API server whose certificate an intermediate authority has signed", () => {
+  let folder = "";
+  let chain: CertificateChain;
+  let other: CertificateChain;
+  let server: Server;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-authorities-"));
+    [chain, other] = await Promise.all([createCertificateChain(), createCertificateChain()]);
+    server = createServer({ key: chain.key, cert: chain.presented }, (_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ kind: "List", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const kubeconfigWith = async (bundle: string): Promise<string> => {
+    const { port } = server.address() as AddressInfo;
+    const data = Buffer.from(bundle).toString("base64");
+    const cluster = { server: `https://127.0.0.1:${port}`, "certificate-authority-data": data };
+    const context = { cluster: "c", user: "u" };
+    const file = join(folder, "kubeconfig");
+    const content = {
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "x",
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "u", user: { token: "t" } }],
+      contexts: [{ name: "x", context }],
+    };
+    await writeFile(file, stringify(content));
+    return file;
+  };
+  const isTrustedByKubectl = async (file: string): Promise<boolean> => {
+    const kubectl: ForeignTool = await createKubectl(file);
+    return kubectl(["get", "--raw", "/version"]).then(
+      () => true,
+      () => false,
+    );
+  };
+  const isTrusted = async (file: string): Promise<boolean> => {
+    const client = createApiClient(await loadKubeConfig({ file }));
+    try {
+      await client.list(machineResource, { namespace: "default" });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.close();
+    }
+  };
+
+  it.each<[string, (own: CertificateChain, foreign: CertificateChain) => string, boolean]>([
+    ["the root", ({ root }) => root, true],
+    ["the intermediate one", ({ intermediate }) => intermediate, true],
+    ["the server's own certificate", (own) => own.server, true],
+    ["others and the intermediate one", (own, foreign) => foreign.root + own.intermediate, true],
+    ["only others", (_, foreign) => foreign.root + foreign.intermediate, false],
+  ])("is trusted with a bundle of %s as by kubectl", async (_, bundleOf, expected) => {
+    const file = await kubeconfigWith(bundleOf(chain, other));
+    expect([await isTrustedByKubectl(file), await isTrusted(file)]).toEqual([expected, expected]);
+  });
+});
