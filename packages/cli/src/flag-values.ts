@@ -15,10 +15,11 @@ export function readPort(text: string): number {
   return port;
 }
 
-/** An IP address. */
+/** An IP address; one of IPv6 may be in brackets. */
 export function readAddress(text: string): string {
-  if (isIP(text) === 0) throw new InvalidArgumentError("expected an IP address such as 127.0.0.1.");
-  return text;
+  const address = text.replace(/^\[(.*:.*)\]$/, "$1");
+  if (isIP(address) === 0) throw new InvalidArgumentError("expected an IP address such as 127.0.0.1.");
+  return address;
 }
 
 /** A verbosity of klog. Its short form is also written `-v=4`. */

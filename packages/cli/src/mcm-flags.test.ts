@@ -118,11 +118,17 @@ it("selects controllers in the style of kube-controller-manager", () => {
   expect(read("--controllers=*,-machine-controller").flags.controllers).toEqual(["machineset", "machinedeployment"]);
 });
 
+it("reads an address of IPv6 with and without brackets", () => {
+  for (const text of ["2001:db8::1", "[2001:db8::1]"])
+    expect(read(`--address=${text}`).flags.address).toBe("2001:db8::1");
+});
+
 it.each([
   ["--controllers=machines", 'there is no controller "machines"'],
   ["--leader-elect=maybe", 'expected "true" or "false"'],
   ["--leader-elect-resource-lock=endpoints", 'expected "leases"'],
   ["--address=localhost", "expected an IP address"],
+  ["--address=[127.0.0.1]", "expected an IP address"],
   ["--port=70000", "expected a port"],
   ["--concurrent-syncs=0", "expected a number from 1"],
   ["--v=high", "expected a number from 0"],

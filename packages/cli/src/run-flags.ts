@@ -80,7 +80,12 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option("-v, --v <number>", "MCM's verbosity: from 4 on as --log-level=debug, which goes before it", readVerbosity)
     .option("--port <port>", "serve /healthz, /readyz and /metrics over HTTP on this port; 0: not at all", readPort, 0)
-    .option("--address <address>", "IP address on which they are served", readAddress, "0.0.0.0")
+    .option(
+      "--address <address>",
+      "IP address on which they are served; :: is all, of IPv4 and IPv6",
+      readAddress,
+      "::",
+    )
     .option("--concurrent-syncs <count>", "objects of each kind that are reconciled at the same time", readCount, 10)
     .option("--record-cloud <file>", "record what drivers and their clouds exchange, without secrets, in a new file")
     .optionsGroup("Leader election:")

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { systemClock } from "@millwright/core";
 import { afterEach, expect, it, onTestFinished } from "vitest";
 import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
@@ -90,6 +91,13 @@ it("answers probes beside clients that send huge headers, and beside hundreds th
   const flood = await fetch(`${url}/healthz`, { headers: { "x-flood": "y".repeat(64_000) } });
   expect(flood.status).toBe(431);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+it("serves all addresses on ::, of both families where the machine has both", async () => {
+  const { port } = await serve({ address: "::" });
+  const hasIPv6 = Object.values(networkInterfaces()).some((own) => own?.some(({ family }) => family === "IPv6"));
+  for (const host of ["127.0.0.1", ...(hasIPv6 ? ["[::1]"] : [])])
+    expect((await fetch(`http://${host}:${port}/healthz`)).status).toBe(200);
 });
 
 it("names the flag when the port or the address cannot be used", async () => {

@@ -7,7 +7,7 @@ import type { FromHealthThread, HealthReport, HealthThreadData, ToHealthThread }
 
 /** Where the endpoints are served, and what they show. */
 export interface EndpointOptions {
-  /** An IP address of this machine; `0.0.0.0` is all of them. */
+  /** An IP address of this machine; `::` is all of them, `0.0.0.0` those of IPv4. */
   readonly address: string;
   /** 0 takes a free one; absent: nothing is served, and the thread only watches the event loop. */
   readonly port?: number | undefined;

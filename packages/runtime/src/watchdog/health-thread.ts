@@ -152,7 +152,9 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
       post({ kind: "failed", code: "code" in error ? String(error.code) : "", message: error.message });
     });
     server.setTimeout(IDLE_MS);
-    server.listen({ port: wanted, host: address }, () => {
+    // Without a host, those of IPv4 only where the machine has no IPv6.
+    const host = address === "::" ? {} : { host: address };
+    server.listen({ port: wanted, ...host }, () => {
       const bound = server.address();
       post({ kind: "listening", port: typeof bound === "object" && bound !== null ? bound.port : wanted });
     });
