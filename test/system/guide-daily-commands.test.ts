@@ -65,7 +65,7 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     expect(await why.run("", 1)).toContain("is as desired");
     expect(await why.run("", 3)).toMatch(/^Namespace \S+ is as desired/);
     expect(await why.run("", 5)).toContain("machinedeployment.machine.sapcloud.io/fleet");
-    expect(await why.run("", 6)).toMatch(/REASON +CLASS +TYPE +ZONE +MESSAGE/);
+    expect(await why.run("", 6)).toMatch(/REASON +CLASS +MESSAGE/);
     expect(await why.run("", 7)).toContain("REASON");
     expect(await why.run("", 8)).toContain("condition met");
     const machine = names["NAME"] ?? "";
