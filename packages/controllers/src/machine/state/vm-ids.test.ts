@@ -69,9 +69,13 @@ test.each([long, "", "a/b"])("the node name %j does not keep a deletion from the
 });
 
 const place = { instanceType: "m5.large", zone: "eu-1a" };
-const ofClass = (nodeTemplate: { readonly instanceType: string; readonly zone: string }, name = "small") => ({
+const ofClass = (nodeTemplate: typeof place, name = "small", fallbacks: readonly object[] = []) => ({
   state: "usable" as const,
-  machineClass: aMachineClass({ metadata: { name }, nodeTemplate: { capacity: {}, region: "eu", ...nodeTemplate } }),
+  machineClass: aMachineClass({
+    metadata: { name },
+    nodeTemplate: { capacity: {}, region: "eu", ...nodeTemplate },
+    providerSpec: { fallbacks },
+  }),
 });
 
 test.each<[string, SnapshotChange, Partial<typeof place>]>([
@@ -89,6 +93,7 @@ test.each<[string, SnapshotChange, Partial<typeof place>]>([
     },
     { ...place, zone: "eu-1b" },
   ],
+  ["not of a class with fallbacks, one of which the VM may be", { classView: ofClass(place, "small", [{}]) }, {}],
   ["not of a class that stands in for its own", { classView: ofClass(place, "other") }, {}],
 ])("type and zone of a VM are stored with its id: %s", (_, change, { instanceType, zone }) => {
   const snapshot = aSnapshot({ operation: succeeded("create", { providerId: "vm-1", nodeName: "node-1" }), ...change });

@@ -1,4 +1,4 @@
-import { annotationKeys, defaultMachinePriority, labelKeys, type Machine } from "@millwright/core";
+import { annotationKeys, defaultMachinePriority, isRecord, labelKeys, type Machine } from "@millwright/core";
 import { type CreationIntent, intentAnnotation, newIntent, readIntent } from "../../model/creation-intent.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { isStaleNode } from "../../model/stale-node.ts";
@@ -27,10 +27,15 @@ export const placeLabels = (
     ),
   );
 
+/** Whether a driver may have made the VM with another type, or in another zone, than the class names first. */
+const hasFallbacks = (providerSpec: unknown): boolean =>
+  isRecord(providerSpec) && Array.isArray(providerSpec["fallbacks"]) && providerSpec["fallbacks"].length > 0;
+
 /** The labels from the class of the machine. A class that only stands in for it in a deletion did not make the VM. */
 function placeOfClass({ machine, classView }: Known): Readonly<Record<string, string>> {
   if (classView.state !== "usable") return {};
-  const { metadata, nodeTemplate = {} } = classView.machineClass;
+  const { metadata, nodeTemplate = {}, providerSpec } = classView.machineClass;
+  if (hasFallbacks(providerSpec)) return {};
   return metadata.name === machine.spec.class?.name ? placeLabels(machine, nodeTemplate) : {};
 }
 
