@@ -11,7 +11,7 @@ import { stringify } from "yaml";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 
-/** A bundle of authorities beside kubectl: each certificate in it is trusted, whoever has signed it. */
+/** A bundle of authorities beside kubectl: each certificate in it is trusted, also one that another authority has signed. */
 describe("an API server whose certificate an intermediate authority has signed", () => {
   let folder = "";
   let chain: CertificateChain;
