@@ -31,7 +31,11 @@ describe("a VM whose kubelet registered two Nodes", () => {
   });
 
   /** The kubelet registers under the new name. `isOldSilent`: no one reports under the former one. */
-  const rename = ({ isOldSilent }: { readonly isOldSilent: boolean }): void => {
+  const rename = async ({ isOldSilent }: { readonly isOldSilent: boolean }): Promise<void> => {
+    // Of two ready Nodes the younger one counts, and the API server tells ages in whole seconds.
+    const { metadata } = await fleet.api.get(nodeResource, { name: node });
+    const olderMs = Date.parse(metadata.creationTimestamp ?? "");
+    await eventually(async () => expect(Date.now() - olderMs).toBeGreaterThan(2_000));
     if (isOldSilent) fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     const { clusterFaults } = fleet.server;
     const nodes = createSimulatedNodes({
@@ -70,7 +74,7 @@ describe("a VM whose kubelet registered two Nodes", () => {
 
   it("stays: the ready Node counts, and an event and a condition name both", async () => {
     const before = vms();
-    rename({ isOldSilent: true });
+    await rename({ isOldSilent: true });
     await untilLabelIs(renamed);
     await eventually(async () => expect(await readinessOf(node)).toBe("Unknown"), 40_000);
     await pause(2 * HEALTH_TIMEOUT_MS);
@@ -98,7 +102,7 @@ describe("a VM whose kubelet registered two Nodes", () => {
   });
 
   it("is drained within the budgets of the pods on the Node that counts, and both Nodes are deleted", async () => {
-    rename({ isOldSilent: true });
+    await rename({ isOldSilent: true });
     await untilLabelIs(renamed);
     await eventually(async () => expect(await readinessOf(node)).toBe("Unknown"), 40_000);
     await fleet.fillNode(renamed, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
@@ -115,7 +119,7 @@ describe("a VM whose kubelet registered two Nodes", () => {
 
   it("is drained of the pods on both Nodes while both are ready", async () => {
     await fleet.fillNode(node, 1, aDeployment("old", 1), aBudget("old", { maxUnavailable: 0 }));
-    rename({ isOldSilent: false });
+    await rename({ isOldSilent: false });
     await untilLabelIs(renamed);
     await fleet.fillNode(renamed, 1, aDeployment("new", 1), aBudget("new", { maxUnavailable: 0 }));
     await fleet.deleteMachine(machine);

@@ -5,9 +5,11 @@ import { createStore } from "../cache/store.ts";
 import { ApiError } from "../client/api-error.ts";
 import type { Log } from "../log.ts";
 import { keyOf } from "../objects/kube-object.ts";
+import { podResource } from "../objects/built-in-resources.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { conflictError, tooManyRequestsError } from "../testing/errors.ts";
 import { createController, done } from "./controller.ts";
+import { createRefusedWrites } from "./refused-writes.ts";
 import type { ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
 import { watchTriggers } from "./watch-triggers.ts";
 
@@ -409,4 +411,33 @@ test("lets the event loop run between reconciles that need no I/O", async () => 
   expect(seen.size).toBeGreaterThanOrEqual(keys.length / 5);
   stop.abort();
   await running;
+});
+
+test("sends a refused write again when its pause ends, however many events come meanwhile", async () => {
+  let isRefused = true;
+  const sentAtMs: number[] = [];
+  const reconcile: Reconcile = async (key) => {
+    const ref = { name: key };
+    await writes.send({ verb: "delete", type: podResource, ref }, async () => {
+      sentAtMs.push(run.clock.monotonicMs());
+      if (isRefused) throw new ApiError({ status: 422, reason: "Invalid", message: "refused" });
+    });
+    return done;
+  };
+  const run = setUp(reconcile);
+  const writes = createRefusedWrites(run.clock);
+  run.controller.enqueue("a");
+  while (sentAtMs.length < 6) await run.clock.advance(1_000);
+  isRefused = false;
+  for (let event = 0; event < 12; event++) {
+    run.controller.enqueue("a");
+    await run.clock.advance(100);
+  }
+  expect(sentAtMs).toHaveLength(6);
+  await run.clock.advance(10_000);
+  expect(sentAtMs).toHaveLength(7);
+  // Five refusals after the first one: 200 ms, doubled four times.
+  expect((sentAtMs[6] ?? 0) - (sentAtMs[5] ?? 0)).toBe(3_200);
+  expect(run.controller.counts().failures).toBe(6);
+  await run.end();
 });

@@ -162,21 +162,35 @@ export function createController(options: ControllerOptions): Controller {
     return "success";
   }
 
-  function fail(key: string, error: unknown): void {
+  function fail(key: string, error: unknown): ReconcileOutcome {
+    const refusal = refusalOf(error);
+    const write = refusal === undefined ? {} : { write: describeWrite(refusal.write) };
+    const afterMs = retryAfterOf(error);
+    // Nothing was sent: events of other objects, which come by the dozen, would double the delay each time.
+    if (refusal?.isRepeated === true) {
+      queue.addAfter(key, afterMs);
+      log("debug", "Reconcile waits until a refused write is repeated", {
+        controller: name,
+        ...keyFields(key),
+        ...write,
+        delayMs: afterMs,
+      });
+      return "requeue_after";
+    }
     counts.failures++;
     const failures = queue.failures(key);
-    const delayMs = queue.addWithBackoff(key, retryAfterOf(error));
+    const delayMs = queue.addWithBackoff(key, afterMs);
     // A conflict normally means that the cache is slightly behind; only report it when it lasts.
     const level = isConflict(error) && failures < 5 ? "debug" : "error";
-    const refusal = refusalOf(error);
     log(level, "Reconcile failed", {
       controller: name,
       ...keyFields(key),
       error: messageOf(error),
-      ...(refusal === undefined ? {} : { write: describeWrite(refusal.write) }),
+      ...write,
       failures: failures + 1,
       delayMs,
     });
+    return "error";
   }
 
   /** Whether the key must wait; it is then requeued. */
@@ -212,8 +226,7 @@ export function createController(options: ControllerOptions): Controller {
     } catch (error) {
       // The next process continues what a stopping controller interrupts.
       if (signal.aborted) return;
-      fail(key, error);
-      ended("error");
+      ended(fail(key, error));
     } finally {
       deadline.clear();
     }
