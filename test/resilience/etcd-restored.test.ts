@@ -1,5 +1,5 @@
 import { annotationKeys, machineDeploymentResource, machineSetResource } from "@millwright/core";
-import { eventResource } from "@millwright/kube";
+import { eventResource, leaseResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { vmsOf } from "../harness/crds.ts";
@@ -78,6 +78,9 @@ describe("millwright run whose API server is restored from a backup", () => {
     fleet.run("--machine-health-timeout=5s", "--machine-creation-timeout=20s");
     await fleet.deploy(3);
     await fleet.untilRunning(3);
+    // Of a Node without one nobody sees that its kubelet is silent.
+    const leases = () => fleet.api.list(leaseResource, { namespace: "kube-node-lease" });
+    await eventually(async () => expect((await leases()).items).toHaveLength(3));
     const backup = fleet.server.backup();
     await fleet.scale(1);
     await fleet.untilRunning(1);
