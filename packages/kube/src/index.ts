@@ -27,6 +27,7 @@ export {
 
 // Talking to an API server
 export { loadKubeConfig } from "./connection/load-kube-config.ts";
+export type { FollowerOptions } from "./connection/follow-kube-config.ts";
 export type { LoadKubeConfigOptions } from "./connection/load-kube-config.ts";
 export type { KubeConfigLimits, KubeConfigPermission } from "./connection/untrusted-kube-config.ts";
 export type { ClusterConfig, Credentials, TlsMaterial } from "./connection/cluster-config.ts";

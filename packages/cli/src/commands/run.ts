@@ -149,12 +149,12 @@ function openShadow(
 async function connectClusters(flags: RunFlags, log: Log) {
   const { targetKubeconfig } = flags;
   const kubeConfig = controlCluster(flags);
-  const config = await loadKubeConfig(kubeConfig);
+  const config = await loadKubeConfig(kubeConfig, { log });
   const connect = (cluster: ClusterConfig): ApiClient =>
     createApiClient(cluster, { userAgent: "millwright", fieldManager: "millwright", log });
   const control = connect(config);
   const separate =
-    targetKubeconfig === "none" || isOneCluster(flags, kubeConfig) ? undefined : await loadTargetConfig(flags);
+    targetKubeconfig === "none" || isOneCluster(flags, kubeConfig) ? undefined : await loadTargetConfig(flags, { log });
   const target = targetKubeconfig === "none" ? undefined : separate === undefined ? control : connect(separate);
   return {
     kubeConfig,

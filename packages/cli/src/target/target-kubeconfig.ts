@@ -1,5 +1,6 @@
 import {
   type ClusterConfig,
+  type FollowerOptions,
   type KubeConfigPermission,
   loadKubeConfig,
   type LoadKubeConfigOptions,
@@ -26,4 +27,5 @@ export const targetKubeConfig = ({
 });
 
 /** The cluster of `--target-kubeconfig`. */
-export const loadTargetConfig = (flags: TargetFlags): Promise<ClusterConfig> => loadKubeConfig(targetKubeConfig(flags));
+export const loadTargetConfig = (flags: TargetFlags, follower?: FollowerOptions): Promise<ClusterConfig> =>
+  loadKubeConfig(targetKubeConfig(flags), follower);

@@ -151,7 +151,7 @@ function createProofs(
 
 /** Watches the connectivity of all caches, logs its losses, and enqueues the machines whose timeouts they pause. */
 function watchConnectivity(
-  { caches, target, clock, log }: ControllerContext,
+  { caches, control, target, clock, log }: ControllerContext,
   settings: Live<MachineSettings>,
   enqueueWaiting: () => void,
   proofs: readonly ServerProof[],
@@ -162,7 +162,9 @@ function watchConnectivity(
     clock,
     lostAfterMs: settings.current().unreachableAfterMs,
     onLost() {
-      log("warn", "Remediation and timeouts of nodes paused: an API server is unreachable", {});
+      const isRejected = [control, target?.api].some((api) => (api?.rejectedForMs?.() ?? 0) > 0);
+      const why = isRejected ? "rejects the credentials (401)" : "is unreachable";
+      log("warn", `Remediation and timeouts of nodes paused: an API server ${why}`, {});
       enqueueWaiting();
     },
     onRegained(lostForMs) {

@@ -70,6 +70,8 @@ export interface ApiClient {
   request(request: RawRequest): Promise<RawResponse>;
   /** Whether the server can be reached: by any answer, to whatever the client asked. Absent in fakes. */
   readonly connectivity?: Connectivity;
+  /** For how long the server has answered nothing but 401, milliseconds: it rejects the credentials; 0 otherwise. Absent in fakes. */
+  readonly rejectedForMs?: Transport["rejectedForMs"];
   /** The clock of the server, with which times in its objects are compared. Absent in fakes. */
   readonly serverTime?: ServerTime;
   /** Whether the server still has the history that the caches of this client have seen. Absent in fakes. */
@@ -255,6 +257,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     },
 
     connectivity: transport.connectivity,
+    rejectedForMs: transport.rejectedForMs,
     serverTime: transport.serverTime,
     history: createServerHistory(clock),
     load: transport.load,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import type { ClusterConfig } from "../connection/cluster-config.ts";
+import type { ClusterConfig, TlsMaterial } from "../connection/cluster-config.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { answer, serve, servedNode as node } from "../testing/served-client.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -110,17 +110,17 @@ test("survives that the server closes the kept connection of a watch as the next
 });
 
 test("sends what waits for a connection although the certificate is replaced meanwhile", async () => {
-  let tls = {};
+  let tls: TlsMaterial = {};
   const responses: ServerResponse[] = [];
   const { server, api } = await serve(
     (_, response) => void responses.push(response),
     { maxConnections: 2 },
-    (url) => ({ server: url, currentTls: async () => tls }),
+    (url) => ({ server: url, current: async () => ({ server: url, tls }) }),
   );
   const write = () => api.create(nodeResource, { metadata: { name: "a" } });
   const pending = Array.from({ length: 4 }, write);
   await expect.poll(() => responses.length).toBe(2);
-  tls = {};
+  tls = { serverName: "other" };
   pending.push(write());
   for (let count = 0; count < 5; count++) {
     await expect.poll(() => responses.length).toBeGreaterThan(0);

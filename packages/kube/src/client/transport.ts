@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Clock, ConfigError } from "@millwright/base";
-import type { ClusterConfig, Credentials } from "../connection/cluster-config.ts";
+import type { ClusterConfig } from "../connection/cluster-config.ts";
 import {
+  type Access,
   type Connection,
   type ConnectionResponse,
   type Connections,
@@ -76,6 +78,8 @@ export interface Transport {
   stream(request: TransportRequest): Promise<TransportStream>;
   /** Whether the server is reachable: any response to any request or stream counts, also an error; only a failed connection means that it is not. */
   readonly connectivity: Connectivity;
+  /** For how long the server has answered nothing but 401, milliseconds: it rejects the credentials; 0 otherwise. */
+  readonly rejectedForMs: () => number;
   /** The clock of the server, from the responses to all requests and streams. */
   readonly serverTime: ServerTime;
   /** The current limit of concurrent requests, and its counters. */
@@ -97,20 +101,24 @@ const maxResponseBytes = 512 * 1024 * 1024;
 export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
   const { clock } = options;
   const log = options.log ?? noLog;
-  const base = parseServer(config.server);
+  parseServer(config.server);
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
   const connectivity = createConnectivityRecord(clock);
   const serverTime = createServerTime(clock);
   const observers = createRequestObservers();
   const { maxConnections } = options;
-  const connections = options.connections ?? createConnections(config, { maxConnections, maxResponseBytes });
+  let rejectedSinceMs: number | undefined;
+  const connections = options.connections ?? createConnections({ maxConnections, maxResponseBytes });
+  const currentCluster = async (isRejected = false): Promise<ClusterConfig> =>
+    (await config.current?.(isRejected)) ?? config;
 
   async function send(
     dispatcher: Connection,
     request: TransportRequest,
-    credentials: Credentials,
+    { cluster, credentials }: Access,
     signal: AbortSignal,
   ): Promise<ConnectionResponse> {
+    const base = parseServer(cluster.server);
     request.beforeSend?.();
     const kind = requestKindOf(request.method, request.path);
     const sentMs = clock.monotonicMs();
@@ -136,6 +144,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
         const [date, age] = [header(answer, "date"), header(answer, "age")];
         serverTime.answered({ sentMs, receivedMs: clock.monotonicMs(), date, age });
         connectivity.answered();
+        rejectedSinceMs = answer.statusCode === 401 ? (rejectedSinceMs ?? sentMs) : undefined;
       }
       return answer;
     } catch (error) {
@@ -145,34 +154,41 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
+  async function accessOf(signal: AbortSignal, rejected?: Access): Promise<Access> {
+    const cluster = await currentCluster(rejected !== undefined);
+    return { cluster, credentials: (await cluster.credentials?.(signal, rejected?.credentials)) ?? {} };
+  }
+
   /** Runs with the current credentials, and once more with new ones when the server rejects them. */
-  async function withCredentials<T>(signal: AbortSignal, run: (credentials: Credentials) => Promise<T>): Promise<T> {
-    const credentials = (await config.credentials?.(signal)) ?? {};
+  async function withAccess<T>(signal: AbortSignal, run: (access: Access) => Promise<T>): Promise<T> {
+    const access = await accessOf(signal);
     try {
-      return await run(credentials);
+      return await run(access);
     } catch (error) {
-      if (config.credentials === undefined || !isUnauthorized(error)) throw error;
-      const fresh = await config.credentials(signal, credentials);
-      if (isSame(fresh, credentials)) throw error;
+      if (!isUnauthorized(error)) throw error;
+      const fresh = await accessOf(signal, access);
+      if (isSame(fresh, access)) throw error;
       return run(fresh);
     }
   }
 
   async function attempt(
     request: TransportRequest,
-    credentials: Credentials,
+    { cluster, credentials }: Access,
     deadline: Deadline,
   ): Promise<TransportResponse> {
     const { signal } = deadline;
     const waitedMs = clock.monotonicMs();
     const place = await limit.enter(signal);
-    observers.waited(requestKindOf(request.method, request.path), clock.monotonicMs() - waitedMs);
+    const waitMs = clock.monotonicMs() - waitedMs;
+    observers.waited(requestKindOf(request.method, request.path), waitMs);
     let outcome: RequestOutcome = { kind: "unknown" };
     try {
-      // After the wait, in which a certificate may have been replaced: the pool of the old one is closed.
-      const dispatcher = await connections.pool(credentials);
+      // After a wait, in which a certificate may have been replaced: the pool of the old one is closed.
+      const access = { cluster: waitMs > 1 ? await currentCluster() : cluster, credentials };
+      const dispatcher = await connections.pool(access);
       const sentMs = clock.monotonicMs();
-      const answer = await send(dispatcher, request, credentials, signal);
+      const answer = await send(dispatcher, request, access, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
       const body = Buffer.from(await answer.body.arrayBuffer());
       await connections.untilReturned?.();
@@ -203,7 +219,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     try {
       for (let retries = 0; ; retries++) {
         try {
-          return await withCredentials(deadline.signal, (credentials) => attempt(request, credentials, deadline));
+          return await withAccess(deadline.signal, (access) => attempt(request, access, deadline));
         } catch (error) {
           const failure = explain(error, request, deadline, timeoutMs);
           const waitMs = retries < options.maxRetries ? retryWait(failure, request) : undefined;
@@ -223,15 +239,11 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  async function openStream(
-    request: TransportRequest,
-    credentials: Credentials,
-    signal: AbortSignal,
-  ): Promise<TransportStream> {
+  async function openStream(request: TransportRequest, access: Access, signal: AbortSignal): Promise<TransportStream> {
     // The connection of a watch that has just ended takes the next one.
     await connections.untilReturned?.();
     const open = async (): Promise<ConnectionResponse> =>
-      send(await connections.streams(credentials), request, credentials, signal);
+      send(await connections.streams(access), request, access, signal);
     const answer = await open().catch((error: unknown) => {
       // A server closes kept connections when it shuts down. The caller would take this for an outage.
       if (request.method !== "GET" || signal.aborted || !isStaleConnection(error)) throw error;
@@ -254,7 +266,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     const timeoutMs = request.timeoutMs ?? options.timeoutMs;
     const deadline = startDeadline(clock, timeoutMs, request.signal);
     try {
-      return await withCredentials(deadline.signal, (credentials) => openStream(request, credentials, deadline.signal));
+      return await withAccess(deadline.signal, (access) => openStream(request, access, deadline.signal));
     } catch (error) {
       throw explain(error, request, deadline, timeoutMs);
     } finally {
@@ -266,6 +278,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     request,
     stream,
     connectivity,
+    rejectedForMs: () => (rejectedSinceMs === undefined ? 0 : clock.monotonicMs() - rejectedSinceMs),
     serverTime,
     load: limit.counts,
     observe: observers.add,
@@ -314,8 +327,14 @@ function isOverload(error: ApiError): boolean {
   return error.status === 503 || (error.status === 429 && !isDisruptionBudgetError(error));
 }
 
-function isSame(a: Credentials, b: Credentials): boolean {
-  return a.cert === b.cert && a.headers?.["authorization"] === b.headers?.["authorization"];
+/** Whether the server would reject the second one like the first. */
+function isSame(a: Access, b: Access): boolean {
+  const proofOf = ({ cluster, credentials: { cert, headers } }: Access) => [
+    headers?.["authorization"],
+    cert ?? cluster.tls?.cert,
+    cluster.server,
+  ];
+  return isDeepStrictEqual(proofOf(a), proofOf(b));
 }
 
 function isStaleConnection(cause: unknown): boolean {

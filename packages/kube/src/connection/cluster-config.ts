@@ -28,10 +28,12 @@ export interface ClusterConfig {
   readonly requestTimeoutMs?: number;
   readonly tls?: TlsMaterial;
   /**
-   * The TLS material as it is now, instead of `tls`: asked before each request and each watch. When it answers another object,
-   * new connections are opened; open ones are closed when their requests end.
+   * The configuration as it is now, instead of this one: asked before each request and each watch, so it must be fast. When its server, proxy or TLS material is another one, new connections are opened; open ones
+   * are closed when their requests end.
+   *
+   * @param isRejected whether the server just rejected the credentials: what may be out of date is read again
    */
-  readonly currentTls?: () => Promise<TlsMaterial>;
+  readonly current?: (isRejected?: boolean) => Promise<ClusterConfig>;
   /** Whether connections to link-local addresses fail, also for a name that resolves to one. A proxy resolves names by itself. Default false. */
   readonly rejectsLinkLocal?: boolean;
   /** URL of the proxy that requests go through: `http`, `https` or `socks5`, with user and password if needed. Left out: none, regardless of the environment. */

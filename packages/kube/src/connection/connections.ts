@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
+import { isDeepStrictEqual } from "node:util";
 import { readProxyUrl } from "@millwright/base/egress";
 import type { Agent, buildConnector } from "undici";
-import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import type { ClusterConfig, Credentials } from "./cluster-config.ts";
 import { createConnector } from "./connector.ts";
 
 /** Bounds of {@link createConnections}. */
@@ -44,24 +45,39 @@ export interface Connection {
   request(request: ConnectionRequest): Promise<ConnectionResponse>;
 }
 
+/** Where a request goes, and as whom. */
+export interface Access {
+  readonly cluster: ClusterConfig;
+  readonly credentials: Credentials;
+}
+
 /** The connections to one API server. */
 export interface Connections {
   /** The shared pool. */
-  pool(credentials: Credentials): Promise<Connection>;
+  pool(access: Access): Promise<Connection>;
   /** Connections for watches, as many as there are: these must not take places in the pool for minutes. */
-  streams(credentials: Credentials): Promise<Connection>;
+  streams(access: Access): Promise<Connection>;
   /** Resolves when a connection whose response was just read takes another request. Absent: it does at once. */
   readonly untilReturned?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** The connections with the same certificates. */
+/** The connections to the same server with the same certificates. */
 interface Pools {
-  readonly cert: Credentials["cert"];
-  readonly tls: TlsMaterial | undefined;
+  readonly key: PoolKey;
   readonly requests: Agent;
   readonly streams: Agent;
 }
+
+/** What connections are made of. */
+type PoolKey = Pick<ClusterConfig, "server" | "proxyUrl" | "tls"> & Pick<Credentials, "cert">;
+
+const keyOf = ({ cluster: { server, proxyUrl, tls }, credentials: { cert } }: Access): PoolKey => ({
+  server,
+  ...(proxyUrl === undefined ? {} : { proxyUrl }),
+  ...(tls === undefined ? {} : { tls }),
+  ...(cert === undefined ? {} : { cert }),
+});
 
 /** Connections whose responses may be destroyed before they are read: a stream that fails without a listener would end the process. */
 const createStreams = (agent: Agent): Connection => ({
@@ -94,14 +110,11 @@ function loadHttpClients(): HttpClients {
 }
 
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
-export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
-  const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
+export function createConnections(limits: ConnectionLimits): Connections {
   /** All that are not closed. */
   const agents = new Set<Agent>();
   let current: Pools | undefined;
   let closed = false;
-
-  const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
 
   function createAgent(options: Agent.Options): Agent {
     const { Agent } = loadHttpClients();
@@ -117,17 +130,18 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
     agents.delete(agent);
   }
 
-  async function poolsFor(credentials: Credentials): Promise<Pools> {
-    const tls = await currentTls();
-    // Here, as it may have been closed meanwhile.
+  function poolsFor(access: Access): Pools {
     if (closed) throw new Error("the API client is closed");
-    if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current;
+    const key = keyOf(access);
+    if (current !== undefined && isDeepStrictEqual(current.key, key)) return current;
+    const { cluster, credentials } = access;
+    const { proxyUrl, tls } = cluster;
+    const proxy = proxyUrl === undefined ? undefined : readProxyUrl(proxyUrl, "proxyUrl");
     // Shared, so that a TLS session is resumed.
-    const connect = createConnector(loadHttpClients().buildConnector, { ...config, proxy, tls }, credentials);
+    const connect = createConnector(loadHttpClients().buildConnector, { ...cluster, proxy, tls }, credentials);
     const former = current;
     current = {
-      cert: credentials.cert,
-      tls,
+      key,
       requests: createAgent({
         connect,
         connections: limits.maxConnections,
@@ -150,8 +164,8 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   const untilReturned = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   return {
-    pool: async (credentials) => (await poolsFor(credentials)).requests,
-    streams: async (credentials) => createStreams((await poolsFor(credentials)).streams),
+    pool: async (access) => poolsFor(access).requests,
+    streams: async (access) => createStreams(poolsFor(access).streams),
     untilReturned,
     close,
   };

@@ -52,14 +52,15 @@ export async function loadInCluster(
   const token = followTokenFile(join(folder, "token"), "in-cluster configuration");
   await token();
   const headers = impersonationHeaders(asUser({}, impersonate), "in-cluster configuration");
+  const tls = followTls({ ca }, { ca: followCa });
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const proxyUrl = proxyFor(new URL(server), env)?.href;
-  return {
+  const config: ClusterConfig = {
     server,
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
     tls: { ca },
-    currentTls: followTls({ ca }, { ca: followCa }),
     credentials: async () => ({ headers: { ...headers, authorization: `Bearer ${await token()}` } }),
   };
+  return { ...config, current: async () => ({ ...config, tls: await tls() }) };
 }

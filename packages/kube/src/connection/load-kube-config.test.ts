@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+/** Each kubeconfig is followed. */
+const current: unknown = expect.any(Function);
 /** What an exec plugin prints. */
 const credential = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}';
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -84,6 +86,7 @@ test("takes an empty field for one that is not set, as kubectl does", async () =
   expect(loaded).toEqual({
     server: "https://127.0.0.1:6443",
     rejectsLinkLocal: true,
+    current,
     credentials: loaded.credentials,
   });
   expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer t" } });
@@ -107,7 +110,7 @@ test("takes certificates and keys from the data where there are files, too", asy
 
 test("has no credentials for a user that has none", async () => {
   const path = await file("plain", config({ cluster: { server: "http://127.0.0.1:8001" } }));
-  expect(await loadKubeConfig({ file: path })).toEqual({ server: "http://127.0.0.1:8001" });
+  expect(await loadKubeConfig({ file: path })).toEqual({ server: "http://127.0.0.1:8001", current });
 });
 
 test("sends basic authentication and impersonation", async () => {

@@ -2,7 +2,8 @@ import { delimiter, dirname, resolve } from "node:path";
 import { ConfigError } from "@millwright/base";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { hasServiceAccount, loadInCluster } from "./in-cluster.ts";
-import { findKubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";
+import { followKubeConfig, type FollowerOptions } from "./follow-kube-config.ts";
+import { findKubeConfigFiles, type KubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";
 import { type ClusterSelection, readCluster } from "./read-cluster.ts";
 import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
 
@@ -22,17 +23,20 @@ export interface LoadKubeConfigOptions extends ClusterSelection {
 
 /**
  * Finds out how to reach a cluster, by the rules of kubectl. Reading entries and the plug-ins of clouds are client-node's. The whole of
- * it is loaded only for an `auth-provider`: it takes 80 MiB and 350 ms.
+ * it is loaded only for an `auth-provider`: it takes 80 MiB and 350 ms. A client follows the files: see {@link followKubeConfig}.
  *
  * @throws ConfigError in one line that names the file, the field and what is expected
  */
-export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promise<ClusterConfig> {
+export async function loadKubeConfig(
+  options: LoadKubeConfigOptions = {},
+  follower: FollowerOptions = {},
+): Promise<ClusterConfig> {
   const { requestTimeoutMs } = options;
-  const config = await loadConfig(options);
+  const config = await loadConfig(options, follower);
   return requestTimeoutMs === undefined ? config : { ...config, requestTimeoutMs };
 }
 
-async function loadConfig(options: LoadKubeConfigOptions): Promise<ClusterConfig> {
+async function loadConfig(options: LoadKubeConfigOptions, follower: FollowerOptions): Promise<ClusterConfig> {
   const { env = process.env, impersonate } = options;
   if (options.inCluster === true) return loadInCluster(env, { impersonate });
   const files = await findKubeConfigFiles(options.file, env);
@@ -42,15 +46,19 @@ async function loadConfig(options: LoadKubeConfigOptions): Promise<ClusterConfig
       "no kubeconfig: expected a file in --kubeconfig, in $KUBECONFIG or at ~/.kube/config, or a service account",
     );
   }
-  const { kubeConfig, users, execConfigs } = await readKubeConfigFiles(files);
-  return readCluster({
-    kubeConfig,
-    users,
-    execConfigs,
-    where: `kubeconfig ${files.join(delimiter)}`,
-    selection: options,
-    limits: options.fromOutside,
-    folder: dirname(resolve(files[0] ?? "")),
-    env,
-  });
+  const readAs = (content: KubeConfigFiles, selection: ClusterSelection): Promise<ClusterConfig> =>
+    readCluster({
+      ...content,
+      where: `kubeconfig ${files.join(delimiter)}`,
+      selection,
+      limits: options.fromOutside,
+      folder: dirname(resolve(files[0] ?? "")),
+      env,
+    });
+  const content = await readKubeConfigFiles(files);
+  const first = await readAs(content, options);
+  // Someone who chooses another context for kubectl does not move a process that runs.
+  const { context = content.kubeConfig.currentContext } = options;
+  const read = async (): Promise<ClusterConfig> => readAs(await readKubeConfigFiles(files), { ...options, context });
+  return followKubeConfig({ files, first, read }, follower);
 }

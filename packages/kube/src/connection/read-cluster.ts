@@ -62,15 +62,17 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   const { tls, files } = await readTls(cluster, user, where, fail);
   const execConfig = execConfigs.get(cluster.name);
   const credentials = user && credentialsOf({ user, cluster, execConfig, details, where, tls, env });
-  return {
+  const config: ClusterConfig = {
     server,
     ...(namespace ? { namespace } : {}),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
-    ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
     ...(limits === undefined || limits.allowed.includes("link-local") ? {} : { rejectsLinkLocal: true }),
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(credentials === undefined ? {} : { credentials }),
   };
+  if (Object.keys(files).length === 0) return config;
+  const currentTls = followTls(tls, files);
+  return { ...config, current: async () => ({ ...config, tls: await currentTls() }) };
 }
 
 /** As in kubectl, NO_PROXY applies only to the proxy of the environment. */

@@ -8,7 +8,7 @@ import type { ElectionSettings } from "./settings.ts";
 export type ElectionCluster =
   | { readonly kubeConfig: LoadKubeConfigOptions }
   | {
-      readonly cluster: Omit<ClusterConfig, "credentials" | "currentTls">;
+      readonly cluster: Omit<ClusterConfig, "credentials" | "current">;
       /** Sent with each request. */
       readonly headers?: Readonly<Record<string, string>>;
     };

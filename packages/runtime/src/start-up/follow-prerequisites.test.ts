@@ -124,6 +124,22 @@ describe("the prerequisites of the controllers", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it("are not enough while the API server rejects the credentials", async () => {
+    const server = aServer();
+    let rejectedMs = 0;
+    const api = Object.assign(server.api, { rejectedForMs: () => rejectedMs });
+    const { problems, ended } = start({ ...server, api }, never);
+    await ended;
+    expect(problems()).toEqual([]);
+    // A renewed kubeconfig is read meanwhile.
+    rejectedMs = 4_999;
+    expect(problems()).toEqual([]);
+    rejectedMs = 61_000;
+    expect(problems()).toEqual([
+      "control and target cluster: The API server rejects the credentials for 61 s (401 Unauthorized). Renew the token or certificate in the kubeconfig: it is read again.",
+    ]);
+  });
+
   it("name missing CRDs, and are checked at once when the caches have their first list", async () => {
     const server = aServer();
     server.serves = false;

@@ -1,12 +1,12 @@
 import type { CheckOutcome, Clock, Random, RequiredPermission } from "@millwright/core";
-import { backoffDelay, type Log } from "@millwright/kube";
+import { type ApiClient, backoffDelay, type Log } from "@millwright/kube";
 import type { CheckedApi } from "../doctor/check-api.ts";
 import { checkKinds } from "../doctor/check-kinds.ts";
 import { checkPermissions } from "../doctor/check-permissions.ts";
 
 /** A cluster whose prerequisites are checked. */
 export interface PrerequisiteCluster {
-  readonly api: CheckedApi;
+  readonly api: CheckedApi & Pick<ApiClient, "rejectedForMs">;
   /** What it is used for; one cluster may be both. */
   readonly roles: readonly RequiredPermission["cluster"][];
 }
@@ -36,6 +36,19 @@ const RETRY = { initialMs: 10_000, maxMs: 60_000 };
 
 const nameOf = (roles: PrerequisiteCluster["roles"]): string =>
   roles.length > 1 ? "control and target cluster" : `${roles[0] ?? "control"} cluster`;
+
+/** A renewed kubeconfig or token is read within this time after the first rejection, milliseconds. */
+const REJECTED_MS = 5_000;
+
+/** What keeps the process from being ready although its prerequisites were met once. */
+function rejectionBy({ api, roles }: PrerequisiteCluster): readonly string[] {
+  const ms = api.rejectedForMs?.() ?? 0;
+  if (ms < REJECTED_MS) return [];
+  const seconds = Math.floor(ms / 1_000);
+  return [
+    `${nameOf(roles)}: The API server rejects the credentials for ${seconds} s (401 Unauthorized). Renew the token or certificate in the kubeconfig: it is read again.`,
+  ];
+}
 
 const isFailed = ({ status }: CheckOutcome): boolean => status === "failed";
 
@@ -99,13 +112,14 @@ export function followPrerequisites({
 
   return {
     problems: () =>
-      clusters.flatMap((cluster) =>
-        (found.get(cluster) ?? [])
+      clusters.flatMap((cluster) => [
+        ...rejectionBy(cluster),
+        ...(found.get(cluster) ?? [])
           .filter(isFailed)
           .map(({ name, message, remedy }) =>
             `${nameOf(cluster.roles)}: ${name}: ${message} ${remedy ?? ""}`.trimEnd().replaceAll("\n", " "),
           ),
-      ),
+      ]),
     async run(signal) {
       // One that never becomes ready rejects only when the signal aborts.
       const synced = ready(signal);
