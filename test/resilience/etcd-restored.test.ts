@@ -78,7 +78,7 @@ describe("millwright run whose API server is restored from a backup", () => {
     fleet.run("--machine-health-timeout=5s", "--machine-creation-timeout=20s");
     await fleet.deploy(3);
     await fleet.untilRunning(3);
-    // Of a Node without one nobody sees that its kubelet is silent.
+    // The silence of a kubelet shows only in the Lease of its Node.
     const leases = () => fleet.api.list(leaseResource, { namespace: "kube-node-lease" });
     await eventually(async () => expect((await leases()).items).toHaveLength(3));
     const backup = fleet.server.backup();

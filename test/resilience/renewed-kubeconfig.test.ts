@@ -94,7 +94,7 @@ describe("millwright run whose target kubeconfig is renewed in place", () => {
     await fleet.untilRunning(3);
     await eventually(async () => expect(await read("/readyz")).toBe("OK"));
 
-    // The API server moves: nobody is left at its former address.
+    // The API server moves away from its former address.
     two.gate.token = "second";
     await renew((text) => text.replace(one.url, two.url));
     await one.close();

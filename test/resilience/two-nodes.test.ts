@@ -32,7 +32,7 @@ describe("a VM whose kubelet registered two Nodes", () => {
 
   /** The kubelet registers under the new name. `isOldSilent`: no one reports under the former one. */
   const rename = async ({ isOldSilent }: { readonly isOldSilent: boolean }): Promise<void> => {
-    // Of two ready Nodes the younger one counts, and the API server tells ages in whole seconds.
+    // Of two ready Nodes the younger one counts, and their times are in whole seconds.
     const { metadata } = await fleet.api.get(nodeResource, { name: node });
     const olderMs = Date.parse(metadata.creationTimestamp ?? "");
     await eventually(async () => expect(Date.now() - olderMs).toBeGreaterThan(2_000));

@@ -100,7 +100,7 @@ test("follows a mounted Secret, whose links are swapped, to another server", asy
   expect([first.seen, second.seen]).toEqual([["a", "a"], ["b"]]);
 });
 
-test("keeps what it has while a file is half written or away, and says so once", async () => {
+test("keeps what it has while a file is half written or away, and logs each once", async () => {
   const { url, seen } = await serve("t");
   const file = pathOf("config");
   const content = text(url, { token: "t" });
