@@ -28,7 +28,7 @@ export interface ClusterConfig {
   readonly requestTimeoutMs?: number;
   readonly tls?: TlsMaterial;
   /**
-   * The configuration as it is now, instead of this one: asked before each request and each watch, so it must be fast. When its server, proxy or TLS material is another one, new connections are opened; open ones
+   * The configuration as it is now, instead of this one: asked before each request and each watch, so it must be fast. When its server, proxy or TLS material is a different one, new connections are opened; open ones
    * are closed when their requests end.
    *
    * @param isRejected whether the server just rejected the credentials: what may be out of date is read again

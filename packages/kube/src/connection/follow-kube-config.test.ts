@@ -48,7 +48,7 @@ async function serve(token: string) {
   return { url: server.url, seen, accepted };
 }
 
-/** Reads a node with a client of the kubeconfig. The clock of the follower stands still unless it is moved. */
+/** Reads a node with a client of the kubeconfig. The clock of the follower passes no time by itself. */
 async function follow(options: LoadKubeConfigOptions) {
   let nowMs = 0;
   const log = vi.fn<Log>();
