@@ -46,7 +46,13 @@ export function addDriverCommands(program: Command, setStatus: (status: number) 
     .addOption(
       new Option(
         "--until-stdin-closes",
-        "for a process that was started by another one: end with it, and remove the folder of the socket",
+        "for a process that was started by another one: end with it, and remove the socket",
+      ).hideHelp(),
+    )
+    .addOption(
+      new Option(
+        "--private-folder <folder>",
+        "of such a process: the folder that was made for it, which is removed with all that is in it",
       ).hideHelp(),
     )
     .action(async (name: string, flags: DriverServeFlags) => {

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { ConfigError } from "@millwright/core";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -13,11 +12,14 @@ export interface DriverServeFlags {
   /** What the files of the driver must have. */
   readonly digest?: string;
   readonly untilStdinCloses?: boolean;
+  /** Made by the parent process for this one alone. */
+  readonly privateFolder?: string;
   /** Mebibytes. */
   readonly memoryLimit?: number;
 }
 
 const MEBIBYTE = 1_048_576;
+const UNIX = "unix://";
 
 function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: ca }: DriverServeFlags) {
   if (cert === undefined && key === undefined && ca === undefined) return {};
@@ -32,10 +34,9 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** A parent process has made the folder of the socket for this process alone. */
-const guardOptions = ({ listen, memoryLimit }: DriverServeFlags) => ({
+const guardOptions = ({ memoryLimit, privateFolder }: DriverServeFlags) => ({
   ...(memoryLimit === undefined ? {} : { maxBytes: memoryLimit * MEBIBYTE }),
-  ...(listen.startsWith("unix:///") ? { folder: dirname(listen.slice("unix://".length)) } : {}),
+  ...(privateFolder === undefined ? {} : { privateFolder }),
 });
 
 /** Serves a driver over gRPC until a signal. */
@@ -52,12 +53,12 @@ export async function driverServe(name: string, flags: DriverServeFlags): Promis
       process.exit(1);
     },
   });
-  if (flags.untilStdinCloses === true) guardProcess(guardOptions(flags));
+  const guard = flags.untilStdinCloses === true ? guardProcess(guardOptions(flags)) : undefined;
   const driver = await loadDriver(name, flags.digest === undefined ? {} : { digest: flags.digest });
   const version = await versionOfDriver(name);
   const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), version, socketMode: flags.socketMode });
-  if (flags.untilStdinCloses !== true)
-    log("info", "Serving a driver", { driver: driver.name, address: server.address });
+  if (guard === undefined) log("info", "Serving a driver", { driver: driver.name, address: server.address });
+  else if (server.address.startsWith(UNIX)) guard.removeSocketAtEnd(server.address.slice(UNIX.length));
   await aborted(signal);
   await server.close();
   endSupervision();

@@ -1,11 +1,12 @@
 import { Client, type ClientOptions, connectivityState, type MethodDefinition } from "@grpc/grpc-js";
 import { type DriverAddress, grpcTarget } from "../wire/address.ts";
 import { type TlsFiles, clientCredentials } from "../wire/credentials.ts";
+import { assertTrustedFolder } from "../wire/socket-folder.ts";
 import { type CallLimits, callUnary } from "./call.ts";
 
 /** A connection to a driver that reconnects by itself, with backoff. */
 export interface Connection {
-  /** @throws the reason of the signal, or the `ServiceError` of gRPC */
+  /** @throws the reason of the signal, the `ServiceError` of gRPC, or a ConfigError for a socket that is not trusted */
   call<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,
@@ -44,7 +45,11 @@ export async function openConnection(address: DriverAddress, tls: TlsFiles | und
   };
   watch();
   return {
-    call: (method, request, limits) => callUnary(client, method, request, limits),
+    async call(method, request, limits) {
+      // With each call: gRPC may have connected again meanwhile.
+      await assertTrustedFolder(address);
+      return callUnary(client, method, request, limits);
+    },
     losses: () => losses,
     close() {
       isClosed = true;

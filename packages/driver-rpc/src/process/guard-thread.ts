@@ -3,15 +3,31 @@
  * The thread that ends the process of a driver when its parent has ended or it uses too much memory, also while the driver blocks the event loop. Imports nothing but Node, so
  * that it is small.
  */
-import { rmSync, writeSync } from "node:fs";
+import { lstatSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 
 const INTERVAL_MS = 500;
 
 const settings: unknown = workerData;
-const setting = (name: string): unknown =>
-  typeof settings === "object" && settings !== null ? Reflect.get(settings, name) : undefined;
+const property = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+const setting = (name: string): unknown => property(settings, name);
+
+/** The socket that this process listens on, by its file: another process may have replaced it by its own. */
+let socket: unknown;
+parentPort?.on("message", (message: unknown) => (socket = message));
+
+function removeSocket(): void {
+  const path = property(socket, "path");
+  if (typeof path !== "string") return;
+  try {
+    const { dev, ino } = lstatSync(path);
+    if (dev === property(socket, "dev") && ino === property(socket, "ino")) unlinkSync(path);
+  } catch {
+    // It is gone.
+  }
+}
 
 function end(): void {
   try {
@@ -35,7 +51,8 @@ if (typeof maxBytes === "number")
 // What the parent holds open until it ends.
 const input = new Socket({ fd: 0, readable: true, writable: false });
 const parentEnded = (): void => {
-  const folder = setting("folder");
+  removeSocket();
+  const folder = setting("privateFolder");
   if (typeof folder === "string") rmSync(folder, { recursive: true, force: true });
   end();
 };

@@ -10,7 +10,7 @@ import { type Child, type ChildOptions, startChild } from "./child.ts";
 
 /** How a driver runs in a process of its own. */
 export interface DriverProcessOptions {
-  /** The program that serves the driver, without the address; gets `--listen ADDRESS --until-stdin-closes` as its last arguments. */
+  /** The program that serves the driver, without the address; gets `--listen ADDRESS --until-stdin-closes --private-folder FOLDER` as its last arguments. */
   readonly command: readonly [string, ...(readonly string[])];
   /** All of its environment, apart from HOME and TMPDIR, which are its private folder. */
   readonly env: Readonly<Record<string, string>>;
@@ -155,7 +155,7 @@ export async function startDriverProcess(options: DriverProcessOptions): Promise
   let isStarted = false;
   const start = (): Child =>
     startChild({
-      command: [...command, "--listen", address, "--until-stdin-closes"],
+      command: [...command, "--listen", address, "--until-stdin-closes", "--private-folder", folder],
       env: { ...env, HOME: folder, TMPDIR: folder },
       onLine(stream, line) {
         // The reason why the first process did not start is the message of the error.

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import type { Server } from "@grpc/grpc-js";
 import { ConfigError } from "@millwright/core";
 import { type DriverAddress, formatDriverAddress, grpcTarget } from "../wire/address.ts";
+import { assertTrustedFolder } from "../wire/socket-folder.ts";
 import { serverCredentials, type TlsFiles } from "../wire/credentials.ts";
 
 const isServed = (path: string): Promise<boolean> =>
@@ -37,6 +38,7 @@ export async function listen(
   tls: TlsFiles | undefined,
   socketMode: number,
 ): Promise<number> {
+  await assertTrustedFolder(address);
   const credentials = await serverCredentials(address, tls);
   if (address.kind === "unix") await removeStaleSocket(address.path);
   const port = await new Promise<number>((resolve, reject) => {
